@@ -1,0 +1,17 @@
+FROM python:3.11-slim-bookworm
+
+ENV MASON_HOME=/root/.mason
+ENV PATH=/app/.venv/bin:$PATH
+WORKDIR /app
+
+RUN apt-get update && apt-get install -y --no-install-recommends openjdk-17-jre-headless && rm -rf /var/lib/apt/lists/*
+
+COPY . /app
+RUN scripts/install.sh
+
+# The operators that come with Mason. Leave these lines out, or register others in their place.
+RUN mason register mason/examples/operators/
+RUN mason register mason/examples/workflows/
+
+EXPOSE 5000
+CMD ["mason", "run", "--host", "0.0.0.0", "--port", "5000"]

@@ -1,0 +1,5 @@
+"""`python -m mason` is `mason`."""
+
+from mason.cli.main import main
+
+main()

@@ -1,0 +1,69 @@
+"""`mason config`."""
+
+from __future__ import annotations
+
+import click
+
+from mason.cli import completion_sources
+from mason.cli.options import given_path, log_level
+from mason.cli.output import show, show_banner, show_table, tell, tell_banner, tell_error
+from mason.util.environment import MasonEnvironment
+
+
+@click.command(name="config")
+@click.argument("path", required=False)
+@click.option(
+    "-s",
+    "--set-current",
+    metavar="ID",
+    help="Make a saved configuration the current one.",
+    shell_complete=completion_sources.config_ids,
+)
+@log_level
+def command(path: str | None, set_current: str | None) -> int:
+    """Configures clients and engines.
+
+    Without PATH the saved configurations are listed. With a file or a folder its configurations are checked and saved.
+    """
+    env = MasonEnvironment.of()
+    failed = _save(env, path) if path else False
+    if set_current:
+        from mason.configurations.saved import choose_configuration
+
+        choose_configuration(env, set_current)
+        tell(f"Setting current config to {set_current}")
+    _show(env)
+    return 1 if failed else 0
+
+
+def _save(env: MasonEnvironment, path: str) -> bool:
+    from mason.configurations.saved import read_configurations, save_configurations
+    from mason.state.home import make_home
+
+    reading = read_configurations(given_path(path))
+    for problem in reading.problems:
+        tell_error(problem)
+    if reading.valid:
+        for name, folder in make_home(env):
+            tell_banner(f"Creating {name} at {env.shown(folder)}/")
+        current = save_configurations(env, reading.valid)
+        for file, configuration in reading.valid:
+            tell(f"Valid Configuration. Saving config {configuration.id} at {file} to {env.shown(env.config_home)}/")
+        if current:
+            tell(f"Setting current config to {current}")
+    return bool(reading.problems)
+
+
+def _show(env: MasonEnvironment) -> None:
+    from mason.configurations.saved import list_configurations
+
+    configurations, current = list_configurations(env)
+    rows: list[list[str]] = []
+    for configuration in configurations:
+        label = f"{'*' if configuration.id == current else '.'}  {configuration.id}"
+        shown = list(configuration.shown()) or [("", "", {})]
+        for number, (role, client, values) in enumerate(shown):
+            rows.append([label if number == 0 else "", role, client, str(dict(values))])
+    show_banner("Configurations")
+    show_table(["Config ID", "Engine", "Client", "Configuration"], rows)
+    show("\n* = Current Configuration")

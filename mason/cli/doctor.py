@@ -1,0 +1,39 @@
+"""`mason doctor`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from mason.cli import completion_sources
+from mason.cli.output import coloured, show
+from mason.util.environment import MasonEnvironment
+
+
+@click.command(name="doctor")
+@click.option(
+    "-c",
+    "--config",
+    "config_id",
+    metavar="ID",
+    help="The configuration to check.",
+    shell_complete=completion_sources.config_ids,
+)
+def command(config_id: str | None) -> int:
+    """Checks this machine and the clients of a configuration.
+
+    One line for each thing, with what to do about it where something is wrong; the exit code is 1 then.
+    """
+    from mason.operators.diagnosis import Verdict, diagnose
+
+    words = {
+        Verdict.FINE: coloured("ok   ", "green", sys.stdout),
+        Verdict.LATER: coloured("note ", "yellow", sys.stdout),
+        Verdict.WRONG: coloured("WRONG", "red", sys.stdout),
+    }
+    healthy = True
+    for finding in diagnose(MasonEnvironment.of(), config_id or ""):
+        show(f"{words[finding.verdict]}  {finding.subject}: {finding.message}")
+        healthy = healthy and finding.verdict is not Verdict.WRONG
+    return 0 if healthy else 1

@@ -1,0 +1,104 @@
+"""The entry point: finds the command, runs it, and turns what went wrong into a message and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from mason import __version__
+
+COMMANDS = {
+    "completion": "Prints the completion script of a shell.",
+    "config": "Configures clients and engines.",
+    "doctor": "Checks this machine and the clients of a configuration.",
+    "init": "Makes a small project to start from.",
+    "operator": "Lists and runs operators.",
+    "register": "Registers operators and workflows.",
+    "registry": "Shows and changes which version of an operator or workflow is current.",
+    "run": "Runs the REST API.",
+    "workflow": "Lists and runs workflows.",
+}
+
+_BANNER = r"""
+     __  ___
+    /  |/  /__ ________  ___
+   / /|_/ / _ `(_-<  _ \/ _ \
+  /_/  /_/\_,_/___/\___/_//_/
+
+  Data operators that do the same sensible thing whichever technologies stand behind them.
+"""
+
+
+class LazyCommands(click.Group):
+    """Imports a command only when it is called, so that `mason --help` costs next to nothing."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"mason.cli.{cmd_name}").command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from mason.util.nearest import did_you_mean
+
+            ctx.fail(f'There is no command "{args[0]}". {did_you_mean(args[0], COMMANDS)}'.rstrip())
+        return super().resolve_command(ctx, args)
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write(_BANNER)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", prog_name="mason", message="%(prog)s %(version)s")
+def mason() -> None:
+    """Data operators that do the same sensible thing whichever technologies stand behind them."""
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    sys.exit(_run())
+
+
+def _run() -> int:
+    try:
+        result = mason.main(prog_name="mason", standalone_mode=False)
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        from mason.cli.output import tell
+
+        tell("Interrupted.")
+        return 130
+    except BrokenPipeError:
+        # The reader of the pipe has had enough (`mason operator | head`): not worth a word.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # noqa: BLE001 (only to tell Mason's own errors from bugs, which are raised again)
+        return _explain(error)
+
+
+def _explain(error: Exception) -> int:
+    from mason.cli.output import tell_error
+    from mason.errors import MasonError
+
+    if not isinstance(error, MasonError):
+        raise error
+    for message in error.messages:
+        tell_error(message)
+    return error.exit_code

@@ -1,0 +1,206 @@
+"""`mason operator`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mason.cli import completion_sources
+from mason.cli.options import given_path, log_level
+from mason.cli.output import show, show_banner, show_json, show_table, tell_banner
+from mason.errors import BadInput, OperatorNotFound
+from mason.util.environment import MasonEnvironment
+
+if TYPE_CHECKING:
+    from mason.state.models import Registration
+
+_NONE_REGISTERED = 'No Operators Registered.  Register operators by running "mason register"'
+
+
+@click.command(name="operator", add_help_option=False)
+@click.argument("namespace", required=False, shell_complete=completion_sources.namespaces)
+@click.argument("operator", required=False, metavar="[COMMAND]", shell_complete=completion_sources.commands)
+@click.option(
+    "-p",
+    "--parameters",
+    multiple=True,
+    metavar="NAME:VALUE,…",
+    help="Parameters; can be repeated.",
+    shell_complete=completion_sources.parameters,
+)
+@click.option(
+    "-f",
+    "--file",
+    "parameter_file",
+    metavar="FILE",
+    help="A YAML or JSON file of parameters; -p overrides it.",
+    type=click.Path(),
+)
+@click.option(
+    "-c",
+    "--config",
+    "config_id",
+    metavar="ID",
+    help="The configuration to use for this call.",
+    shell_complete=completion_sources.config_ids,
+)
+@click.option("--plan", is_flag=True, help="Show what the run would do and write nothing.")
+@click.option("--json-schema", is_flag=True, help="Print the operator's parameters as JSON Schema.")
+@click.option("-h", "--help", "wants_help", is_flag=True, help="Show this message, or what an operator takes.")
+@log_level
+@click.pass_context
+def command(
+    ctx: click.Context,
+    namespace: str | None,
+    operator: str | None,
+    parameters: tuple[str, ...],
+    parameter_file: str | None,
+    config_id: str | None,
+    plan: bool,
+    json_schema: bool,
+    wants_help: bool,
+) -> int:
+    """Lists and runs operators.
+
+    Without COMMAND the operators of NAMESPACE are listed, or all. A version that is not the current one is run by its
+    digest: mason operator table get@sha256:1a2b.
+    """
+    if wants_help and not namespace:
+        show(ctx.get_help())
+        return 0
+    if not namespace:
+        return _list("")
+    if operator is None and not _is_operator(namespace):
+        return _list(namespace)
+    name, _, digest = (operator or namespace).partition("@")
+    wanted = (namespace if operator else "", name, digest)
+    if wants_help:
+        return _explain(*wanted)
+    if json_schema:
+        return _show_json_schema(*wanted)
+    return _run(*wanted, parameters, parameter_file, config_id, plan=plan)
+
+
+def _is_operator(word: str) -> bool:
+    """Say whether the word names an operator without a namespace, rather than a namespace."""
+    from mason.operators.registry import list_operators
+    from mason.state.home import read_state
+
+    operators = list_operators(read_state(MasonEnvironment.of()))
+    if any(not each.name.namespace and each.name.command == word.partition("@")[0] for each in operators):
+        return True
+    if not operators or any(each.name.namespace == word for each in operators):
+        return False
+    from mason.util.nearest import did_you_mean
+
+    known = sorted({each.name.namespace or each.name.command for each in operators})
+    hint = did_you_mean(word, known) or f"There are: {', '.join(known)}."
+    raise OperatorNotFound(f'There is no namespace or operator "{word}".', hint=hint)
+
+
+def _find(namespace: str, command: str, digest: str) -> Registration:
+    from mason.operators.registry import find_operator
+    from mason.state.home import read_state
+
+    return find_operator(read_state(MasonEnvironment.of()), namespace, command, digest)
+
+
+def _list(namespace: str) -> int:
+    from mason.operators.registry import list_operators
+    from mason.parameters.definition import ParameterDefinitions
+    from mason.state.home import read_state
+
+    env = MasonEnvironment.of()
+    operators = [each for each in list_operators(read_state(env)) if namespace in ("", each.name.namespace)]
+    if not operators:
+        show(_NONE_REGISTERED)
+        return 0
+    show_banner(f"Available {namespace or 'Operator'} Methods: {env.shown(env.operator_home)}/")
+    show("")
+    rows = [
+        [
+            each.name.namespace,
+            each.name.command,
+            str(each.definition.get("description", "")),
+            str(ParameterDefinitions.of(each.definition.get("parameters")).names()),
+        ]
+        for each in operators
+    ]
+    show_table(["namespace", "command", "description", "parameters"], rows)
+    return 0
+
+
+def _explain(namespace: str, command: str, digest: str) -> int:
+    from mason.parameters.definition import ParameterDefinitions
+
+    found = _find(namespace, command, digest)
+    definitions = ParameterDefinitions.of(found.definition.get("parameters"))
+    words = " ".join(part for part in (found.name.namespace, found.name.command) if part)
+    show(f"mason operator {words}\n\n  {found.definition.get('description', '')}\n  {found.pinned_name}\n")
+    if definitions.all:
+        rows = [
+            [each.name, each.type, "required" if each.required else _default(each.default), each.description]
+            for each in definitions.all
+        ]
+        for row, each in zip(rows, definitions.all, strict=True):
+            row[3] += f" ({', '.join(each.choices)})" if each.choices else ""
+            row[3] += f" [alias: {', '.join(each.aliases)}]" if each.aliases else ""
+        show_table(["parameter", "type", "default", "description"], rows)
+    else:
+        show("It takes no parameters.")
+    example = ",".join(f"{each.name}:{each.example()}" for each in definitions.required)
+    show(f"\nExample:\n  mason operator {words}" + (f' -p "{example}"' if example else ""))
+    return 0
+
+
+def _default(default: object) -> str:
+    if default is None:
+        return "optional"
+    return str(default).lower() if isinstance(default, bool) else str(default)
+
+
+def _show_json_schema(namespace: str, command: str, digest: str) -> int:
+    from mason.parameters.definition import ParameterDefinitions
+
+    found = _find(namespace, command, digest)
+    show_json(ParameterDefinitions.of(found.definition.get("parameters")).to_json_schema(str(found.name)))
+    return 0
+
+
+def _run(
+    namespace: str,
+    command: str,
+    digest: str,
+    parameters: tuple[str, ...],
+    parameter_file: str | None,
+    config_id: str | None,
+    *,
+    plan: bool,
+) -> int:
+    from mason.clients.response import Response
+    from mason.errors import Interrupted
+    from mason.operators.operator_response import OperatorResponse
+    from mason.operators.runner import OperatorCall, plan_operator, respond, run_operator
+    from mason.parameters.grammar import parse_parameters
+    from mason.parameters.validated_parameters import read_parameter_file
+
+    def work(response: Response) -> OperatorResponse:
+        _refuse_parameter_file(config_id)
+        given = parse_parameters(parameters)
+        base = read_parameter_file(given_path(parameter_file)) if parameter_file else {}
+        call = OperatorCall(namespace, command, digest, given, base, config_id or "")
+        return (plan_operator if plan else run_operator)(MasonEnvironment.of(), call, response)
+
+    result = respond(work)
+    tell_banner("Operator Plan" if plan else "Operator Response")
+    show_json(result.to_dict())
+    if result.response.status == Interrupted.status:
+        return Interrupted.exit_code
+    return 1 if result.response.errors else 0
+
+
+def _refuse_parameter_file(config_id: str | None) -> None:
+    if config_id and (Path(config_id).suffix in (".yaml", ".yml", ".json") or Path(config_id).is_file()):
+        raise BadInput(f"-c takes the id of a configuration. A file of parameters is given with -f: -f {config_id}")

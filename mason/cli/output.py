@@ -1,0 +1,126 @@
+"""The only place that prints. stdout carries what a command was asked for, stderr everything else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import IO, Any
+
+LEVELS = ("trace", "debug", "info", "warning", "error", "fatal")
+TRACE = 5
+
+_COLOURS = {"red": "31", "green": "32", "yellow": "33", "bold": "1"}
+_NARROWEST_COLUMN = 24
+
+
+def show(text: str) -> None:
+    """Print what the command was asked for."""
+    print(text)
+
+
+def tell(text: str) -> None:
+    """Print what a person should know besides."""
+    print(text, file=sys.stderr)
+
+
+def tell_error(text: str) -> None:
+    """Print what went wrong."""
+    tell(f"{coloured('error:', 'red', sys.stderr)} {text}")
+
+
+def show_json(value: Any) -> None:
+    """Print a value as JSON; what JSON has no word for is printed as its text."""
+    import json
+
+    show(json.dumps(value, indent=1, default=str, ensure_ascii=False))
+
+
+def tell_banner(text: str) -> None:
+    """Print a line in a box."""
+    rule = "+" + "-" * (len(text) + 3) + "+"
+    tell(f"{rule}\n| {text}  |\n{rule}")
+
+
+def show_banner(text: str) -> None:
+    """Print a line in a box, as a part of what the command was asked for."""
+    rule = "+" + "-" * (len(text) + 3) + "+"
+    show(f"{rule}\n| {text}  |\n{rule}")
+
+
+def show_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows below their headers. On a terminal the last column is folded to its width, in a pipe it is whole."""
+    for line in table_lines(headers, rows, terminal_width(sys.stdout)):
+        show(line)
+
+
+def table_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> list[str]:
+    """Return the lines of a table; without a width nothing is folded."""
+    widths = [max(map(len, column)) for column in zip(headers, *rows, strict=True)]
+    if width is not None:
+        before = sum(widths[:-1]) + 2 * (len(widths) - 1)
+        widths[-1] = min(widths[-1], max(width - before, _NARROWEST_COLUMN))
+    lines = [_line(headers, widths), _line(["-" * each for each in widths], widths)]
+    for row in rows:
+        *others, last = row
+        for number, part in enumerate(_folded(last, widths[-1])):
+            lines.append(_line([*(others if number == 0 else [""] * len(others)), part], widths))
+    return lines
+
+
+def terminal_width(stream: IO[str]) -> int | None:
+    """Return the width of the terminal that a stream writes to, or None when it is not one."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
+
+
+def coloured(text: str, colour: str, stream: IO[str]) -> str:
+    """Return the text in a colour where the stream is a terminal and NO_COLOR is not set."""
+    if os.environ.get("NO_COLOR") or not stream.isatty() or os.environ.get("TERM") == "dumb":
+        return text
+    return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m"
+
+
+def start_logging(level: str) -> None:
+    """Send what is logged at the level or above to stderr."""
+    import logging
+
+    logging.addLevelName(TRACE, "TRACE")
+    number = {"trace": TRACE, "fatal": logging.CRITICAL}.get(level) or getattr(logging, level.upper())
+    logger = logging.getLogger("mason")
+    logger.setLevel(number)
+    logger.propagate = False
+    if not logger.handlers:
+        logger.addHandler(_handler())
+
+
+def _handler() -> Any:
+    import logging
+
+    class ToStderr(logging.Handler):
+        """Writes to the stderr of the moment, with a word for what is not plain information."""
+
+        def emit(self, record: logging.LogRecord) -> None:
+            message = record.getMessage()
+            if record.levelno >= logging.ERROR:
+                tell_error(message)
+            elif record.levelno >= logging.WARNING:
+                tell(f"{coloured('warning:', 'yellow', sys.stderr)} {message}")
+            elif record.levelno >= logging.INFO:
+                tell(message)
+            else:
+                tell(f"{record.levelname.lower()}: {message}")
+
+    return ToStderr()
+
+
+def _folded(text: str, width: int) -> list[str]:
+    if len(text) <= width:
+        return [text]
+    from textwrap import wrap
+
+    return wrap(text, width, break_on_hyphens=False)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()

@@ -1,0 +1,135 @@
+"""Which clients there are and which roles they fill: a file `<client>/<role>.py` is its own registration."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from mason.clients.engines.role import ROLES, Role
+from mason.errors import MissingDependency, RoleNotFilled
+from mason.util.nearest import did_you_mean
+from mason.util.packages import entry_points
+
+ENTRY_POINT_GROUP = "mason.clients"
+
+
+@dataclass(frozen=True)
+class ClientPackage:
+    """A client as it lies on disk: nothing of it is imported until it is used."""
+
+    name: str
+    module: str
+    folder: Path
+
+    @property
+    def roles(self) -> list[str]:
+        """The roles that this client fills."""
+        return [role for role in ROLES if (self.folder / f"{role}.py").is_file()]
+
+    @property
+    def planned_roles(self) -> Mapping[str, str]:
+        """The roles that a later version of Mason will let it fill: they can be configured, but not used."""
+        return dict(self.schema.get("x-mason-planned-roles", {}))
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The JSON Schema of the client's configuration."""
+        return _read_schema(self.folder / "schema.json")
+
+
+def find_client(name: str) -> ClientPackage | None:
+    """Return the client of that name, if there is one."""
+    return _clients().get(name)
+
+
+def clients_for(role: str) -> list[str]:
+    """Return the names of the clients that can be configured for a role."""
+    return [name for name, client in sorted(_clients().items()) if role in client.roles or role in client.planned_roles]
+
+
+def client_names() -> list[str]:
+    """Return the names of all clients."""
+    return sorted(_clients())
+
+
+def build_client(name: str, role: str, configuration: Mapping[str, Any]) -> Role:
+    """Import the client and build it in the role.
+
+    Raises:
+        RoleNotFilled: there is no such client, or it does not fill the role, or not yet.
+        MissingDependency: it needs a package that is not installed.
+    """
+    package = find_client(name)
+    if package is None or role not in package.roles:
+        raise _not_filled(name, role, package)
+    try:
+        module = importlib.import_module(f"{package.module}.{role}")
+    except ModuleNotFoundError as error:
+        # The client's own modules are there, since its folder is: what is missing is something that it imports.
+        extra = package.schema.get("x-mason-extra")
+        install = f"pip install 'mason-data[{extra}]'" if extra else f"pip install {(error.name or '').split('.')[0]}"
+        raise MissingDependency(
+            f'The client "{name}" needs the package "{error.name}", which is not installed.', hint=f"Run: {install}"
+        ) from error
+    client_class: type[Role] = getattr(module, client_class_name(name, role))
+    return client_class(configuration)  # type: ignore[call-arg]
+
+
+def client_class_name(name: str, role: str) -> str:
+    """Return the class of a client in a role: `local`, `metastore` → `LocalMetastoreClient`."""
+    technology = "".join(word[:1].upper() + word[1:] for word in name.replace("-", "_").split("_"))
+    return f"{technology}{role.capitalize()}Client"
+
+
+def unknown_client(name: str, role: str) -> str:
+    """Return the sentence that says who could fill a role instead of an unknown client."""
+    candidates = clients_for(role)
+    return f'there is no client "{name}". {did_you_mean(name, candidates)} {_who_fills(role)}'.replace("  ", " ")
+
+
+def wrong_role(name: str, role: str) -> str:
+    """Return the sentence that says that a client cannot fill a role, and who can."""
+    return f'"{name}" does not fill the role {role}. {_who_fills(role)}'
+
+
+def _who_fills(role: str) -> str:
+    return f"Clients for {role}: {', '.join(clients_for(role)) or 'none'}."
+
+
+def _not_filled(name: str, role: str, package: ClientPackage | None) -> RoleNotFilled:
+    if package is None:
+        return RoleNotFilled(unknown_client(name, role).capitalize())
+    if role in package.planned_roles:
+        filled = [other for other, client in sorted(_clients().items()) if role in client.roles]
+        here = f"What works as {role} today: {', '.join(filled)}." if filled else f"Nothing works as {role} today."
+        return RoleNotFilled(
+            f'"{name}" as {role} can be configured but not used yet: {package.planned_roles[role]}.', hint=here
+        )
+    return RoleNotFilled(wrong_role(name, role))
+
+
+@cache
+def _clients() -> Mapping[str, ClientPackage]:
+    own = [
+        ClientPackage(folder.name, f"mason.clients.{folder.name}", folder)
+        for folder in Path(__file__).parent.iterdir()
+        if (folder / "schema.json").is_file()
+    ]
+    others = [
+        ClientPackage(point.name, point.module, folder)
+        for point in entry_points(ENTRY_POINT_GROUP)
+        if (folder := point.folder()) and (folder / "schema.json").is_file()
+    ]
+    # Mason's own clients come last: a package cannot take the place of one.
+    return {client.name: client for client in [*others, *own]}
+
+
+@cache
+def _read_schema(file: Path) -> Mapping[str, Any]:
+    schema: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return schema

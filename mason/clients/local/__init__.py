@@ -1,0 +1,1 @@
+"""This machine: files are the storage, folders are the databases. No server, no JVM."""

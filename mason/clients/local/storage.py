@@ -1,0 +1,95 @@
+"""Local files as storage."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path as LocalPath
+from typing import TYPE_CHECKING, Any
+
+from mason.clients.engines.role import verb
+from mason.clients.engines.storage import StorageClient
+from mason.clients.response import Response
+from mason.engines.metastore.models.table import Table
+from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.path import File, Path
+from mason.errors import BadPath, ClientFailed, Forbidden, NotFound, PathNotFound
+
+if TYPE_CHECKING:
+    import pyarrow.fs
+
+
+class LocalStorageClient(StorageClient):
+    """Paths are relative to `root`, which is the working directory unless told; absolute ones stay what they are."""
+
+    schemes = ("file",)
+    errors = {FileNotFoundError: NotFound, PermissionError: Forbidden, OSError: ClientFailed}
+
+    def __init__(self, configuration: Mapping[str, Any]) -> None:
+        self.root = local_root(configuration)
+
+    def check(self) -> list[str]:
+        if not self.root.is_dir():
+            return [f"root {self.root} is not a folder: create it, or change it in the configuration"]
+        return [] if os.access(self.root, os.W_OK) else [f"root {self.root} cannot be written to"]
+
+    def path(self, text: str) -> Path:
+        plain = text.removeprefix("file://")
+        if not plain or "\0" in plain or "://" in plain:
+            raise BadPath(f'"{text}" is not a path on this machine.')
+        return Path("file", os.path.normpath(self.root / LocalPath(plain).expanduser()))
+
+    def filesystem(self) -> pyarrow.fs.FileSystem:
+        import pyarrow.fs
+
+        return pyarrow.fs.LocalFileSystem()
+
+    @verb
+    def list_files(self, path: Path, *, response: Response) -> Sequence[File]:
+        from mason.pipeline.files import list_files
+
+        return [
+            File(each.path, each.size, _modified_at(each.path)) for each in list_files(self.filesystem(), path.path)
+        ]
+
+    @verb
+    def infer_table(self, path: Path, database: str, table: str, options: InferOptions, *, response: Response) -> Table:
+        from mason.pipeline.inference import infer
+
+        found = infer(self.filesystem(), path.path, options)
+        for warning in [*map(str, found.conflicts), *found.warnings]:
+            response.add_warning(warning)
+        response.add_info(found.describe_sample())
+        return Table(
+            name=table,
+            database_name=database,
+            path=str(path),
+            created_by="mason",
+            schema=found.schema,
+            partition_keys=found.partition_keys,
+            conflicts=found.conflicts,
+            read_options=options,
+        )
+
+    @verb
+    def delete(self, path: Path, *, response: Response) -> None:
+        place = LocalPath(path.path)
+        if place == self.root or place in self.root.parents:
+            raise BadPath(f"{place} is the root of this storage, or above it; it is not deleted.")
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place)
+        elif place.exists() or place.is_symlink():
+            place.unlink()
+        else:
+            raise PathNotFound(str(place))
+
+
+def local_root(configuration: Mapping[str, Any]) -> LocalPath:
+    """Return the folder that a configuration of `local` speaks of."""
+    return LocalPath(os.path.abspath(LocalPath(configuration.get("root") or ".").expanduser()))  # noqa: PTH100
+
+
+def _modified_at(path: str) -> str:
+    return datetime.fromtimestamp(os.stat(path).st_mtime, UTC).isoformat(timespec="seconds")  # noqa: PTH116

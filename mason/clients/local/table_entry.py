@@ -1,0 +1,62 @@
+"""What the local metastore keeps of a table: a JSON file that people can read, exact for the program.
+
+The Arrow schema is kept in its own binary form beside the readable columns: no type is lost in a spelling.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from mason.engines.metastore.models.schema import Column, Schema, SchemaConflict, TypeInFile
+from mason.engines.metastore.models.table import Table
+from mason.engines.storage.models.infer_options import InferOptions
+
+VERSION = 1
+
+
+def entry_of(table: Table) -> bytes:
+    """Return the entry of a table."""
+    arrow = table.schema.to_arrow().serialize().to_pybytes()
+    entry = {
+        "MasonTable": VERSION,
+        **table.to_dict(),
+        "ArrowSchema": base64.b64encode(arrow).decode(),
+        "ReadOptions": asdict(table.read_options),
+    }
+    return json.dumps(entry, indent=1, ensure_ascii=False).encode()
+
+
+def table_of(entry: Mapping[str, Any]) -> Table:
+    """Return the table that an entry describes."""
+    return Table(
+        name=entry["Name"],
+        database_name=entry["DatabaseName"],
+        path=entry.get("Path", ""),
+        created_at=entry["CreatedAt"],
+        created_by=entry["CreatedBy"],
+        schema=_schema(entry),
+        partition_keys=tuple(entry.get("PartitionKeys", ())),
+        conflicts=tuple(_conflict(each) for each in entry.get("SchemaConflicts", ())),
+        read_options=InferOptions(**entry["ReadOptions"]),
+    )
+
+
+def _schema(entry: Mapping[str, Any]) -> Schema:
+    import pyarrow as pa
+
+    fields = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(entry["ArrowSchema"])))
+    shown = entry["Schema"]["Columns"]
+    columns = [
+        Column(field.name, field.type, field.nullable, {key: word for key, word in words.items() if key != "Name"})
+        for field, words in zip(fields, shown, strict=True)
+    ]
+    return Schema(entry["Schema"]["SchemaType"], tuple(columns))
+
+
+def _conflict(entry: Mapping[str, Any]) -> SchemaConflict:
+    found = tuple(TypeInFile(each["File"], each["Type"]) for each in entry["Found"])
+    return SchemaConflict(entry["Column"], found, entry["Chosen"])

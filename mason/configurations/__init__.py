@@ -1,0 +1,1 @@
+"""Configurations: which client fills which role."""

@@ -1,0 +1,122 @@
+"""A configuration as its author wrote it: read and checked, its `{{NAME}}` not yet filled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from mason.clients.discovery import find_client, unknown_client, wrong_role
+from mason.clients.engines.role import ROLES
+from mason.configurations.templates import template_problems, without_templates
+from mason.errors import InvalidConfiguration
+from mason.util.names import CONFIG_ID_RULE, is_config_id
+from mason.util.problems import Problem
+from mason.util.redaction import redact_values
+from mason.util.yaml_file import YamlDocument, YamlProblem, parse_yaml
+
+LISTED_ROLES = ("metastore", "scheduler", "storage", "execution")
+assert set(LISTED_ROLES) == set(ROLES)
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The clients of each role and how each client is configured."""
+
+    id: str
+    document: YamlDocument
+    engines: Mapping[str, Sequence[str]]
+    clients: Mapping[str, Mapping[str, Any]]
+
+    def shown(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+        """Yield role, client and the client's configuration without its secrets, in the order of the listing."""
+        for role in LISTED_ROLES:
+            for name in self.engines.get(role, ()):
+                client = find_client(name)
+                yield role, name, redact_values(self.clients[name], client.schema if client else None)
+
+
+def parse_configuration(text: str, *, name: str, default_id: str) -> Configuration:
+    """Read a configuration; `name` is how messages call its file.
+
+    Raises:
+        InvalidConfiguration: with every problem at once.
+    """
+    try:
+        document = parse_yaml(text, name=name)
+    except YamlProblem as error:
+        raise InvalidConfiguration([error.problem]) from error
+    problems = _check(document, default_id)
+    if problems:
+        raise InvalidConfiguration(problems)
+    return _build(document, default_id)
+
+
+def parse_checked_configuration(text: str, *, name: str, default_id: str) -> Configuration:
+    """Read a configuration that this version of Mason has checked before: a run does not pay for it again."""
+    return _build(parse_yaml(text, name=name), default_id)
+
+
+def _build(document: YamlDocument, default_id: str) -> Configuration:
+    engines = {role: _names(document.value.get(f"{role}_engine")) for role in ROLES}
+    given = document.value.get("clients") or {}
+    named = {name for names in engines.values() for name in names}
+    clients = {name: (given.get(name) or {}).get("configuration") or {} for name in sorted(named | set(given))}
+    return Configuration(str(document.value.get("id", default_id)), document, engines, clients)
+
+
+def _check(document: YamlDocument, default_id: str) -> list[Problem]:
+    from mason.util.json_schema import check_document
+
+    if document.value is None:
+        return [Problem(document.name, 1, "", "is empty; it should say which client fills which role")]
+    problems = check_document(document, _schema())
+    if problems:
+        return problems
+    config_id = str(document.value.get("id", default_id))
+    if not is_config_id(config_id):
+        problems.append(document.problem(("id",), f'"{config_id}" cannot be an id: {CONFIG_ID_RULE}'))
+    configuration = _build(document, default_id)
+    problems += _check_engines(configuration)
+    for name, values in configuration.clients.items():
+        problems += _check_client(document, name, values)
+    return sorted(set(problems))
+
+
+def _check_engines(configuration: Configuration) -> Iterator[Problem]:
+    for role, names in configuration.engines.items():
+        for name in names:
+            client = find_client(name)
+            if client is None:
+                yield configuration.document.problem((f"{role}_engine",), unknown_client(name, role))
+            elif role not in client.roles and role not in client.planned_roles:
+                yield configuration.document.problem((f"{role}_engine",), wrong_role(name, role))
+
+
+def _check_client(document: YamlDocument, name: str, values: Mapping[str, Any]) -> Iterator[Problem]:
+    from mason.util.json_schema import check_document
+
+    client = find_client(name)
+    if client is None:
+        if name in (document.value.get("clients") or {}):
+            yield document.problem(("clients", name), f'there is no client "{name}"')
+        return
+    place = ("clients", name, "configuration")
+    yield from template_problems(document, place, values)
+    checked = YamlDocument(document.name, document.text, without_templates(values, client.schema), document.lines)
+    yield from check_document(checked, client.schema, at=place)
+
+
+def _names(value: Any) -> Sequence[str]:
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+@cache
+def _schema() -> Mapping[str, Any]:
+    schema: dict[str, Any] = json.loads((Path(__file__).parent / "schema.json").read_text(encoding="utf-8"))
+    return schema

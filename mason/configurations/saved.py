@@ -1,0 +1,183 @@
+"""Saving configurations, and choosing the one that a command uses."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mason import __version__
+from mason.configurations.configuration import Configuration, parse_checked_configuration, parse_configuration
+from mason.configurations.valid_config import ValidConfig, validate_configuration
+from mason.errors import ConfigurationNotFound, InvalidConfiguration, MasonError, NoData, PathNotFound, StateFailed
+from mason.state.home import open_state, read_state
+from mason.state.models import SavedConfiguration
+from mason.state.store import StateStore
+from mason.util.atomic_file import write_file
+from mason.util.environment import MasonEnvironment
+from mason.util.problems import Problem
+
+BUILT_IN = "local"
+_BUILT_IN_FILE = Path(__file__).parent / "local.yaml"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What became of reading the configurations below a path."""
+
+    valid: Sequence[tuple[Path, Configuration]]
+    problems: Sequence[str]
+
+
+def read_configurations(path: Path) -> Reading:
+    """Read a configuration file, or every one in a folder and its sub-folders.
+
+    Raises:
+        PathNotFound: there is nothing there.
+        NoData: the folder has no YAML file.
+    """
+    valid: list[tuple[Path, Configuration]] = []
+    problems: list[str] = []
+    for file in _yaml_files(path):
+        try:
+            valid.append((file, _read_configuration(file)))
+        except InvalidConfiguration as error:
+            problems += error.messages
+    twice = _duplicates(valid)
+    return Reading([each for each in valid if each[1].id not in twice], [*problems, *twice.values()])
+
+
+def save_configurations(env: MasonEnvironment, valid: Sequence[tuple[Path, Configuration]]) -> str | None:
+    """Save configurations, and make the first one current when none is: its id is returned then."""
+    store = open_state(env)
+    known = {each.id for each in store.list_configurations()}
+    store.save_configurations(
+        [SavedConfiguration(each.id, each.document.text, str(file), __version__) for file, each in valid]
+    )
+    for _, each in valid:
+        try:
+            # Readable by nobody else: a configuration may hold secrets.
+            write_file(saved_file(env, each.id), each.document.text.encode(), mode=0o600)
+        except OSError as error:
+            raise StateFailed(f"{error.filename}: {error.strerror}.") from error
+    if valid and store.get_current_configuration() not in {*known, *(each.id for _, each in valid)}:
+        store.set_current_configuration(valid[0][1].id)
+        return valid[0][1].id
+    return None
+
+
+def list_configurations(env: MasonEnvironment) -> tuple[list[Configuration], str]:
+    """Return what is saved, and the id of the current one; the built-in one is listed while it is current."""
+    store = read_state(env)
+    current = current_id(store)
+    saved = [_parse_saved(env, each) for each in sorted(store.list_configurations(), key=_natural_order)]
+    if current not in {each.id for each in saved}:
+        saved.insert(0, _built_in())
+        current = BUILT_IN
+    return saved, current
+
+
+def choose_configuration(env: MasonEnvironment, config_id: str) -> None:
+    """Make a configuration current.
+
+    Raises:
+        ConfigurationNotFound: there is no such configuration.
+    """
+    find_configuration(env, read_state(env), config_id)
+    open_state(env).set_current_configuration(config_id)
+
+
+def use_configuration(env: MasonEnvironment, config_id: str = "") -> ValidConfig:
+    """Return the configuration for one command: the one named, else that of MASON_CONFIG, else the current one.
+
+    Raises:
+        ConfigurationNotFound: there is no such configuration.
+        InvalidConfiguration: a variable in it is not set.
+    """
+    store = read_state(env)
+    chosen = config_id or os.environ.get("MASON_CONFIG", "") or current_id(store)
+    return validate_configuration(find_configuration(env, store, chosen), env)
+
+
+def current_id(store: StateStore) -> str:
+    """Return the id of the configuration that is current."""
+    return store.get_current_configuration() or BUILT_IN
+
+
+def find_configuration(env: MasonEnvironment, store: StateStore, config_id: str) -> Configuration:
+    """Return the configuration of that id.
+
+    Raises:
+        ConfigurationNotFound: there is no such configuration.
+    """
+    saved = {each.id: each for each in store.list_configurations()}
+    if config_id in saved:
+        return _parse_saved(env, saved[config_id])
+    if config_id == BUILT_IN:
+        return _built_in()
+    raise ConfigurationNotFound(config_id, sorted(saved))
+
+
+def saved_file(env: MasonEnvironment, config_id: str) -> Path:
+    """Return the file in MASON_HOME that shows a saved configuration."""
+    return env.config_home / f"{config_id}.yaml"
+
+
+def _read_configuration(file: Path) -> Configuration:
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InvalidConfiguration([Problem(str(file), 0, "", f"cannot be read: {error.strerror}")]) from error
+    except UnicodeDecodeError as error:
+        raise InvalidConfiguration([Problem(str(file), 0, "", "is not UTF-8 text")]) from error
+    return parse_configuration(text, name=str(file), default_id=file.stem)
+
+
+def _yaml_files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    if not path.exists():
+        raise PathNotFound(str(path))
+    files = sorted(
+        file
+        for file in path.rglob("*")
+        if file.suffix in (".yaml", ".yml")
+        and file.is_file()
+        and not any(part.startswith(".") for part in file.relative_to(path).parts)
+    )
+    if not files:
+        raise NoData(f"{path}: no .yaml or .yml file in it.")
+    return files
+
+
+def _duplicates(valid: Sequence[tuple[Path, Configuration]]) -> dict[str, str]:
+    first: dict[str, Path] = {}
+    twice: dict[str, str] = {}
+    for file, configuration in valid:
+        other = first.setdefault(configuration.id, file)
+        if other != file:
+            problem = configuration.document.problem(("id",), f'"{configuration.id}" is the id of {other} as well')
+            twice[configuration.id] = str(problem)
+    return twice
+
+
+def _parse_saved(env: MasonEnvironment, saved: SavedConfiguration) -> Configuration:
+    name = env.shown(saved_file(env, saved.id))
+    if saved.checked_by == __version__:
+        return parse_checked_configuration(saved.text, name=name, default_id=saved.id)
+    try:
+        return parse_configuration(saved.text, name=name, default_id=saved.id)
+    except InvalidConfiguration as error:
+        raise MasonError(
+            "\n".join(error.messages), hint="It was saved by another version of Mason: run `mason config PATH` again."
+        ) from error
+
+
+def _built_in() -> Configuration:
+    return parse_checked_configuration(_BUILT_IN_FILE.read_text("utf-8"), name=str(_BUILT_IN_FILE), default_id=BUILT_IN)
+
+
+def _natural_order(saved: SavedConfiguration) -> list[tuple[int, str]]:
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", saved.id)]

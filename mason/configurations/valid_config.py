@@ -1,0 +1,137 @@
+"""A configuration that is ready for use: every variable filled, every client one touch away."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar, cast
+
+from mason.clients.discovery import build_client, find_client
+from mason.clients.engines.execution import ExecutionClient
+from mason.clients.engines.metastore import MetastoreClient
+from mason.clients.engines.role import ROLES, Role
+from mason.clients.engines.scheduler import SchedulerClient
+from mason.clients.engines.storage import StorageClient
+from mason.configurations.configuration import Configuration
+from mason.configurations.templates import fill, missing_variables
+from mason.errors import BadPath, InvalidConfiguration, RoleNotFilled
+from mason.util.dotenv import env_files, read_env_files
+from mason.util.environment import MasonEnvironment
+from mason.util.redaction import Redactor, secret_values
+
+C = TypeVar("C", bound=Role)
+
+
+@dataclass(frozen=True)
+class Engine(Generic[C]):
+    """A role and the clients that fill it in this configuration."""
+
+    role: str
+    config_id: str
+    configurations: Mapping[str, Mapping[str, Any]]
+    _built: dict[str, C] = field(default_factory=dict)
+
+    @property
+    def client_names(self) -> Sequence[str]:
+        return tuple(self.configurations)
+
+    @property
+    def client(self) -> C:
+        """The client of this role, built on first touch; the first one where several are named.
+
+        Raises:
+            RoleNotFilled: the configuration names none, or one that cannot be used here.
+            MissingDependency: the client needs a package that is not installed.
+        """
+        if not self.configurations:
+            raise RoleNotFilled(
+                f'The configuration "{self.config_id}" names no client for the role {self.role}.',
+                hint=f"Add {self.role}_engine to it, or choose another configuration with -c.",
+            )
+        return self.client_named(self.client_names[0])
+
+    def client_named(self, name: str) -> C:
+        """Return one of the clients by its name, built on first touch."""
+        if name not in self._built:
+            self._built[name] = cast(C, build_client(name, self.role, self.configurations[name]))
+        return self._built[name]
+
+    def client_for(self, path: str) -> C:
+        """Return the client that serves the scheme of the path (storage); without a scheme, `client`."""
+        scheme, separator, _ = path.partition("://")
+        if not separator:
+            return self.client
+        for name in self.client_names:
+            client = self.client_named(name)
+            if scheme in getattr(client, "schemes", ()):
+                return client
+        raise BadPath(
+            f'No client of the role {self.role} in configuration "{self.config_id}" serves {scheme}:// paths ({path}).',
+            hint=f"Its clients: {', '.join(self.client_names) or 'none'}.",
+        )
+
+    def narrowed(self, names: Sequence[str]) -> Engine[C]:
+        """Return the engine with only these of its clients, in this order."""
+        return Engine(self.role, self.config_id, {name: self.configurations[name] for name in names}, self._built)
+
+
+@dataclass(frozen=True)
+class ValidConfig:
+    """The four engines of a configuration."""
+
+    id: str
+    metastore: Engine[MetastoreClient]
+    execution: Engine[ExecutionClient]
+    scheduler: Engine[SchedulerClient]
+    storage: Engine[StorageClient]
+    redactor: Redactor
+
+    def engine(self, role: str) -> Engine[Any]:
+        """Return the engine of a role by the role's name."""
+        return cast(Engine[Any], getattr(self, role))
+
+    def narrowed(self, choice: Mapping[str, Sequence[str]]) -> ValidConfig:
+        """Return the configuration in which each role of the choice has only the clients chosen for it."""
+        engines = {
+            role: self.engine(role).narrowed(choice[role]) if role in choice else self.engine(role) for role in ROLES
+        }
+        return ValidConfig(self.id, **engines, redactor=self.redactor)
+
+
+def validate_configuration(configuration: Configuration, env: MasonEnvironment) -> ValidConfig:
+    """Fill the variables of a configuration; what `.env` files define reaches the clients' own libraries as well.
+
+    Raises:
+        InvalidConfiguration: variables that are not set, each with its place; values that do not fit once filled.
+    """
+    for name, value in read_env_files(env_files(env.home)).items():
+        os.environ.setdefault(name, value)
+    filled = _fill_clients(configuration)
+    redactor = Redactor()
+    for name, values in filled.items():
+        redactor.learn(secret_values(values, _client_schema(name)))
+    engines: dict[str, Engine[Any]] = {
+        role: Engine(role, configuration.id, {name: filled[name] for name in configuration.engines[role]})
+        for role in ROLES
+    }
+    return ValidConfig(configuration.id, **engines, redactor=redactor)
+
+
+def _fill_clients(configuration: Configuration) -> dict[str, Any]:
+    document, filled = configuration.document, {}
+    problems = []
+    for name, values in configuration.clients.items():
+        place = ("clients", name, "configuration")
+        missing = list(missing_variables(document, place, values, os.environ))
+        problems += missing
+        if not missing:
+            filled[name] = fill(values, _client_schema(name), os.environ)
+    if problems:
+        raise InvalidConfiguration(sorted(problems))
+    return filled
+
+
+def _client_schema(name: str) -> Mapping[str, Any]:
+    client = find_client(name)
+    return client.schema if client else {}

@@ -1,0 +1,1 @@
+"""The canonical models of the four engine roles: frozen data, no I/O."""

@@ -1,0 +1,1 @@
+"""What clients of the execution role speak about."""

@@ -1,0 +1,1 @@
+"""What clients of the metastore role speak about."""

@@ -1,0 +1,18 @@
+"""Partitions of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Partition:
+    """One combination of partition values and where its files lie. A null partition's value is None."""
+
+    values: Mapping[str, str | None]
+    path: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"Values": dict(self.values), "Path": self.path}

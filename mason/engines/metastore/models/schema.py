@@ -1,0 +1,67 @@
+"""Schemas and columns. Arrow is the canonical type system; the JSON keys are the public ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Column:
+    """A named column of a canonical (Arrow) type.
+
+    `details` are the words that a storage format prints besides the name, such as Parquet's `ConvertedType`.
+    """
+
+    name: str
+    type: pa.DataType
+    nullable: bool = True
+    details: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"Name": self.name, **(self.details or {"Type": str(self.type)})}
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table and the format that they were read from (`csv`, `parquet`, `glue` …)."""
+
+    schema_type: str
+    columns: Sequence[Column]
+
+    def to_arrow(self) -> pa.Schema:
+        import pyarrow as pa
+
+        return pa.schema([pa.field(column.name, column.type, column.nullable) for column in self.columns])
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"SchemaType": self.schema_type, "Columns": [column.to_dict() for column in self.columns]}
+
+
+@dataclass(frozen=True)
+class TypeInFile:
+    """The type that one file gives a column."""
+
+    file: str
+    type: str
+
+
+@dataclass(frozen=True)
+class SchemaConflict:
+    """A column on which files disagree, and the type that holds all their values."""
+
+    column: str
+    found: Sequence[TypeInFile]
+    chosen: str
+
+    def to_dict(self) -> dict[str, Any]:
+        found = [{"File": each.file, "Type": each.type} for each in self.found]
+        return {"Column": self.column, "Found": found, "Chosen": self.chosen}
+
+    def __str__(self) -> str:
+        found = ", ".join(f"{each.type} in {each.file}" for each in self.found)
+        return f'Column "{self.column}" differs between files ({found}): taken as {self.chosen}.'

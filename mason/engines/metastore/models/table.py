@@ -1,0 +1,51 @@
+"""Tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mason.engines.metastore.models.schema import Schema, SchemaConflict
+from mason.engines.storage.models.infer_options import InferOptions
+
+
+@dataclass(frozen=True)
+class TableSummary:
+    """What a listing says of a table without looking into its files."""
+
+    name: str
+    database_name: str
+    path: str = ""
+    created_at: str = ""
+    created_by: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "Name": self.name,
+            "CreatedAt": self.created_at,
+            "CreatedBy": self.created_by,
+            "DatabaseName": self.database_name,
+            **({"Path": self.path} if self.path else {}),
+        }
+
+
+@dataclass(frozen=True)
+class Table(TableSummary):
+    """A table with its schema, the keys it is partitioned by, and what its files disagree on.
+
+    `read_options` say how its files were read when the schema was inferred: a refresh reads them the same way.
+    """
+
+    schema: Schema = field(default_factory=lambda: Schema("", ()))
+    partition_keys: Sequence[str] = ()
+    conflicts: Sequence[SchemaConflict] = ()
+    read_options: InferOptions = field(default_factory=InferOptions)
+
+    def to_dict(self) -> dict[str, Any]:
+        extras = {
+            "PartitionKeys": list(self.partition_keys),
+            "SchemaConflicts": [conflict.to_dict() for conflict in self.conflicts],
+        }
+        present = {key: value for key, value in extras.items() if value}
+        return {**super().to_dict(), "Schema": self.schema.to_dict(), **present}

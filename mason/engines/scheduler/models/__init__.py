@@ -1,0 +1,1 @@
+"""What clients of the scheduler role speak about."""

@@ -1,0 +1,1 @@
+"""What clients of the storage role speak about."""

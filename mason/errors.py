@@ -1,0 +1,204 @@
+"""Every way in which Mason can fail, in one tree.
+
+    MasonError                      500 · a failure without a better name
+    ├── BadInput                    400 · the caller can mend it
+    │   ├── InvalidParameters           parameters missing, unknown or ill-typed
+    │   ├── InvalidConfiguration        a configuration file, or a value in it
+    │   ├── InvalidDefinition           an operator.yaml, workflow.yaml or its code
+    │   └── BadPath                     a path that leaves its root or cannot be read as one
+    ├── Forbidden                   403 · the technology, or the file system, says no
+    ├── NotFound                    404
+    │   ├── ConfigurationNotFound
+    │   ├── OperatorNotFound
+    │   ├── DatabaseNotFound
+    │   ├── TableNotFound
+    │   └── PathNotFound
+    ├── Conflict                    409 · what is there already does not allow it
+    │   ├── AlreadyExists
+    │   ├── AlreadyRegistered           another version has this name
+    │   └── NotEmpty
+    ├── Unprocessable               422 · understood, but cannot be carried out
+    │   ├── UnreadableFile              a data file that cannot be read as what it claims to be
+    │   ├── NoData                      nothing there to look at
+    │   └── UnsupportedConfiguration    the operator does not accept these clients
+    ├── Interrupted                 499 · exit 130 · ctrl-C
+    ├── Unsupported                 501 · a client says no, and why
+    │   ├── RoleNotFilled               no such client for this role
+    │   └── MissingDependency           the client's package is not installed
+    ├── ClientFailed                502 · the technology failed
+    └── StateFailed                 503 · MASON_HOME or the state store cannot be used
+
+A class carries its HTTP status and its exit code. Anything that is not a MasonError is a bug and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mason.util.nearest import did_you_mean
+
+
+class MasonError(Exception):
+    """Something went wrong that the user should read about; `hint` says what to do next."""
+
+    status = 500
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(f"{message} {hint}" if hint else message)
+
+    @property
+    def messages(self) -> Sequence[str]:
+        """One line per problem, ready for `Response.errors`."""
+        return (str(self),)
+
+
+class BadInput(MasonError):
+    """400 · exit 1"""
+
+    status = 400
+
+
+class Problems(BadInput):
+    """Several problems found in one go: all are shown, none hides another."""
+
+    def __init__(self, problems: Iterable[object]) -> None:
+        self._messages = tuple(str(problem) for problem in problems)
+        super().__init__("\n".join(self._messages))
+
+    @property
+    def messages(self) -> Sequence[str]:
+        return self._messages
+
+
+class InvalidParameters(Problems):
+    """400 · exit 1"""
+
+
+class InvalidConfiguration(Problems):
+    """400 · exit 1"""
+
+
+class InvalidDefinition(Problems):
+    """400 · exit 1"""
+
+
+class BadPath(BadInput):
+    """400 · exit 1"""
+
+
+class Forbidden(MasonError):
+    """403 · exit 1"""
+
+    status = 403
+
+
+class NotFound(MasonError):
+    """404 · exit 1"""
+
+    status = 404
+
+
+class ConfigurationNotFound(NotFound):
+    """404 · exit 1"""
+
+    def __init__(self, config_id: str, known: Sequence[str]) -> None:
+        listed = f"Saved configurations: {', '.join(known)}." if known else 'None is saved: run "mason config PATH".'
+        super().__init__(f'Configuration "{config_id}" not found.', hint=did_you_mean(config_id, known) or listed)
+
+
+class OperatorNotFound(NotFound):
+    """404 · exit 1"""
+
+
+class DatabaseNotFound(NotFound):
+    """404 · exit 1"""
+
+    def __init__(self, database: str, near: Sequence[str] = ()) -> None:
+        super().__init__(f'Database "{database}" not found.', hint=did_you_mean(database, near))
+
+
+class TableNotFound(NotFound):
+    """404 · exit 1"""
+
+    def __init__(self, database: str, table: str, near: Sequence[str] = ()) -> None:
+        super().__init__(f'Table "{table}" not found in database "{database}".', hint=did_you_mean(table, near))
+
+
+class PathNotFound(NotFound):
+    """404 · exit 1"""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f'Path "{path}" not found.')
+
+
+class Conflict(MasonError):
+    """409 · exit 1"""
+
+    status = 409
+
+
+class AlreadyExists(Conflict):
+    """409 · exit 1"""
+
+
+class AlreadyRegistered(Conflict, Problems):
+    """409 · exit 1"""
+
+
+class NotEmpty(Conflict):
+    """409 · exit 1"""
+
+
+class Unprocessable(MasonError):
+    """422 · exit 1"""
+
+    status = 422
+
+
+class UnreadableFile(Unprocessable):
+    """422 · exit 1"""
+
+    def __init__(self, path: str, reason: str, *, hint: str = "") -> None:
+        super().__init__(f"{path}: {reason}", hint=hint)
+
+
+class NoData(Unprocessable):
+    """422 · exit 1"""
+
+
+class UnsupportedConfiguration(Unprocessable):
+    """422 · exit 1"""
+
+
+class Interrupted(MasonError):
+    """499 · exit 130"""
+
+    status = 499
+    exit_code = 130
+
+
+class Unsupported(MasonError):
+    """501 · exit 1"""
+
+    status = 501
+
+
+class RoleNotFilled(Unsupported):
+    """501 · exit 1"""
+
+
+class MissingDependency(Unsupported):
+    """501 · exit 1"""
+
+
+class ClientFailed(MasonError):
+    """502 · exit 1"""
+
+    status = 502
+
+
+class StateFailed(MasonError):
+    """503 · exit 1"""
+
+    status = 503

@@ -1,0 +1,30 @@
+from mason.clients.response import Response
+from mason.configurations.valid_config import ValidConfig
+from mason.operators.operator_definition import OperatorDefinition
+from mason.operators.operator_response import OperatorResponse
+from mason.parameters.validated_parameters import ValidatedParameters
+from mason.util.environment import MasonEnvironment
+
+
+class TableDelete(OperatorDefinition):
+    """Delete a table."""
+
+    def run(
+        self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
+    ) -> OperatorResponse:
+        database_name: str = parameters.get_required("database_name")
+        table_name: str = parameters.get_required("table_name")
+
+        _, response = config.metastore.client.delete_table(database_name, table_name, response=resp)
+        response.add_info(f'Deleted table "{table_name}" of database "{database_name}".')
+        return OperatorResponse(response)
+
+    def plan(
+        self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
+    ) -> OperatorResponse:
+        database_name: str = parameters.get_required("database_name")
+        table_name: str = parameters.get_required("table_name")
+
+        table, response = config.metastore.client.get_table(database_name, table_name, response=resp)
+        response.add_info(f'Would delete table "{table_name}" of database "{database_name}" ({table.path}).')
+        return OperatorResponse(response, table)

@@ -1,0 +1,49 @@
+from pathlib import PurePosixPath
+
+from mason.clients.response import Response
+from mason.configurations.valid_config import ValidConfig
+from mason.engines.metastore.models.table import Table
+from mason.engines.storage.models.infer_options import InferOptions
+from mason.operators.operator_definition import OperatorDefinition
+from mason.operators.operator_response import OperatorResponse
+from mason.parameters.validated_parameters import ValidatedParameters
+from mason.util.environment import MasonEnvironment
+
+
+class TableInfer(OperatorDefinition):
+    """Infer the schema of files and save it as a table."""
+
+    def run(
+        self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
+    ) -> OperatorResponse:
+        table, response = _infer(config, parameters, resp)
+        saved, response = config.metastore.client.save_table(table, response=response)
+        response.add_info(f'Saved table "{saved.name}" in database "{saved.database_name}".')
+        return OperatorResponse(response, saved)
+
+    def plan(
+        self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
+    ) -> OperatorResponse:
+        database, response = config.metastore.client.get_database(
+            parameters.get_required("database_name"), response=resp
+        )
+        table, response = _infer(config, parameters, response)
+        response.add_info(f'Would save table "{table.name}" in database "{database.name}"; the files are only read.')
+        return OperatorResponse(response, table)
+
+
+def _infer(config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> tuple[Table, Response]:
+    storage_path: str = parameters.get_required("storage_path")
+    storage = config.storage.client_for(storage_path)
+    path = storage.path(storage_path)
+    options = InferOptions(
+        input_format=parameters.get_optional("input_format") or "",
+        read_headers=parameters.get_optional("read_headers"),
+        delimiter=parameters.get_optional("delimiter") or "",
+        encoding=parameters.get_optional("encoding") or "",
+        nulls=tuple(parameters.get_optional("nulls") or ()),
+        read_all=parameters.get_optional("read_all"),
+    )
+    table_name = parameters.get_optional("table_name") or PurePosixPath(path.path).name.split(".")[0]
+    database_name: str = parameters.get_required("database_name")
+    return storage.infer_table(path, database_name, table_name, options, response=resp)

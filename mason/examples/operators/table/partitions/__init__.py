@@ -1,0 +1,19 @@
+from mason.clients.response import Response
+from mason.configurations.valid_config import ValidConfig
+from mason.operators.operator_definition import OperatorDefinition
+from mason.operators.operator_response import OperatorResponse
+from mason.parameters.validated_parameters import ValidatedParameters
+from mason.util.environment import MasonEnvironment
+
+
+class TablePartitions(OperatorDefinition):
+    """Return the partitions of a table."""
+
+    def run(
+        self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
+    ) -> OperatorResponse:
+        database_name: str = parameters.get_required("database_name")
+        table_name: str = parameters.get_required("table_name")
+
+        partitions, response = config.metastore.client.list_partitions(database_name, table_name, response=resp)
+        return OperatorResponse(response, partitions)

@@ -1,0 +1,129 @@
+"""Readable copies of what is registered: one folder per digest, and one link per name to its current digest.
+
+The state store is the truth. A checkout is made before the name points to it, and made anew when it was changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from mason.errors import StateFailed
+from mason.operators.definition_folder import digest_of
+from mason.state.models import Kind, Name
+from mason.state.store import StateStore
+from mason.util.atomic_file import sync_folder
+from mason.util.environment import MasonEnvironment
+
+
+def checkout(env: MasonEnvironment, digest: str, files: Mapping[str, bytes]) -> Path:
+    """Return the folder that holds exactly these files, making it when it is not there or was changed.
+
+    Raises:
+        StateFailed: it cannot be written.
+    """
+    folder = env.object_home / digest
+    if _read(folder) == files:
+        return folder
+    try:
+        env.object_home.mkdir(parents=True, exist_ok=True)
+        aside = Path(tempfile.mkdtemp(prefix=f".{digest[:12]}.", dir=env.object_home))
+        try:
+            _write(aside, files)
+            if folder.exists():
+                _remove(folder)
+            with contextlib.suppress(FileExistsError):  # another process made the same one
+                aside.rename(folder)
+        finally:
+            _remove(aside)
+        sync_folder(env.object_home)
+    except OSError as error:
+        if _read(folder) == files:
+            return folder
+        raise StateFailed(f"{env.object_home}: {error.strerror}.", hint="Nothing was registered.") from error
+    return folder
+
+
+def link_current(env: MasonEnvironment, store: StateStore) -> None:
+    """Make the links of every name point to what the store says is current.
+
+    Raises:
+        StateFailed: a link cannot be written.
+    """
+    try:
+        with _locked(env.home / ".links.lock"):
+            for kind, home in ((Kind.OPERATOR, env.operator_home), (Kind.WORKFLOW, env.workflow_home)):
+                wanted = {
+                    _place(home, each.name): env.object_home / each.digest for each in store.list_registrations(kind)
+                }
+                for link in set(_links(home)) - set(wanted):
+                    link.unlink()
+                for link, target in wanted.items():
+                    _link(link, target)
+    except OSError as error:
+        raise StateFailed(
+            f"{error.filename}: {error.strerror}.", hint="What is registered stays registered."
+        ) from error
+
+
+def _place(home: Path, name: Name) -> Path:
+    return home / name.namespace / name.command if name.namespace else home / name.command
+
+
+def _links(home: Path) -> Iterator[Path]:
+    for entry in home.iterdir():
+        if entry.is_symlink():
+            yield entry
+        elif entry.is_dir():
+            yield from (each for each in entry.iterdir() if each.is_symlink())
+
+
+def _link(link: Path, target: Path) -> None:
+    relative = os.path.relpath(target, link.parent)
+    if link.is_symlink() and os.readlink(link) == relative:  # noqa: PTH115
+        return
+    link.parent.mkdir(parents=True, exist_ok=True)
+    aside = link.with_name(f".{link.name}.{os.getpid()}")
+    with contextlib.suppress(FileNotFoundError):
+        aside.unlink()
+    aside.symlink_to(relative)
+    aside.replace(link)
+
+
+def _read(folder: Path) -> dict[str, bytes] | None:
+    if not folder.is_dir():
+        return None
+    files = (file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+    try:
+        return {file.relative_to(folder).as_posix(): file.read_bytes() for file in files}
+    except OSError:
+        return None  # unreadable is as good as changed: it is made anew
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    for path, content in files.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with open(file, "wb") as handle:
+            handle.write(content)
+            handle.flush()
+            os.fsync(handle.fileno())
+        file.chmod(0o444)
+    folder.chmod(0o755)
+    assert digest_of(_read(folder) or {}) == digest_of(files)
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _locked(file: Path) -> Iterator[None]:
+    with open(file, "w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,169 @@
+"""Finds the definitions below a path, and reads and checks each without running any of its code."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mason.errors import InvalidDefinition, NoData, PathNotFound
+from mason.operators.definition_kind import DefinitionKind
+from mason.operators.source_check import check_source
+from mason.parameters.definition import ParameterDefinitions
+from mason.state.models import Name, NewRegistration, Registration
+from mason.util.json_schema import check_document
+from mason.util.names import IDENTIFIER_RULE, class_name, is_identifier
+from mason.util.problems import Problem
+from mason.util.yaml_file import YamlDocument, YamlProblem, read_yaml
+
+MAXIMUM_BYTES = 16 * 1024 * 1024
+_IGNORED = frozenset({"__pycache__"})
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What became of reading the definitions below a path."""
+
+    valid: Sequence[NewRegistration]
+    problems: Sequence[str]
+
+
+def read_definitions(path: Path, kinds: Sequence[DefinitionKind]) -> Reading:
+    """Read every definition below a path; a problem in one does not hide those of another.
+
+    Raises:
+        PathNotFound: there is nothing there.
+        NoData: there is no definition below the path.
+    """
+    if not path.exists():
+        raise PathNotFound(str(path))
+    valid: list[NewRegistration] = []
+    problems: list[str] = []
+    found = False
+    for kind, file in _definition_files(path, kinds):
+        found = True
+        try:
+            valid.append(read_definition(kind, file.parent, kinds))
+        except InvalidDefinition as error:
+            problems += error.messages
+    if not found:
+        raise NoData(f"{path}: no {' or '.join(kind.file_name for kind in kinds)} below it.")
+    return Reading(valid, [*problems, *_same_names(valid)])
+
+
+def read_definition(kind: DefinitionKind, folder: Path, kinds: Sequence[DefinitionKind]) -> NewRegistration:
+    """Read the definition in a folder.
+
+    Raises:
+        InvalidDefinition: with every problem of its YAML and of its code.
+    """
+    try:
+        document = read_yaml(folder / kind.file_name)
+    except YamlProblem as error:
+        raise InvalidDefinition([error.problem]) from error
+    problems = _check_definition(kind, document)
+    files = _read_files(folder, kinds) if not problems else {}
+    if not problems:
+        needed = class_name(document.value.get("namespace") or "", document.value["command"])
+        problems += check_source(kind, needed, files, str(folder))
+    if problems:
+        raise InvalidDefinition(problems)
+    name = Name(kind.kind, document.value.get("namespace") or "", document.value["command"])
+    return NewRegistration(Registration(name, digest_of(files), document.value, str(folder)), files)
+
+
+def digest_of(files: Mapping[str, bytes]) -> str:
+    """Return the digest of a folder's content: the same files give the same digest, wherever they lie."""
+    total = hashlib.sha256()
+    for path in sorted(files):
+        total.update(f"{hashlib.sha256(files[path]).hexdigest()}  {path}\n".encode())
+    return total.hexdigest()
+
+
+def _definition_files(path: Path, kinds: Sequence[DefinitionKind]) -> Iterator[tuple[DefinitionKind, Path]]:
+    by_name = {kind.file_name: kind for kind in kinds}
+    if path.is_file():
+        if path.name in by_name:
+            yield by_name[path.name], path
+        return
+    for folder, folders, files in os.walk(path):
+        folders[:] = sorted(name for name in folders if _counts(name))
+        for name in sorted(by_name.keys() & set(files)):
+            yield by_name[name], Path(folder) / name
+
+
+def _read_files(folder: Path, kinds: Sequence[DefinitionKind]) -> dict[str, bytes]:
+    names = {kind.file_name for kind in kinds}
+    files: dict[str, bytes] = {}
+    size = 0
+    for place, folders, found in os.walk(folder):
+        # A folder inside that has a definition of its own is another registration.
+        folders[:] = sorted(name for name in folders if _counts(name) and not _has_any(Path(place) / name, names))
+        for name in sorted(filter(_counts, found)):
+            file = Path(place) / name
+            if file.is_symlink() or not file.is_file():
+                raise InvalidDefinition(
+                    [Problem(str(file), 0, "", "is a link or no plain file; only files can be registered")]
+                )
+            size += file.stat().st_size
+            if size > MAXIMUM_BYTES:
+                raise InvalidDefinition(
+                    [
+                        Problem(
+                            str(folder),
+                            0,
+                            "",
+                            f"has more than {MAXIMUM_BYTES // 2**20} MiB of files; keep data out of it",
+                        )
+                    ]
+                )
+            files[file.relative_to(folder).as_posix()] = file.read_bytes()
+    return files
+
+
+def _has_any(folder: Path, names: set[str]) -> bool:
+    return any((folder / name).exists() for name in names)
+
+
+def _counts(name: str) -> bool:
+    return not name.startswith(".") and name not in _IGNORED and not name.endswith(".pyc")
+
+
+def _check_definition(kind: DefinitionKind, document: YamlDocument) -> list[Problem]:
+    if not isinstance(document.value, dict):
+        return [Problem(document.name, 1, "", "must be a mapping; see the docs for the keys of a definition")]
+    problems = check_document(document, kind.schema)
+    for key in ("namespace", "command"):
+        value = document.value.get(key)
+        if isinstance(value, str) and value and not is_identifier(value):
+            problems.append(document.problem((key,), f'"{value}" cannot be a name: {IDENTIFIER_RULE}'))
+    if document.value.get("command") == "":
+        problems.append(document.problem(("command",), "must not be empty"))
+    if not problems and "parameters" in document.value:
+        problems += _check_parameters(document, document.value["parameters"])
+    return sorted(set(problems))
+
+
+def _check_parameters(document: YamlDocument, given: Mapping[str, Any] | None) -> Iterator[Problem]:
+    words: set[str] = set()
+    for parameter in ParameterDefinitions.of(given).all:
+        for word in (parameter.name, *parameter.aliases):
+            if not is_identifier(word):
+                yield document.problem(("parameters",), f'"{word}" cannot be a parameter: {IDENTIFIER_RULE}')
+            if word in words:
+                yield document.problem(("parameters",), f'"{word}" names two parameters')
+            words.add(word)
+        if parameter.type == "enum" and not parameter.choices:
+            yield document.problem(("parameters",), f'"{parameter.name}" is an enum without choices')
+
+
+def _same_names(valid: Sequence[NewRegistration]) -> Iterator[str]:
+    first: dict[Name, str] = {}
+    for each in valid:
+        registration = each.registration
+        other = first.setdefault(registration.name, registration.source)
+        if other != registration.source:
+            yield f"{registration.source}: {registration.name} is the name of {other} as well"

@@ -1,0 +1,142 @@
+"""Is this machine ready? One finding for each thing that a run will need."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import Path
+from typing import Any
+
+from mason import __version__
+from mason.clients.discovery import find_client
+from mason.clients.engines.role import ROLES
+from mason.configurations.saved import use_configuration
+from mason.configurations.valid_config import Engine
+from mason.errors import MasonError
+from mason.state.home import read_state
+from mason.state.models import Kind
+from mason.util.environment import MasonEnvironment
+from mason.util.java import HOW_TO_INSTALL, find_java, found_javas
+from mason.util.packages import find_version
+
+OLDEST_PYTHON = (3, 11)
+LEAST_FREE_BYTES = 2 * 2**30
+
+
+class Verdict(Enum):
+    """How a thing stands. LATER is something that can be configured but not used in this version."""
+
+    FINE = auto()
+    LATER = auto()
+    WRONG = auto()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was looked at, how it stands, and what to do about it."""
+
+    subject: str
+    verdict: Verdict
+    message: str
+
+
+def diagnose(env: MasonEnvironment, config_id: str) -> Iterator[Finding]:
+    """Yield a finding for the programs, the folders, and every client of the configuration."""
+    yield _check_python()
+    yield _check_java()
+    yield _check_spark()
+    yield _check_home(env)
+    yield _check_disk(env)
+    yield from _check_configuration(env, config_id)
+
+
+def _check_python() -> Finding:
+    told = f"{platform.python_version()} at {sys.executable}, Mason {__version__}"
+    if sys.version_info < OLDEST_PYTHON:
+        return Finding("Python", Verdict.WRONG, f"{told}. Mason needs {'.'.join(map(str, OLDEST_PYTHON))} or newer.")
+    return Finding("Python", Verdict.FINE, told)
+
+
+def _check_java() -> Finding:
+    java = find_java()
+    if java:
+        return Finding("Java", Verdict.FINE, f"{java.version} at {java.home}")
+    others = ", ".join(f"{each.version} at {each.home}" for each in found_javas())
+    return Finding("Java", Verdict.WRONG, (f"only {others}. " if others else "none found. ") + HOW_TO_INSTALL)
+
+
+def _check_spark() -> Finding:
+    version = find_version("pyspark")
+    if version is None:
+        return Finding("Spark", Verdict.WRONG, "pyspark is not installed. Run: pip install mason-data")
+    if not version.startswith("4.1."):
+        return Finding(
+            "Spark",
+            Verdict.WRONG,
+            f"pyspark {version} is installed; Mason needs 4.1: pip install 'pyspark[connect]~=4.1.4'",
+        )
+    return Finding("Spark", Verdict.FINE, f"pyspark {version}")
+
+
+def _check_home(env: MasonEnvironment) -> Finding:
+    place = env.shown(env.home)
+    try:
+        store = read_state(env)
+        count = len(store.list_registrations(Kind.OPERATOR))
+    except MasonError as error:
+        return Finding("Home", Verdict.WRONG, str(error))
+    if not os.access(_nearest(env.home), os.W_OK):
+        return Finding("Home", Verdict.WRONG, f"{place} cannot be written to. Make it writable, or set MASON_HOME.")
+    if not count:
+        return Finding(
+            "Home", Verdict.FINE, f'{place}, no operators yet: run "mason register mason/examples/operators/"'
+        )
+    return Finding("Home", Verdict.FINE, f"{place}, {count} operators")
+
+
+def _check_disk(env: MasonEnvironment) -> Finding:
+    free = shutil.disk_usage(_nearest(env.home)).free
+    told = f"{free / 2**30:.1f} GiB free"
+    if free < LEAST_FREE_BYTES:
+        return Finding(
+            "Disk", Verdict.WRONG, f"{told}. Spark wants at least {LEAST_FREE_BYTES // 2**30} GiB to work in."
+        )
+    return Finding("Disk", Verdict.FINE, told)
+
+
+def _check_configuration(env: MasonEnvironment, config_id: str) -> Iterator[Finding]:
+    try:
+        config = use_configuration(env, config_id)
+    except MasonError as error:
+        yield from (Finding("Configuration", Verdict.WRONG, message) for message in error.messages)
+        return
+    yield Finding("Configuration", Verdict.FINE, config.id)
+    for role in ROLES:
+        engine: Engine[Any] = config.engine(role)
+        for name in engine.client_names:
+            yield from _check_client(engine, role, name)
+
+
+def _check_client(engine: Engine[Any], role: str, name: str) -> Iterator[Finding]:
+    subject = f"{name} as {role}"
+    package = find_client(name)
+    if package is not None and role not in package.roles and role in package.planned_roles:
+        yield Finding(subject, Verdict.LATER, f"configured; not usable yet: {package.planned_roles[role]}")
+        return
+    try:
+        troubles = engine.client_named(name).check()
+    except MasonError as error:
+        troubles = [str(error)]
+    if not troubles:
+        yield Finding(subject, Verdict.FINE, "ready")
+    yield from (Finding(subject, Verdict.WRONG, trouble) for trouble in troubles)
+
+
+def _nearest(path: Path) -> Path:
+    """Return the path, or the first folder above it that exists."""
+    return path if path.exists() else _nearest(path.parent)

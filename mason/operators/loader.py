@@ -1,0 +1,43 @@
+"""From a registration to an instance of the class that its author wrote."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+from mason.operators.checkout import checkout
+from mason.operators.operator_definition import OperatorDefinition
+from mason.state.models import Registration
+from mason.state.store import StateStore
+from mason.util.environment import MasonEnvironment
+from mason.util.names import class_name
+
+
+def load_operator(env: MasonEnvironment, store: StateStore, registration: Registration) -> OperatorDefinition:
+    """Import the code of an operator and return an instance of its class.
+
+    The module is named by the digest, so that two versions can live in one process.
+    """
+    files = store.get_files(registration.digest)
+    folder = checkout(env, registration.digest, files) if files else Path(registration.source)
+    module = _load_module(f"mason_registered.sha256_{registration.digest}", folder)
+    name = class_name(registration.name.namespace, registration.name.command)
+    operator: OperatorDefinition = getattr(module, name)()
+    return operator
+
+
+def _load_module(name: str, folder: Path) -> object:
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(
+            name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+        )
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module  # before it runs: its own submodules look for it there
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+    return sys.modules[name]

@@ -1,0 +1,32 @@
+"""The class that an operator's author inherits from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from mason.clients.response import Response
+from mason.configurations.valid_config import ValidConfig
+from mason.operators.operator_response import OperatorResponse
+from mason.parameters.validated_parameters import ValidatedParameters
+from mason.util.environment import MasonEnvironment
+
+
+class OperatorDefinition(ABC):
+    """What an operator does: "for this configuration do this with these parameters".
+
+    A verb of a client takes the response and gives it back: `table, response = client.get_table(…, response=resp)`.
+    Whatever goes wrong is raised; the runner puts it into the response.
+    """
+
+    @abstractmethod
+    def run(
+        self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
+    ) -> OperatorResponse:
+        """Do the work and return what came of it."""
+
+    def plan(
+        self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
+    ) -> OperatorResponse:
+        """Say what `run` would do, without writing anything."""
+        resp.add_info("This operator says no more about its plan than its parameters and clients.")
+        return OperatorResponse(resp)

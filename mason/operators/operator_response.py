@@ -1,0 +1,29 @@
+"""What running an operator gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mason.clients.response import Response
+
+
+@dataclass(frozen=True)
+class OperatorResponse:
+    """The response of a run, and the model (or models) that it is about, if there is one."""
+
+    response: Response
+    object: Any = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form; what the object says of itself is part of the data."""
+        shown = self.response.to_dict()
+        shown["Data"] += [each for each in self._models() if each not in shown["Data"]]
+        return shown
+
+    def _models(self) -> list[Any]:
+        objects = (
+            self.object if isinstance(self.object, Sequence) and not isinstance(self.object, str) else [self.object]
+        )
+        return [each.to_dict() for each in objects if hasattr(each, "to_dict")]

@@ -1,0 +1,73 @@
+"""`operator.yaml`, read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mason.configurations.valid_config import ValidConfig
+from mason.errors import UnsupportedConfiguration
+from mason.parameters.definition import ParameterDefinitions
+from mason.util.names import full_name
+
+Choice = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class OperatorSpec:
+    """An operator's name, parameters, and the configurations that it accepts."""
+
+    namespace: str
+    command: str
+    description: str
+    parameters: ParameterDefinitions
+    supported_configurations: Sequence[Choice]
+
+    @classmethod
+    def of(cls, definition: Mapping[str, Any]) -> OperatorSpec:
+        """Build the spec from a definition that fits `schema.json`."""
+        return cls(
+            definition.get("namespace") or "",
+            definition["command"],
+            definition.get("description", ""),
+            ParameterDefinitions.of(definition.get("parameters")),
+            tuple(_choice(each) for each in definition.get("supported_configurations", ())),
+        )
+
+    @property
+    def name(self) -> str:
+        return full_name(self.namespace, self.command)
+
+    def narrow(self, config: ValidConfig) -> ValidConfig:
+        """Return the configuration with the clients that this operator accepts.
+
+        Raises:
+            UnsupportedConfiguration: it accepts none of the combinations that the configuration offers.
+        """
+        if not self.supported_configurations:
+            return config
+        for supported in self.supported_configurations:
+            offered = {role: _accepted(config, role, names) for role, names in supported.items()}
+            if all(offered.values()):
+                return config.narrowed(offered)
+        raise UnsupportedConfiguration(
+            f'{self.name} does not accept the configuration "{config.id}", which has {self._offer(config)}. '
+            f"It accepts {'; or '.join(map(_described, self.supported_configurations))}."
+        )
+
+    def _offer(self, config: ValidConfig) -> str:
+        roles = dict.fromkeys(role for supported in self.supported_configurations for role in supported)
+        return ", ".join(f"{role}: {' and '.join(config.engine(role).client_names) or 'nothing'}" for role in roles)
+
+
+def _choice(given: Mapping[str, str | list[str]]) -> Choice:
+    return {role: (names,) if isinstance(names, str) else tuple(names) for role, names in given.items()}
+
+
+def _accepted(config: ValidConfig, role: str, names: Sequence[str]) -> list[str]:
+    return [name for name in config.engine(role).client_names if name in names]
+
+
+def _described(supported: Choice) -> str:
+    return " with ".join(f"{role}: {' or '.join(names)}" for role, names in supported.items())

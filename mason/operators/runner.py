@@ -1,0 +1,110 @@
+"""Runs an operator. The one place where an error becomes a part of the response."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mason.clients.engines.role import ROLES
+from mason.clients.response import LOG, Response
+from mason.configurations.saved import use_configuration
+from mason.configurations.valid_config import ValidConfig
+from mason.errors import Interrupted, MasonError
+from mason.operators.loader import load_operator
+from mason.operators.operator_definition import OperatorDefinition
+from mason.operators.operator_response import OperatorResponse
+from mason.operators.operator_spec import OperatorSpec
+from mason.operators.registry import find_operator
+from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
+from mason.state.home import read_state
+from mason.state.models import Registration
+from mason.util.environment import MasonEnvironment
+from mason.util.redaction import REDACTED
+
+
+@dataclass(frozen=True)
+class OperatorCall:
+    """What a user asks for: an operator, its parameters, and the configuration to use."""
+
+    namespace: str
+    command: str
+    digest: str = ""
+    given: Sequence[tuple[str, Any]] = ()
+    base: Mapping[str, Any] = field(default_factory=dict)
+    config_id: str = ""
+
+
+def run_operator(env: MasonEnvironment, call: OperatorCall, response: Response) -> OperatorResponse:
+    """Run an operator.
+
+    Raises:
+        MasonError: the operator, its parameters or the configuration do not allow it, or the run failed.
+    """
+    return _prepare(env, call, response).run()
+
+
+def plan_operator(env: MasonEnvironment, call: OperatorCall, response: Response) -> OperatorResponse:
+    """Say what running the operator would do; nothing is written.
+
+    Raises:
+        MasonError: the operator, its parameters or the configuration do not allow it.
+    """
+    return _prepare(env, call, response).plan()
+
+
+def respond(work: Callable[[Response], OperatorResponse]) -> OperatorResponse:
+    """Do the work with a new response and return what came of it; whatever goes wrong is in the response."""
+    response = Response()
+    try:
+        return work(response)
+    except MasonError as error:
+        for message in error.messages:
+            response.add_error(message, error.status)
+    except KeyboardInterrupt:
+        response.add_error("Interrupted.", Interrupted.status)
+    except Exception as error:  # noqa: BLE001 (a bug, here or in an operator: the caller still gets a response)
+        LOG.error("%s", response.redactor(traceback.format_exc()))
+        response.add_error(f"This should not have happened: {type(error).__name__}: {error}")
+    return OperatorResponse(response)
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    env: MasonEnvironment
+    config: ValidConfig
+    parameters: ValidatedParameters
+    registration: Registration
+    operator: OperatorDefinition
+    response: Response
+
+    def run(self) -> OperatorResponse:
+        return self.operator.run(self.env, self.config, self.parameters, self.response)
+
+    def plan(self) -> OperatorResponse:
+        self.response.add_data(self._outline())
+        return self.operator.plan(self.env, self.config, self.parameters, self.response)
+
+    def _outline(self) -> dict[str, Any]:
+        secrets, values = self.parameters.secrets, self.parameters.values
+        engines = {role: list(self.config.engine(role).client_names) for role in ROLES}
+        return {
+            "Operator": self.registration.pinned_name,
+            "Configuration": self.config.id,
+            "Clients": {role: names for role, names in engines.items() if names},
+            "Parameters": {name: REDACTED if str(value) in secrets else value for name, value in values.items()},
+        }
+
+
+def _prepare(env: MasonEnvironment, call: OperatorCall, response: Response) -> _Prepared:
+    store = read_state(env)
+    config = use_configuration(env, call.config_id)
+    response.redactor = config.redactor
+    registration = find_operator(store, call.namespace, call.command, call.digest)
+    spec = OperatorSpec.of(registration.definition)
+    parameters = validate_parameters(spec.parameters, call.given, call.base)
+    response.redactor.learn(parameters.secrets)
+    accepted = spec.narrow(config)
+    operator = load_operator(env, store, registration)
+    return _Prepared(env, accepted, parameters, registration, operator, response)

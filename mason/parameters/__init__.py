@@ -1,0 +1,1 @@
+"""Parameters: how they are written, and what an operator gets of them."""

@@ -1,0 +1,106 @@
+"""What an operator says of its parameters in `operator.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+TYPES = ("string", "integer", "number", "boolean", "date", "timestamp", "path", "list", "enum", "secret")
+
+_JSON_TYPES = {"integer": "integer", "number": "number", "boolean": "boolean", "list": "array"}
+_JSON_FORMATS = {"date": "date", "timestamp": "date-time", "secret": "password"}
+_EXAMPLES = {
+    "integer": "10",
+    "number": "0.5",
+    "boolean": "true",
+    "date": "2026-01-31",
+    "timestamp": "2026-01-31T12:30:00",
+    "path": "data/in",
+    "list": "a,b",
+}
+
+
+@dataclass(frozen=True)
+class ParameterDefinition:
+    """One parameter: a plain name in `operator.yaml` is a required or optional text."""
+
+    name: str
+    required: bool
+    type: str = "string"
+    default: Any = None
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: Sequence[str] = ()
+    aliases: Sequence[str] = ()
+    description: str = ""
+
+    @classmethod
+    def of(cls, given: str | Mapping[str, Any], *, required: bool) -> ParameterDefinition:
+        if isinstance(given, str):
+            return cls(given, required)
+        values = dict(given)
+        for key in ("choices", "aliases"):
+            values[key] = tuple(str(each) for each in values.get(key, ()))
+        if values["choices"] and "type" not in values:
+            values["type"] = "enum"
+        return cls(required=required, **values)
+
+    def to_json_schema(self) -> dict[str, Any]:
+        limits = {"default": self.default, "minimum": self.minimum, "maximum": self.maximum}
+        return {
+            "type": _JSON_TYPES.get(self.type, "string"),
+            **({"format": _JSON_FORMATS[self.type]} if self.type in _JSON_FORMATS else {}),
+            **({"enum": list(self.choices)} if self.choices else {}),
+            **({"description": self.description} if self.description else {}),
+            **{key: value for key, value in limits.items() if value is not None},
+        }
+
+    def example(self) -> str:
+        """Return a value that could stand in an example call."""
+        if self.default is not None and not isinstance(self.default, list):
+            return str(self.default).lower() if isinstance(self.default, bool) else str(self.default)
+        return self.choices[0] if self.choices else _EXAMPLES.get(self.type, "…")
+
+
+@dataclass(frozen=True)
+class ParameterDefinitions:
+    """All parameters of an operator."""
+
+    required: Sequence[ParameterDefinition] = ()
+    optional: Sequence[ParameterDefinition] = ()
+    _by_word: Mapping[str, ParameterDefinition] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        by_word = {word: each for each in self.all for word in (each.name, *each.aliases)}
+        object.__setattr__(self, "_by_word", by_word)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any] | None) -> ParameterDefinitions:
+        given = given or {}
+        required = [ParameterDefinition.of(each, required=True) for each in given.get("required") or ()]
+        optional = [ParameterDefinition.of(each, required=False) for each in given.get("optional") or ()]
+        return cls(tuple(required), tuple(optional))
+
+    @property
+    def all(self) -> Sequence[ParameterDefinition]:
+        return (*self.required, *self.optional)
+
+    def find(self, word: str) -> ParameterDefinition | None:
+        """Return the parameter of that name or alias."""
+        return self._by_word.get(word)
+
+    def names(self) -> dict[str, list[str]]:
+        """Return the names as the listing shows them."""
+        return {"required": [each.name for each in self.required], "optional": [each.name for each in self.optional]}
+
+    def to_json_schema(self, title: str) -> dict[str, Any]:
+        """Return the parameters as one JSON Schema."""
+        return {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": title,
+            "type": "object",
+            "properties": {each.name: each.to_json_schema() for each in self.all},
+            "required": [each.name for each in self.required],
+            "additionalProperties": False,
+        }

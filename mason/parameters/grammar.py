@@ -1,0 +1,58 @@
+"""The `-p` grammar: `name:value,name2:value2`.
+
+A new parameter starts only at `name:` (an identifier not followed by `//`), at the beginning or after a comma. All
+else belongs to the value, so paths, SQL and times arrive whole. A value in quotes is taken as it stands between them,
+a doubled quote in it is one quote.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from mason.errors import InvalidParameters
+
+_START = re.compile(r"(?:^|,)\s*(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*:(?!//)")
+_QUOTED = {
+    quote: re.compile(rf"\s*{quote}(?P<text>(?:[^{quote}]|{quote}{quote})*){quote}\s*(?=,|$)") for quote in "'\""
+}
+
+
+def parse_parameters(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the names and values of one or several `-p` texts, in their order.
+
+    Raises:
+        InvalidParameters: a text that does not begin with a name, or a quote that is not closed.
+    """
+    found: list[tuple[str, str]] = []
+    for text in texts:
+        found += _parse(text)
+    return found
+
+
+def _parse(text: str) -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    start = _START.match(text)
+    if start is None:
+        raise InvalidParameters([f'-p "{text}" should begin with a name and a colon, as in -p "table_name:orders".'])
+    while start is not None:
+        name = start["name"]
+        value, following = _value(text, start.end(), name)
+        found.append((name, value))
+        start = following
+    return found
+
+
+def _value(text: str, begin: int, name: str) -> tuple[str, re.Match[str] | None]:
+    opening = text[begin:].lstrip()[:1]
+    if opening in _QUOTED:
+        quoted = _QUOTED[opening].match(text, begin)
+        if quoted is not None:
+            following = _START.match(text, quoted.end())
+            if following is not None or quoted.end() == len(text):
+                return quoted["text"].replace(opening * 2, opening), following
+        if text.count(opening, begin) == 1:
+            raise InvalidParameters([f'The value of "{name}" opens a {opening} that is not closed.'])
+    following = _START.search(text, begin)
+    end = following.start() if following else len(text)
+    return text[begin:end].strip(), following

@@ -1,0 +1,114 @@
+"""The parameters of a call: checked as a whole before any client is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mason.errors import InvalidParameters
+from mason.parameters.definition import ParameterDefinition, ParameterDefinitions
+from mason.parameters.values import BadValue, read_value
+from mason.util.nearest import did_you_mean
+
+
+@dataclass(frozen=True)
+class ValidatedParameters:
+    """The values that an operator was called with, each of the type that the operator declared."""
+
+    values: Mapping[str, Any]
+    secrets: frozenset[str] = frozenset()
+
+    def get_required(self, name: str) -> Any:
+        """Return a required parameter.
+
+        Raises:
+            InvalidParameters: the operator does not declare it as required, and it was not given.
+        """
+        if self.values.get(name) is None:
+            raise InvalidParameters([f'The parameter "{name}" is missing.'])
+        return self.values[name]
+
+    def get_optional(self, name: str) -> Any:
+        """Return an optional parameter: its value, its default, or None."""
+        return self.values.get(name)
+
+
+def read_parameter_file(path: Path) -> dict[str, Any]:
+    """Return what a YAML or JSON file of parameters says; scalars stay the text they were written as.
+
+    Raises:
+        InvalidParameters: it cannot be read, or is not a mapping of names to values.
+    """
+    from mason.util.yaml_file import YamlProblem, read_yaml  # only a call with -f pays for YAML
+
+    try:
+        document = read_yaml(path, plain_text=True)
+    except YamlProblem as error:
+        raise InvalidParameters([error.problem]) from error
+    if document.value is None:
+        return {}
+    if not isinstance(document.value, dict):
+        raise InvalidParameters([document.problem((), "must be a mapping of parameter names to values")])
+    return document.value
+
+
+def validate_parameters(
+    definitions: ParameterDefinitions, given: Sequence[tuple[str, Any]], base: Mapping[str, Any] | None = None
+) -> ValidatedParameters:
+    """Check what was given (`-p`) on top of a base (`-f`) and return the typed values.
+
+    Raises:
+        InvalidParameters: with everything that is missing, unknown, given twice or ill-typed.
+    """
+    problems: list[str] = []
+    chosen = _by_name(definitions, list((base or {}).items()), problems)
+    chosen |= _by_name(definitions, given, problems)
+    values: dict[str, Any] = {}
+    for definition in definitions.all:
+        value = chosen.get(definition.name)
+        try:
+            if value is not None and not (definition.required and value == ""):
+                values[definition.name] = read_value(definition, value)
+            elif definition.default is not None:
+                values[definition.name] = read_value(definition, definition.default)
+            elif definition.required:
+                problems.append(_missing(definition))
+        except BadValue as error:
+            problems.append(f'The parameter "{definition.name}" {error}.')
+    if problems:
+        raise InvalidParameters(problems)
+    return ValidatedParameters(values, _secrets(definitions, values))
+
+
+def _by_name(
+    definitions: ParameterDefinitions, given: Iterable[tuple[str, Any]], problems: list[str]
+) -> dict[str, Any]:
+    chosen: dict[str, Any] = {}
+    for word, value in given:
+        definition = definitions.find(word)
+        if definition is None:
+            problems.append(_unknown(definitions, word))
+        elif definition.name in chosen:
+            problems.append(f'The parameter "{definition.name}" is given twice.')
+        else:
+            chosen[definition.name] = value
+    return chosen
+
+
+def _unknown(definitions: ParameterDefinitions, word: str) -> str:
+    names = [each.name for each in definitions.all]
+    near = did_you_mean(word, names) or (f"Known: {', '.join(names)}." if names else "It takes none.")
+    return f'There is no parameter "{word}". {near} If it belongs to the value before it, put that value in quotes.'
+
+
+def _missing(definition: ParameterDefinition) -> str:
+    described = f" ({definition.description})" if definition.description else ""
+    return f'The parameter "{definition.name}"{described} is missing.'
+
+
+def _secrets(definitions: ParameterDefinitions, values: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(
+        str(values[each.name]) for each in definitions.all if each.type == "secret" and each.name in values
+    )

@@ -1,0 +1,112 @@
+"""What a parameter's text means, type by type."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from typing import Any
+
+from mason.parameters.definition import ParameterDefinition
+from mason.util.nearest import did_you_mean
+
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_TRUE, _FALSE = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
+
+
+class BadValue(Exception):
+    """The value does not fit the type; the text says what would."""
+
+
+def read_value(definition: ParameterDefinition, given: Any) -> Any:
+    """Return the typed value of what was given, as text or as a value of a file or of a request.
+
+    Raises:
+        BadValue: it does not fit.
+    """
+    if definition.type == "list":
+        return _read_list(given)
+    if isinstance(given, Mapping | list):
+        if definition.type == "string":  # a structured value is handed on as it is: an operator may want it
+            return given
+        raise BadValue(f"must be {definition.type}, not {json.dumps(given)}")
+    value = _READERS[definition.type](_text(given))
+    _check_limits(definition, value)
+    return value
+
+
+def _text(given: Any) -> str:
+    return str(given).lower() if isinstance(given, bool) else str(given)
+
+
+def _read_list(given: Any) -> list[Any]:
+    if isinstance(given, list):
+        return given
+    text = str(given).strip()
+    if text.startswith("[") and text.endswith("]"):
+        text = text[1:-1]
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _read_integer(text: str) -> int:
+    if not _INTEGER.fullmatch(text.strip()):
+        raise BadValue(f'must be a whole number, not "{text}"')
+    return int(text)
+
+
+def _read_number(text: str) -> float | int:
+    try:
+        return int(text) if _INTEGER.fullmatch(text.strip()) else float(text)
+    except ValueError:
+        raise BadValue(f'must be a number, not "{text}"') from None
+
+
+def _read_boolean(text: str) -> bool:
+    word = text.strip().lower()
+    if word not in _TRUE | _FALSE:
+        raise BadValue(f'must be true or false, not "{text}"')
+    return word in _TRUE
+
+
+def _read_date(text: str) -> date:
+    try:
+        return date.fromisoformat(text.strip())
+    except ValueError:
+        raise BadValue(f'must be a date such as 2026-01-31, not "{text}"') from None
+
+
+def _read_timestamp(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise BadValue(f'must be a time such as 2026-01-31T12:30:00, not "{text}"') from None
+
+
+def _read_path(text: str) -> str:
+    if not text or "\0" in text:
+        raise BadValue("must be a path, and not an empty one")
+    return text
+
+
+_READERS: Mapping[str, Callable[[str], Any]] = {
+    "string": str,
+    "secret": str,
+    "enum": str,
+    "integer": _read_integer,
+    "number": _read_number,
+    "boolean": _read_boolean,
+    "date": _read_date,
+    "timestamp": _read_timestamp,
+    "path": _read_path,
+}
+
+
+def _check_limits(definition: ParameterDefinition, value: Any) -> None:
+    if definition.choices and value not in definition.choices:
+        near = did_you_mean(str(value), definition.choices)
+        raise BadValue(f'must be one of {", ".join(definition.choices)}, not "{value}". {near}'.rstrip())
+    if definition.minimum is not None and value < definition.minimum:
+        raise BadValue(f"must be at least {definition.minimum}, not {value}")
+    if definition.maximum is not None and value > definition.maximum:
+        raise BadValue(f"must be at most {definition.maximum}, not {value}")

@@ -1,0 +1,1 @@
+"""What Mason does with data, whichever engine does the work: type rules, formats, schema inference. No Spark here."""

@@ -1,0 +1,70 @@
+"""The bytes of a file, block by block and decompressed: who wants a sample stops early."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from mason.errors import UnreadableFile
+from mason.pipeline.files import DataFile
+from mason.pipeline.formats import codec_of
+
+_PIECE = 8 * 1024  # small, because what a broken stream held before its end is lost with the piece that fails
+
+
+def read_blocks(filesystem: pafs.FileSystem, file: DataFile, size: int) -> Generator[bytes]:
+    """Yield the file's content, decompressed, in blocks of about `size` bytes.
+
+    Raises:
+        UnreadableFile: the file vanished, may not be read, or its compressed stream is broken; whatever could be read
+            before that has been yielded.
+    """
+    with reading(file), open_bytes(filesystem, file.path) as raw:
+        block = raw.read(size)
+        codec = codec_of(block)
+        while block and not codec:
+            yield block
+            block = raw.read(size)
+    if codec:
+        yield from _read_compressed(filesystem, file, codec, size)
+
+
+@contextmanager
+def reading(file: DataFile) -> Iterator[None]:
+    """Turn what an unreadable file raises into one message that names it."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise UnreadableFile(file.name, "it vanished before it could be read.") from error
+    except PermissionError as error:
+        raise UnreadableFile(file.name, "permission denied.") from error
+    except OSError as error:
+        raise UnreadableFile(file.name, f"{error.strerror or error}".rstrip(".") + ".") from error
+
+
+def open_bytes(filesystem: pafs.FileSystem, path: str) -> IO[bytes] | Any:
+    """Open a file for reading from its start. A thousand files feel that Python's own `open` is faster than Arrow's."""
+    if filesystem.type_name == "local":
+        return open(path, "rb", buffering=0)
+    return filesystem.open_input_stream(path, compression=None, buffer_size=0)
+
+
+def _read_compressed(filesystem: pafs.FileSystem, file: DataFile, codec: str, size: int) -> Iterator[bytes]:
+    with reading(file), filesystem.open_input_stream(file.path, compression=codec) as stream:
+        pieces: list[bytes] = []
+        try:
+            while piece := stream.read(_PIECE):
+                pieces.append(piece)
+                if len(pieces) * _PIECE >= size:
+                    yield b"".join(pieces)
+                    pieces = []
+        except (OSError, pa.ArrowException) as error:
+            if pieces:
+                yield b"".join(pieces)
+            raise UnreadableFile(file.name, f"its {codec} stream is broken or cut off: {error}.") from error
+        if pieces:
+            yield b"".join(pieces)

@@ -1,0 +1,100 @@
+"""The columns of files that declare them: Parquet, ORC and Avro. Only footers and headers are read, never data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from mason.errors import UnreadableFile
+from mason.pipeline.blocks import open_bytes, reading
+from mason.pipeline.file_schema import FileSchema, unique_names
+from mason.pipeline.files import DataFile
+from mason.pipeline.types import evidence_of
+
+if TYPE_CHECKING:
+    import pyarrow.fs as pafs
+    import pyarrow.parquet as pq
+
+
+def read_parquet(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
+    """Return the columns that a Parquet file's footer declares.
+
+    Raises:
+        UnreadableFile: it has no valid footer, as when it was only half written.
+    """
+    import pyarrow.parquet as pq
+
+    with reading(file), filesystem.open_input_file(file.path) as source:
+        try:
+            footer = pq.ParquetFile(source)
+            schema = footer.schema_arrow
+        except pa.ArrowException as error:
+            raise UnreadableFile(file.name, f"not a complete Parquet file: {_one_line(error)}") from error
+        details = _parquet_details(footer.schema, schema)
+    return _declared("parquet", schema, details)
+
+
+def read_orc(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
+    """Return the columns that an ORC file's footer declares.
+
+    Raises:
+        UnreadableFile: it has no valid footer.
+    """
+    from pyarrow import orc
+
+    with reading(file), filesystem.open_input_file(file.path) as source:
+        try:
+            schema = orc.ORCFile(source).schema
+        except (pa.ArrowException, OSError) as error:
+            raise UnreadableFile(file.name, f"not a complete ORC file: {_one_line(error)}") from error
+    return _declared("orc", schema)
+
+
+def read_avro(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
+    """Return the columns that an Avro file's header declares.
+
+    Raises:
+        UnreadableFile: it has no valid header, or its records are not records.
+    """
+    import fastavro
+
+    from mason.pipeline.avro_types import arrow_schema
+
+    with reading(file), open_bytes(filesystem, file.path) as source:
+        try:
+            schema = arrow_schema(fastavro.reader(source).writer_schema)
+        except (ValueError, KeyError, TypeError, EOFError, IndexError, StopIteration) as error:
+            raise UnreadableFile(file.name, f"not a complete Avro file: {_one_line(error)}") from error
+    return _declared("avro", schema)
+
+
+def _declared(format_: str, schema: pa.Schema, details: Mapping[str, Mapping[str, str]] | None = None) -> FileSchema:
+    warnings: list[str] = []
+    names = unique_names(schema.names, warnings)
+    for name, declared in zip(names, schema.types, strict=True):
+        # ORC declares nanoseconds for every timestamp, so there it tells nothing.
+        if format_ != "orc" and "timestamp[ns" in str(declared):
+            warnings.append(f'column "{name}" is {declared}: what is finer than a microsecond is lost')
+    return FileSchema(
+        format=format_,
+        columns={name: evidence_of(each) for name, each in zip(names, schema.types, strict=True)},
+        warnings=warnings,
+        required=frozenset(name for name, each in zip(names, schema, strict=True) if not each.nullable),
+        details=details or {},
+    )
+
+
+def _parquet_details(physical: pq.ParquetSchema, schema: pa.Schema) -> Mapping[str, Mapping[str, str]]:
+    """Parquet's own words for each column that is not nested, under the keys that Mason prints."""
+    leaves = {leaf.path: leaf for leaf in map(physical.column, range(len(physical)))}
+    flat = [each.name for each in schema if not pa.types.is_nested(each.type)]
+    return {
+        name: {"Type": leaves[name].physical_type, "ConvertedType": leaves[name].converted_type or "NONE"}
+        for name in flat
+    }
+
+
+def _one_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,114 @@
+"""The columns of a delimited text file."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from mason.errors import UnreadableFile
+from mason.pipeline.csv_dialect import column_names, detect_delimiter, has_header
+from mason.pipeline.csv_reader import RecordReader
+from mason.pipeline.file_schema import FileSchema, unique_names
+from mason.pipeline.sampling import Budget
+from mason.pipeline.text_buffer import TextBuffer
+from mason.pipeline.text_types import classify
+from mason.pipeline.types import NOTHING, Evidence, merge
+
+
+@dataclass(frozen=True)
+class CsvOptions:
+    """What the user says of a file's dialect, and its name; what is empty or None is detected."""
+
+    delimiter: str = ""
+    likely_delimiter: str = ""
+    read_headers: bool | None = None
+    nulls: Collection[str] = ()
+
+
+def read_csv(
+    name: str, texts: Iterator[str], options: CsvOptions, budget: Budget, headers: dict[str, str]
+) -> FileSchema | None:
+    """Return the columns of a text that comes block by block, or None if there is no record in it.
+
+    `headers` are first lines of other files that turned out to be headers, with their delimiters: who begins with the
+    same line needs no second look. Records are numbered from 1, the header included.
+
+    Raises:
+        UnreadableFile: the first record has no end within reach.
+    """
+    warnings: list[str] = []
+    buffer = TextBuffer(name, texts, warnings)
+    buffer.text = buffer.text.lstrip("\n")
+    line = buffer.text.partition("\n")[0]
+    delimiter = options.delimiter or headers.get(line) or _find_delimiter(buffer.text, line, options.likely_delimiter)
+    reader = RecordReader(buffer, delimiter, budget.most, warnings)
+    rows = reader.next_rows(budget.rows + 1)
+    if not rows and not buffer.exhausted:
+        raise UnreadableFile(name, f"its first record does not end within {budget.most:,} characters.")
+    if not rows:
+        return None
+    header = options.read_headers
+    if header is None:
+        header = headers.get(line) == delimiter or has_header(rows)
+    if header:
+        headers[line] = delimiter
+    names = unique_names(column_names(rows[0], header=header), warnings)
+    batches = _batches(reader, buffer, rows[1:] if header else rows[: budget.rows], budget)
+    columns, count = _classify_batches(batches, len(names), 1 + header, options.nulls, warnings)
+    if header and not count and not buffer.exhausted:
+        warnings.append(f"no record below its header ends within {budget.most:,} characters")
+    return FileSchema(
+        format="csv",
+        columns=dict(zip(names, columns, strict=True)),
+        rows=count,
+        complete=buffer.exhausted,
+        header=header,
+        warnings=warnings,
+    )
+
+
+def _find_delimiter(text: str, line: str, likely: str) -> str:
+    """The delimiter that the file's name promises, if its first line keeps the promise."""
+    return likely if likely and likely in line else detect_delimiter(text)
+
+
+def _batches(
+    reader: RecordReader, buffer: TextBuffer, rows: list[list[str]], budget: Budget
+) -> Iterator[list[list[str]]]:
+    """Yield the records of the first block, and more as long as the budget wants them."""
+    count = 0
+    while rows:
+        yield rows
+        count += len(rows)
+        if count >= budget.rows:
+            break
+        buffer.read_on()
+        if count >= budget.enough and not buffer.at_end:
+            break
+        rows = reader.next_rows(budget.rows - count)
+
+
+def _classify_batches(
+    batches: Iterator[list[list[str]]], width: int, number: int, nulls: Collection[str], warnings: list[str]
+) -> tuple[list[Evidence], int]:
+    seen = [NOTHING] * width
+    count = 0
+    for rows in batches:
+        columns = _columns(rows, width, number + count, warnings)
+        found = [classify(column, nulls) for column in columns]
+        seen = [merge(one, other) for one, other in zip(seen, found, strict=True)] if count else found
+        count += len(rows)
+    return seen, count
+
+
+def _columns(rows: list[list[str]], width: int, number: int, warnings: list[str]) -> list[tuple[str, ...]]:
+    """The records' fields by column. What a short record lacks is null; what a long one has too many has no column."""
+    if set(map(len, rows)) == {width}:
+        return list(zip(*rows, strict=True))
+    for index, row in enumerate(rows):
+        if len(row) != width:
+            warnings.append(f"record {number + index:,} has {len(row):,} fields instead of {width:,}")
+            break
+    columns = list(zip_longest(*rows, fillvalue=""))[:width]
+    return columns + [()] * (width - len(columns))

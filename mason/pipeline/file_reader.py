@@ -1,0 +1,83 @@
+"""One file's columns, whatever its format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+import pyarrow.fs as pafs
+
+from mason.errors import UnreadableFile
+from mason.pipeline.blocks import read_blocks
+from mason.pipeline.csv_files import CsvOptions, read_csv
+from mason.pipeline.file_schema import FileSchema
+from mason.pipeline.files import DataFile
+from mason.pipeline.formats import DELIMITERS, format_of
+from mason.pipeline.sampling import Budget
+from mason.pipeline.text_encoding import decode_blocks
+
+_DECLARING = ("parquet", "orc", "avro")
+
+
+@dataclass(frozen=True)
+class FileReader:
+    """Reads the columns of files by the same options; "" and None mean that a file's own nature decides."""
+
+    filesystem: pafs.FileSystem
+    budget: Budget
+    input_format: str = ""
+    read_headers: bool | None = None
+    delimiter: str = ""
+    encoding: str = ""
+    nulls: Sequence[str] = ()
+    _headers: dict[str, str] = field(default_factory=dict)
+
+    def read(self, file: DataFile) -> FileSchema | None:
+        """Return the file's columns, or None if it is empty.
+
+        Raises:
+            UnreadableFile: it cannot be read as what it claims to be.
+        """
+        with closing(read_blocks(self.filesystem, file, self.budget.block)) as blocks:
+            first = next(blocks, b"")
+            if not first:
+                return None
+            found = self.input_format or format_of(file.name, first)
+            if not found:
+                raise UnreadableFile(file.name, "what it holds is in no format that can be read.")
+            if found not in _DECLARING:
+                return self._read_rows(file, found, chain([first], blocks))
+        return self._read_declared(file, found)
+
+    def _read_declared(self, file: DataFile, found: str) -> FileSchema:
+        from mason.pipeline import columnar_files
+
+        read = {
+            "parquet": columnar_files.read_parquet,
+            "orc": columnar_files.read_orc,
+            "avro": columnar_files.read_avro,
+        }[found]
+        return read(self.filesystem, file)
+
+    def _read_rows(self, file: DataFile, found: str, blocks: Iterator[bytes]) -> FileSchema | None:
+        if found == "msgpack":
+            from mason.pipeline.msgpack_files import read_msgpack
+
+            return read_msgpack(file.name, blocks, self.budget)
+        warnings: list[str] = []
+        texts = decode_blocks(blocks, self.encoding, warnings.append)
+        if found in ("json", "jsonl"):
+            from mason.pipeline.json_files import read_json
+
+            schema = read_json(file.name, texts, self.budget, claims_lines=found == "jsonl")
+        else:
+            options = CsvOptions(
+                delimiter=self.delimiter or DELIMITERS.get(self.input_format, ""),
+                likely_delimiter=DELIMITERS.get(found, ""),
+                read_headers=self.read_headers,
+                nulls=self.nulls,
+            )
+            schema = read_csv(file.name, texts, options, self.budget, self._headers)
+        return replace(schema, warnings=[*warnings, *schema.warnings]) if schema and warnings else schema

@@ -1,0 +1,48 @@
+"""What one file says of a table's columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mason.pipeline.types import Evidence
+
+
+@dataclass(frozen=True)
+class FileSchema:
+    """The columns of one file in their order.
+
+    `complete`: all of the file was looked at, or it declares its types.
+    `required`: columns that the file declares to hold no nulls. `details`: the words its format has for a column.
+    """
+
+    format: str
+    columns: Mapping[str, Evidence]
+    rows: int = 0
+    complete: bool = True
+    header: bool = True
+    warnings: Sequence[str] = ()
+    required: frozenset[str] = frozenset()
+    details: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+def unique_names(names: Sequence[str], warnings: list[str]) -> list[str]:
+    """Return the names with a number added to those that came before: `name`, `name_2`.
+
+    Names that differ only in case are reported but kept: not every technology can tell them apart.
+    """
+    if len({name.casefold() for name in names}) == len(names):
+        return list(names)
+    unique: list[str] = []
+    folded: dict[str, str] = {}
+    for name in names:
+        if name in unique:
+            number = next(n for n in range(2, len(names) + 2) if f"{name}_{n}" not in {*names, *unique})
+            warnings.append(f'it has more than one column "{name}": the next one is called "{name}_{number}"')
+            unique.append(f"{name}_{number}")
+            continue
+        if name.casefold() in folded:
+            warnings.append(f'its columns "{folded[name.casefold()]}" and "{name}" differ only in case')
+        folded.setdefault(name.casefold(), name)
+        unique.append(name)
+    return unique

@@ -1,0 +1,163 @@
+"""The schema of a table's files: the names, types and partitions that they show, and what they disagree on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow.fs as pafs
+
+from mason.engines.metastore.models.schema import Column, Schema, SchemaConflict
+from mason.errors import NoData, UnreadableFile
+from mason.pipeline.file_reader import FileReader
+from mason.pipeline.file_schema import FileSchema
+from mason.pipeline.file_warnings import FileWarnings, reason
+from mason.pipeline.files import DataFile, list_files
+from mason.pipeline.findings import FoundColumn, partition_columns
+from mason.pipeline.formats import checked_format
+from mason.pipeline.sampling import budget_for, spread
+
+
+@dataclass(frozen=True)
+class InferOptions:
+    """What the user says of the files; what is empty or None is detected per file."""
+
+    input_format: str = ""
+    read_headers: bool | None = None
+    delimiter: str = ""
+    encoding: str = ""
+    nulls: Sequence[str] = ()
+    read_all: bool = False
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """The schema of a table's files, partition columns last, and how much of them it rests on."""
+
+    schema: Schema
+    partition_keys: Sequence[str]
+    conflicts: Sequence[SchemaConflict]
+    warnings: Sequence[str]
+    files: int
+    files_read: int
+    rows_read: int
+    sampled: bool
+
+    def describe_sample(self) -> str:
+        """Say in one sentence how much was looked at."""
+        rows = f"{self.rows_read:,} row{'s' * (self.rows_read != 1)} of " if self.rows_read else ""
+        files = f"{self.files_read:,} of {self.files:,} files" if self.files > 1 else "1 file"
+        end = "; read_all: true reads everything." if self.sampled else ", which is everything."
+        return f"Looked at {rows}{files}{end}"
+
+
+def infer(filesystem: pafs.FileSystem, path: str, options: InferOptions = InferOptions()) -> Inferred:  # noqa: B008
+    """Return the schema of the file, or of all files below the folder, at this path.
+
+    Raises:
+        PathNotFound: there is nothing at that path.
+        Forbidden: a folder may not be listed.
+        NoData: there are no data files, or all are empty.
+        UnreadableFile: not one file could be read; a bad file among good ones is a warning.
+        BadInput: an option has a value that is not known.
+    """
+    files = list_files(filesystem, path)
+    if not files:
+        raise NoData(f'There are no data files at "{path}".', hint="Names that begin with . or _ do not count.")
+    chosen = spread(files, read_all=options.read_all)
+    reader = FileReader(
+        filesystem,
+        budget_for(len(chosen), read_all=options.read_all),
+        checked_format(options.input_format),
+        options.read_headers,
+        options.delimiter,
+        options.encoding,
+        options.nulls,
+    )
+    warnings = FileWarnings()
+    schemas = _read_files(reader, chosen, path, warnings)
+    return _combine(files, len(chosen), schemas, warnings)
+
+
+def _read_files(
+    reader: FileReader, files: Sequence[DataFile], path: str, warnings: FileWarnings
+) -> Mapping[str, FileSchema]:
+    schemas: dict[str, FileSchema] = {}
+    failure: UnreadableFile | None = None
+    for file in files:
+        try:
+            schema = reader.read(file)
+        except UnreadableFile as error:
+            failure = failure or error
+            warnings.add(file.name, reason(error, file.name))
+            continue
+        if schema is None:
+            warnings.add(file.name, "it is empty")
+            continue
+        schemas[file.name] = schema
+        for problem in schema.warnings:
+            warnings.add(file.name, problem)
+    if not schemas and failure:
+        raise failure
+    if not schemas:
+        raise NoData(f'All data files at "{path}" are empty.')
+    return schemas
+
+
+def _combine(
+    files: Sequence[DataFile], chosen: int, schemas: Mapping[str, FileSchema], warnings: FileWarnings
+) -> Inferred:
+    found = _gather(schemas)
+    partitions = partition_columns(files)
+    _compare_keys(files, list(partitions), warnings)
+    _compare_headers(schemas, warnings)
+    notes = [*warnings.lines(), *_notes(found, partitions)]
+    columns = [column for name, column in found.items() if name not in partitions]
+    formats = {schema.format for schema in schemas.values()}
+    data = [column.to_column(len(schemas), with_details=formats == {"parquet"}) for column in columns]
+    return Inferred(
+        schema=Schema(formats.pop() if len(formats) == 1 else "mixed", [*data, *partitions.values()]),
+        partition_keys=list(partitions),
+        conflicts=[conflict for column in columns if (conflict := column.conflict())],
+        warnings=notes,
+        files=len(files),
+        files_read=len(schemas),
+        rows_read=sum(schema.rows for schema in schemas.values()),
+        sampled=chosen < len(files) or not all(schema.complete for schema in schemas.values()),
+    )
+
+
+def _gather(schemas: Mapping[str, FileSchema]) -> dict[str, FoundColumn]:
+    """Columns by name, in the order in which the files, sorted, first show them."""
+    found: dict[str, FoundColumn] = {}
+    for file, schema in schemas.items():
+        for name, seen in schema.columns.items():
+            if name not in found:
+                found[name] = FoundColumn(name)
+            found[name].add(seen, file, required=name in schema.required, details=schema.details.get(name))
+    return found
+
+
+def _compare_keys(files: Sequence[DataFile], keys: Sequence[str], warnings: FileWarnings) -> None:
+    for file in files:
+        missing = [key for key in keys if key not in file.partition]
+        if missing:
+            warnings.add(file.name, f"no folder of its path says {', '.join(missing)}, as those of other files do")
+
+
+def _compare_headers(schemas: Mapping[str, FileSchema], warnings: FileWarnings) -> None:
+    if all(schema.header for schema in schemas.values()) or not any(schema.header for schema in schemas.values()):
+        return
+    for file, schema in schemas.items():
+        if not schema.header:
+            warnings.add(file, "it has no header, unlike others: its columns are called col_0 and so on")
+
+
+def _notes(found: Mapping[str, FoundColumn], partitions: Mapping[str, Column]) -> Iterator[str]:
+    """What is to be said of columns rather than of files."""
+    for name, column in found.items():
+        if name not in partitions and column.mixes_zones():
+            yield f'Column "{name}" has times with a zone and dates or times without one: only text holds both.'
+        if name in partitions and column.decided() != partitions[name].type:
+            types = f"{column.decided()} in the files and {partitions[name].type} by the folders' names"
+            yield f'Column "{name}" is {types}: the folders win.'

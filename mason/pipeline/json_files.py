@@ -1,0 +1,158 @@
+"""The columns of JSON: lines of objects, an array of objects, or one object."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mason.errors import UnreadableFile
+from mason.pipeline.file_schema import FileSchema, unique_names
+from mason.pipeline.sampling import Budget
+from mason.pipeline.text_buffer import TextBuffer
+from mason.pipeline.types import NOTHING, Evidence, merge
+from mason.pipeline.value_types import classify_records
+
+_FIRST_LINES = 10
+_SEPARATORS = re.compile(r"[\s,]*")
+_decode = json.JSONDecoder().raw_decode
+_BROKEN = (ValueError, RecursionError)
+
+Record = dict[str, Any]
+Take = Callable[[int], list[Record]]
+
+
+def read_json(name: str, texts: Iterator[str], budget: Budget, *, claims_lines: bool) -> FileSchema | None:
+    """Return the columns of JSON text that comes block by block, or None if there is nothing in it.
+
+    Raises:
+        UnreadableFile: there is not one JSON object in it.
+    """
+    warnings: list[str] = []
+    buffer = TextBuffer(name, texts, warnings)
+    buffer.text = buffer.text.lstrip()
+    if not buffer.text:
+        return None
+    lines = _is_lines(buffer.text)
+    source = _Lines(buffer) if lines else _Elements(buffer)
+    columns, count = _classify(buffer, source.take, budget)
+    if not count:
+        reason = source.problem or f"no JSON object ends within its first {budget.most:,} characters"
+        raise UnreadableFile(name, f"{reason}.")
+    if source.problem:
+        warnings.append(source.problem)
+    unique_names(list(columns), warnings)
+    return FileSchema(
+        format="jsonl" if lines and (claims_lines or count > 1) else "json",
+        columns=columns,
+        rows=count,
+        complete=buffer.exhausted,
+        warnings=warnings,
+    )
+
+
+def _is_lines(text: str) -> bool:
+    """Say whether a line is an object by itself. Of several lines, since the first may be the broken one."""
+    lines = text.split("\n", _FIRST_LINES)[:_FIRST_LINES]
+    return not text.startswith("[") and any(isinstance(_loaded(line), dict) for line in lines)
+
+
+def _loaded(line: str) -> object:
+    try:
+        return json.loads(line)
+    except _BROKEN:
+        return None
+
+
+def _classify(buffer: TextBuffer, take: Take, budget: Budget) -> tuple[dict[str, Evidence], int]:
+    columns: dict[str, Evidence] = {}
+    count = 0
+    while True:
+        was_at_end = buffer.at_end
+        records = take(budget.rows - count)
+        for name, seen in classify_records(records).items():
+            columns[name] = merge(columns.get(name, NOTHING), seen)
+        count += len(records)
+        if count >= budget.rows or was_at_end or len(buffer.text) >= budget.most:
+            return columns, count
+        buffer.read_on()
+        if count >= budget.enough and not buffer.at_end:
+            return columns, count
+
+
+class _Lines:
+    """One object per line. A line that is none is told by its number, and left out."""
+
+    def __init__(self, buffer: TextBuffer) -> None:
+        self._buffer = buffer
+        self._line = 0
+        self._bad: list[int] = []
+
+    @property
+    def problem(self) -> str:
+        if not self._bad:
+            return ""
+        others = f", nor are {len(self._bad) - 1:,} others" if len(self._bad) > 1 else ""
+        return f"line {self._bad[0]:,} is not a JSON object{others}"
+
+    def take(self, limit: int) -> list[Record]:
+        buffer = self._buffer
+        head, end, rest = (buffer.text, "", "") if buffer.at_end else buffer.text.rpartition("\n")
+        lines = head.split("\n", limit) if head else []
+        buffer.text = lines.pop() + end + rest if len(lines) > limit else rest
+        records = []
+        for line in lines:
+            self._line += 1
+            value = _loaded(line)
+            if isinstance(value, dict):
+                records.append(value)
+            elif line.strip():
+                self._bad.append(self._line)
+        return records
+
+
+class _Elements:
+    """The objects of an array, or objects one after the other, however they are laid out in lines."""
+
+    def __init__(self, buffer: TextBuffer) -> None:
+        self._buffer = buffer
+        self.problem = ""
+        buffer.text = buffer.text.removeprefix("[")
+
+    def take(self, limit: int) -> list[Record]:
+        text = self._buffer.text
+        position = 0
+        records: list[Record] = []
+        while len(records) < limit:
+            position = _skip_separators(text, position)
+            if text.startswith("]", position):
+                position = len(text)
+            if position == len(text):
+                break
+            try:
+                value, after = _decode(text, position)
+            except _BROKEN as error:
+                if self._buffer.at_end or not _is_cut_off(error, len(text)):
+                    self.problem = f"it is not valid JSON: {error}"
+                    position = len(text)
+                break
+            position = after
+            if isinstance(value, dict):
+                records.append(value)
+            else:
+                self.problem = "it holds values that are no JSON objects"
+        self._buffer.text = text[position:]
+        return records
+
+
+def _skip_separators(text: str, position: int) -> int:
+    found = _SEPARATORS.match(text, position)
+    return found.end() if found else position
+
+
+def _is_cut_off(error: Exception, length: int) -> bool:
+    """Say whether the text merely ends too early, so that more of it may mend it."""
+    if not isinstance(error, json.JSONDecodeError):
+        return False
+    return error.msg.startswith("Unterminated string") or error.pos >= length - len("false\\u0000")

@@ -1,0 +1,107 @@
+"""Which numeric type holds all the numbers that were seen, without changing any of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+EXACT_IN_DOUBLE = 15  # every decimal number of so many digits survives the way through a double and back
+SHORT_DECIMAL = 18  # the precision that fits eight bytes
+MAX_PRECISION = 38
+_DECLARED_DIGITS = {8: 3, 16: 5, 32: 10, 64: 19}
+
+
+@dataclass(frozen=True)
+class Digits:
+    """Numbers whose digits were seen, in text or in JSON: at most so many before and after the point.
+
+    An integer within int64 has at most 19 whole digits here, one beyond it at least 20.
+    `fit_double`: a double holds each of them exactly enough to give the same number back.
+    `are_doubles`: they were doubles to begin with, as JSON's fractions are.
+    """
+
+    whole: int
+    scale: int
+    fit_double: bool = True
+    are_doubles: bool = False
+
+
+def is_number(seen: pa.DataType | Digits) -> bool:
+    """Say whether this is a number's type, or the digits of numbers."""
+    if isinstance(seen, Digits):
+        return True
+    return bool(pa.types.is_integer(seen) or pa.types.is_floating(seen) or pa.types.is_decimal(seen))
+
+
+def unite_numbers(seen: Collection[pa.DataType | Digits]) -> pa.DataType:
+    """Return the narrowest numeric type for all of these, or string when no number type holds them all.
+
+    - Integers widen; uint64 beside a signed integer is decimal128(20, 0).
+    - Digits of one scale are int64 or a decimal of that scale, so that the text comes back the same.
+    - Digits of several scales are double while a double gives each number back, else decimal.
+    - A declared integer beside a float is double: its values are not known to be too long for one.
+    - Long digits or a long decimal beside a declared float are text: a double would change them, and how many
+      decimals the floats need is not known.
+    - Decimals take the most whole digits and the most scale. Beyond 38 it is text.
+    """
+    digits = [each for each in seen if isinstance(each, Digits)]
+    types = [each for each in seen if not isinstance(each, Digits)]
+    floats = [each for each in types if pa.types.is_floating(each)]
+    if len(floats) == len(seen):
+        return max(floats, key=lambda each: each.bit_width)
+    if _are_integers(types, digits):
+        return _unite_integers(types, digits)
+    if not _needs_double(types, digits):
+        return _unite_decimals(types, digits)
+    if not _are_too_long_for_double(types, digits):
+        return pa.float64()
+    return pa.string() if floats else _unite_decimals(types, digits)
+
+
+def _are_integers(types: Sequence[pa.DataType], digits: Sequence[Digits]) -> bool:
+    return all(map(pa.types.is_integer, types)) and all(each.scale == 0 and not each.are_doubles for each in digits)
+
+
+def _unite_integers(types: Sequence[pa.DataType], digits: Sequence[Digits]) -> pa.DataType:
+    if any(each.whole > _DECLARED_DIGITS[64] for each in digits):
+        return _unite_decimals(types, digits)
+    signed = max((each.bit_width for each in types if pa.types.is_signed_integer(each)), default=0)
+    unsigned = max((each.bit_width for each in types if pa.types.is_unsigned_integer(each)), default=0)
+    if digits:
+        signed = 64
+    if not signed:
+        return {8: pa.uint8(), 16: pa.uint16(), 32: pa.uint32(), 64: pa.uint64()}[unsigned]
+    needed = max(signed, 2 * unsigned)
+    return {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}.get(needed, pa.decimal128(20, 0))
+
+
+def _needs_double(types: Sequence[pa.DataType], digits: Sequence[Digits]) -> bool:
+    if any(map(pa.types.is_floating, types)) or any(each.are_doubles for each in digits):
+        return True
+    # A declared decimal says that its owner wants decimals; scales that merely vary in text say the opposite.
+    return len({each.scale for each in digits}) > 1 and not any(map(pa.types.is_decimal, types))
+
+
+def _are_too_long_for_double(types: Sequence[pa.DataType], digits: Sequence[Digits]) -> bool:
+    long = any(pa.types.is_decimal(each) and each.precision > EXACT_IN_DOUBLE for each in types)
+    return long or not all(each.fit_double for each in digits)
+
+
+def _unite_decimals(types: Sequence[pa.DataType], digits: Sequence[Digits]) -> pa.DataType:
+    declared = [_declared_digits(each) for each in types]
+    whole = max(each.whole for each in [*declared, *digits])
+    scale = max(each.scale for each in [*declared, *digits])
+    precision = whole + scale
+    if precision > MAX_PRECISION:
+        return pa.string()
+    if digits:  # what was seen is often a sample: leave room, so that files do not differ by a digit
+        precision = SHORT_DECIMAL if precision <= SHORT_DECIMAL else MAX_PRECISION
+    return pa.decimal128(precision, scale)
+
+
+def _declared_digits(declared: pa.DataType) -> Digits:
+    if pa.types.is_decimal(declared):
+        return Digits(declared.precision - declared.scale, declared.scale)
+    return Digits(20 if declared == pa.uint64() else _DECLARED_DIGITS[declared.bit_width], 0)

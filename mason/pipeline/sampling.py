@@ -1,0 +1,44 @@
+"""How much of a table is looked at, so that many files, or large ones, answer as fast as small ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+_ROWS = 20_000
+_FILES = 1_000
+_ROWS_OF_ONE_FILE = (20, 1_000)
+_FEW_FILES = 100
+_EVERYTHING = 2**62
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What may be read of one file: rows, bytes at a time, and bytes to look for the first `enough` rows in."""
+
+    rows: int
+    block: int
+    most: int
+    enough: int = 20
+
+
+def budget_for(files: int, *, read_all: bool) -> Budget:
+    """Return how much to read of each of so many files."""
+    if read_all:
+        return Budget(rows=_EVERYTHING, block=1024 * 1024, most=256 * 1024 * 1024, enough=_EVERYTHING)
+    fewest, most = _ROWS_OF_ONE_FILE
+    rows = min(max(_ROWS // max(files, 1), fewest), most)
+    if files <= _FEW_FILES:
+        return Budget(rows, block=64 * 1024, most=4 * 1024 * 1024)
+    return Budget(rows, block=16 * 1024, most=1024 * 1024)
+
+
+def spread(files: Sequence[T], *, read_all: bool) -> Sequence[T]:
+    """Return at most a thousand of the files, evenly spread, the first and the last among them."""
+    if read_all or len(files) <= _FILES:
+        return files
+    last = len(files) - 1
+    return [files[index * last // (_FILES - 1)] for index in range(_FILES)]

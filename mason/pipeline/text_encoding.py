@@ -1,0 +1,109 @@
+"""Which encoding a text file has, and its text, block by block."""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from mason.errors import BadInput
+
+_BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """A codec's name, what to do with bytes that it cannot read, and what the user should know of it."""
+
+    name: str
+    errors: str = "strict"
+    warning: str = ""
+
+
+_UTF8 = Encoding("utf-8")
+
+
+def detect_encoding(start: bytes) -> Encoding:
+    """Return the encoding of a text by its first bytes.
+
+    A byte order mark says it; NULs in every other byte are UTF-16; what is valid UTF-8 is UTF-8. Else it is
+    Windows-1252, or Latin-1 for the five bytes that Windows-1252 lacks, with a warning: no byte tells these apart.
+    Where valid UTF-8 stood before the first wrong byte, the file is UTF-8 with a fault in it.
+    """
+    for mark, name in _BOMS.items():
+        if start.startswith(mark):
+            return Encoding(name)
+    if b"\x00" in start:
+        return _detect_with_nulls(start)
+    return _detect_eight_bit(start)
+
+
+def decode_blocks(blocks: Iterable[bytes], wanted: str, warn: Callable[[str], None]) -> Iterator[str]:
+    """Yield the text of the blocks with `\\n` for every line end; `wanted` is the encoding the user named, or "".
+
+    Raises:
+        BadInput: there is no encoding of the wanted name.
+    """
+    decoder = None
+    for block in blocks:
+        if decoder is None:
+            encoding = checked_encoding(wanted, block) if wanted else detect_encoding(block)
+            if encoding.warning:
+                warn(encoding.warning)
+            bytes_decoder = codecs.getincrementaldecoder(encoding.name)(encoding.errors)
+            decoder = io.IncrementalNewlineDecoder(bytes_decoder, translate=True)
+        try:
+            text = decoder.decode(block)
+        except UnicodeDecodeError as error:
+            warn(f"{_fault(encoding.name, error)}; such bytes are read as �")
+            bytes_decoder.errors = "replace"
+            text = decoder.decode(block)
+        if text:
+            yield text
+    if decoder is not None:
+        bytes_decoder.errors = "replace"
+        if text := decoder.decode(b"", final=True):
+            yield text
+
+
+def checked_encoding(wanted: str, start: bytes) -> Encoding:
+    """Return the encoding that the user named.
+
+    Raises:
+        BadInput: there is no encoding of that name.
+    """
+    try:
+        name = codecs.lookup(wanted).name
+    except LookupError as error:
+        raise BadInput(f'"{wanted}" is no known encoding.', hint="utf-8, utf-16, latin-1 and cp1252 are.") from error
+    return Encoding("utf-8-sig" if name == "utf-8" and start.startswith(codecs.BOM_UTF8) else name)
+
+
+def _detect_with_nulls(start: bytes) -> Encoding:
+    even, odd = start[::2].count(0), start[1::2].count(0)
+    if max(even, odd) * 3 > len(start) and min(even, odd) * 10 < max(even, odd):
+        return Encoding("utf-16-be" if even > odd else "utf-16-le")
+    found = _detect_eight_bit(start)
+    warning = "it has NUL bytes" + (f"; {found.warning}" if found.warning else "")
+    return Encoding(found.name, found.errors, warning)
+
+
+def _detect_eight_bit(start: bytes) -> Encoding:
+    try:
+        codecs.utf_8_decode(start, "strict", False)
+    except UnicodeDecodeError as error:
+        fault = _fault("utf-8", error)
+        if not start[: error.start].isascii():
+            return Encoding("utf-8", "replace", f"{fault}; such bytes are read as �")
+        name, shown = ("cp1252", "Windows-1252") if _is_windows(start) else ("latin-1", "Latin-1")
+        return Encoding(name, "strict", f"{fault}; it is read as {shown}. The parameter encoding says otherwise")
+    return _UTF8
+
+
+def _fault(encoding: str, error: UnicodeDecodeError) -> str:
+    return f"it is not valid {encoding.upper()} at byte {error.start:,} (0x{error.object[error.start]:02x})"
+
+
+def _is_windows(start: bytes) -> bool:
+    return not any(byte in start for byte in (b"\x81", b"\x8d", b"\x8f", b"\x90", b"\x9d"))

@@ -1,0 +1,48 @@
+"""Opens the state store of a MASON_HOME, making the home when something is to be kept in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mason.errors import StateFailed
+from mason.state.sqlite import SqliteStore
+from mason.state.store import StateStore
+from mason.util.environment import MasonEnvironment
+
+
+def read_state(env: MasonEnvironment) -> StateStore:
+    """Open the store to read from it; where there is none yet, an empty one. Nothing is created."""
+    try:
+        exists = env.state_file.exists()
+    except OSError as error:
+        raise _failed(env.home, error) from error
+    return SqliteStore(env.state_file if exists else None)
+
+
+def open_state(env: MasonEnvironment) -> StateStore:
+    """Open the store to write to it."""
+    make_home(env)
+    return SqliteStore(env.state_file)
+
+
+def make_home(env: MasonEnvironment) -> list[tuple[str, Path]]:
+    """Create what is missing of the home and return the folders that were created, each with its name."""
+    folders = [
+        ("MASON_HOME", env.home),
+        ("OPERATOR_HOME", env.operator_home),
+        ("WORKFLOW_HOME", env.workflow_home),
+        ("CONFIG_HOME", env.config_home),
+    ]
+    created = []
+    for name, folder in folders:
+        try:
+            if not folder.is_dir():
+                folder.mkdir(parents=True, mode=0o700)
+                created.append((name, folder))
+        except OSError as error:
+            raise _failed(folder, error) from error
+    return created
+
+
+def _failed(folder: Path, error: OSError) -> StateFailed:
+    return StateFailed(f"{folder}: {error.strerror}.", hint="Make it writable, or choose another MASON_HOME.")

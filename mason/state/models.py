@@ -1,0 +1,104 @@
+"""What the state store holds, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Kind(StrEnum):
+    """What can be registered."""
+
+    OPERATOR = "operator"
+    WORKFLOW = "workflow"
+
+
+class RecordKind(StrEnum):
+    """What is recorded while it lives."""
+
+    JOB = "job"
+    RUN = "run"
+    SCHEDULE = "schedule"
+
+
+@dataclass(frozen=True, order=True)
+class Name:
+    """The name of a registration; the namespace may be empty."""
+
+    kind: Kind
+    namespace: str
+    command: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}:{self.command}" if self.namespace else self.command
+
+
+@dataclass(frozen=True)
+class Registration:
+    """One version of an operator or workflow: its digest names its content."""
+
+    name: Name
+    digest: str
+    definition: Mapping[str, Any]
+    source: str
+    registered_at: str = ""
+    current: bool = False
+
+    @property
+    def pinned_name(self) -> str:
+        return f"{self.name}@sha256:{self.digest}"
+
+    @property
+    def short_digest(self) -> str:
+        return f"sha256:{self.digest[:12]}"
+
+
+@dataclass(frozen=True)
+class NewRegistration:
+    """A registration to be made, with the files that it consists of."""
+
+    registration: Registration
+    files: Mapping[str, bytes]
+
+
+class Outcome(StrEnum):
+    """What became of a registration."""
+
+    ADDED = "added"
+    UNCHANGED = "unchanged"
+    REPLACED = "replaced"
+
+
+@dataclass(frozen=True)
+class SavedConfiguration:
+    """A configuration as its author wrote it; `{{NAME}}` in it is not filled. `checked_by` is a version of Mason."""
+
+    id: str
+    text: str
+    source: str
+    checked_by: str
+    saved_at: str = ""
+
+
+@dataclass(frozen=True)
+class Record:
+    """The record of a job, run or schedule. `version` grows with every change: an update names the one it saw."""
+
+    kind: RecordKind
+    id: str
+    status: str
+    document: Mapping[str, Any]
+    version: int
+    created_at: str
+    updated_at: str
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A claim that only one process can hold; a later holder has a higher fence."""
+
+    name: str
+    owner: str
+    fence: int

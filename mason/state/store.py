@@ -1,0 +1,111 @@
+"""The contract of a state store. SQLite is the first; a server database can be the second."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mason.state.models import (
+    Kind,
+    Lease,
+    Name,
+    NewRegistration,
+    Outcome,
+    Record,
+    RecordKind,
+    Registration,
+    SavedConfiguration,
+)
+
+
+class StateStore(ABC):
+    """Every method is one transaction: it happens whole or not at all, also with many processes and a crash.
+
+    Raises, from every method:
+        StateFailed: the store cannot be read or written, or a newer Mason made it.
+    """
+
+    @abstractmethod
+    def register(self, new: Sequence[NewRegistration], *, replace: bool) -> list[Outcome]:
+        """Register all of them and make each the current one of its name, or none of them.
+
+        Raises:
+            AlreadyRegistered: a name is taken by other content and `replace` is false, or by a namespace.
+        """
+
+    @abstractmethod
+    def list_registrations(self, kind: Kind) -> list[Registration]:
+        """Return the current registration of every name, sorted by name."""
+
+    @abstractmethod
+    def get_history(self, name: Name) -> list[Registration]:
+        """Return every version that the name ever had, the newest first."""
+
+    @abstractmethod
+    def set_current(self, name: Name, digest: str) -> None:
+        """Make a version that the name has had the current one."""
+
+    @abstractmethod
+    def remove_registration(self, name: Name) -> None:
+        """Forget the name and all its versions."""
+
+    @abstractmethod
+    def get_files(self, digest: str) -> dict[str, bytes]:
+        """Return the files of a version."""
+
+    @abstractmethod
+    def save_configurations(self, configurations: Sequence[SavedConfiguration]) -> None:
+        """Save the configurations, replacing those of the same id."""
+
+    @abstractmethod
+    def list_configurations(self) -> list[SavedConfiguration]:
+        """Return every saved configuration, sorted by id."""
+
+    @abstractmethod
+    def get_current_configuration(self) -> str | None:
+        """Return the id of the current configuration, if one was ever chosen."""
+
+    @abstractmethod
+    def set_current_configuration(self, config_id: str) -> None:
+        """Choose the current configuration."""
+
+    @abstractmethod
+    def add_record(self, kind: RecordKind, record_id: str, status: str, document: Mapping[str, Any]) -> Record:
+        """Add a record.
+
+        Raises:
+            AlreadyExists: there is a record of this kind and id.
+        """
+
+    @abstractmethod
+    def update_record(self, seen: Record, status: str, document: Mapping[str, Any]) -> Record:
+        """Replace what the record says.
+
+        Raises:
+            Conflict: it was changed since `seen` was read, or is gone.
+        """
+
+    @abstractmethod
+    def get_record(self, kind: RecordKind, record_id: str) -> Record | None:
+        """Return a record, if it is there."""
+
+    @abstractmethod
+    def list_records(self, kind: RecordKind, *, status: str = "", limit: int = 100, offset: int = 0) -> list[Record]:
+        """Return records, the newest first."""
+
+    @abstractmethod
+    def acquire_lease(self, name: str, owner: str, seconds: float) -> Lease | None:
+        """Claim the name for some seconds, if nobody holds it or its holder let it expire."""
+
+    @abstractmethod
+    def renew_lease(self, lease: Lease, seconds: float) -> bool:
+        """Hold the lease for longer; false when another process has it by now."""
+
+    @abstractmethod
+    def release_lease(self, lease: Lease) -> None:
+        """Give the lease back; nothing happens when another process has it by now."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the store."""

@@ -1,0 +1,1 @@
+"""Leaves: small things with one job that everything else may use."""

@@ -1,0 +1,46 @@
+"""Where Mason keeps what is its own on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class MasonEnvironment:
+    """The home folder and the folders in it; MASON_HOME chooses another home than `~/.mason/`."""
+
+    home: Path
+
+    @classmethod
+    def of(cls, variables: Mapping[str, str] = os.environ) -> MasonEnvironment:
+        chosen = variables.get("MASON_HOME", "")
+        return cls(Path(os.path.abspath(os.path.expanduser(chosen or "~/.mason"))))  # noqa: PTH100, PTH111
+
+    @property
+    def config_home(self) -> Path:
+        return self.home / "configurations"
+
+    @property
+    def operator_home(self) -> Path:
+        return self.home / "registered_operators"
+
+    @property
+    def workflow_home(self) -> Path:
+        return self.home / "registered_workflows"
+
+    @property
+    def object_home(self) -> Path:
+        """Checkouts by digest; the registered folders point into it."""
+        return self.home / "objects"
+
+    @property
+    def state_file(self) -> Path:
+        return self.home / "state.db"
+
+    def shown(self, path: Path) -> str:
+        """Return the path as a person would write it, with `~` for their home folder."""
+        text, user = str(path), os.path.expanduser("~")  # noqa: PTH111
+        return "~" + text[len(user) :] if text == user or text.startswith(user + os.sep) else text

@@ -1,0 +1,70 @@
+"""Keeps secrets out of everything that a person could read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+REDACTED = "REDACTED"
+
+_SECRET_WORD = re.compile(r"(key|secret|token|password|passwd|passphrase|pwd|credential|credentials|apikey)")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_URL_PASSWORD = re.compile(r"(?P<before>[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+(?=@)")
+_SHORTEST_SECRET = 4
+
+
+def is_secret_name(name: str) -> bool:
+    """Say whether a name gives its value away as a secret: `access_key`, `apiToken`, `db-password`."""
+    return any(_SECRET_WORD.fullmatch(word.lower()) for word in _WORD.findall(name))
+
+
+def redact_values(value: Any, schema: Mapping[str, Any] | None = None, name: str = "") -> Any:
+    """Return the value with every secret in it replaced, at any depth.
+
+    A value is secret when its schema says so (`x-mason-secret`) or when its name does; the password in a URL always is.
+    """
+    schema = schema or {}
+    if schema.get("x-mason-secret") or (name and is_secret_name(name)):
+        return REDACTED if value not in (None, "") else value
+    if isinstance(value, Mapping):
+        known = schema.get("properties", {})
+        return {key: redact_values(each, known.get(key), str(key)) for key, each in value.items()}
+    if isinstance(value, list):
+        return [redact_values(each, schema.get("items")) for each in value]
+    return redact_url(value) if isinstance(value, str) else value
+
+
+def secret_values(value: Any, schema: Mapping[str, Any] | None = None) -> set[str]:
+    """Return the texts that `redact_values` would hide."""
+    return _texts(value) - _texts(redact_values(value, schema))
+
+
+def redact_url(text: str) -> str:
+    """Hide the password in every URL of a text."""
+    return _URL_PASSWORD.sub(rf"\g<before>{REDACTED}", text)
+
+
+class Redactor:
+    """Replaces known secrets in any text."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._secrets: set[str] = set()
+        self.learn(secrets)
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        """Add secrets; very short ones are left out, since replacing them would only garble the text."""
+        self._secrets.update(secret for secret in secrets if len(secret) >= _SHORTEST_SECRET)
+
+    def __call__(self, text: str) -> str:
+        for secret in sorted(self._secrets, key=len, reverse=True):
+            text = text.replace(secret, REDACTED)
+        return redact_url(text)
+
+
+def _texts(value: Any) -> set[str]:
+    if isinstance(value, Mapping):
+        return set().union(*(_texts(each) for each in value.values()))
+    if isinstance(value, list):
+        return set().union(*(_texts(each) for each in value))
+    return {str(value)} if value is not None else set()

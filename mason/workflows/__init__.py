@@ -1,0 +1,1 @@
+"""Workflows: operators composed into a DAG."""

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Installs Mason into .venv at the project's root, from the hashed locks, and makes sure of a Java for Spark.
+#   scripts/install.sh         what running Mason needs
+#   scripts/install.sh --dev   and what its tests and checks need
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+lock=requirements.lock
+[ "${1:-}" = "--dev" ] && lock=requirements-dev.lock
+
+say() { printf '%s\n' "$*" >&2; }
+
+find_python() {
+  for python in "${PYTHON:-}" python3.11 python3.12 python3.13 python3; do
+    if [ -n "$python" ] && command -v "$python" >/dev/null 2>&1 &&
+       "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+      command -v "$python"; return
+    fi
+  done
+  say "Mason needs Python 3.11 or newer, and none was found. Install it, or set PYTHON to it."; exit 1
+}
+
+install_packages() {
+  if [ ! -x .venv/bin/python ]; then
+    say "Making .venv …"
+    python=$(find_python)
+    "$python" -m venv .venv || {
+      say "The Python at $python cannot make virtual environments."
+      say "Debian, Ubuntu: apt-get install python3-venv"; exit 1; }
+  fi
+  wanted=$(cat requirements-build.lock "$lock" pyproject.toml | .venv/bin/python -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())')
+  stamp=".venv/installed-$lock"
+  if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+    say "Installing packages (the first time this takes some minutes: Spark is large) …"
+    local pip=(.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation)
+    "${pip[@]}" --require-hashes -r requirements-build.lock
+    "${pip[@]}" --require-hashes -r "$lock"
+    "${pip[@]}" --no-deps --editable .
+    printf '%s' "$wanted" > "$stamp"
+  fi
+}
+
+install_java() {
+  if .venv/bin/python -m mason.util.java >/dev/null 2>&1; then return; fi
+  local apt=(apt-get)
+  [ "$(id -u)" = 0 ] || apt=(sudo -n apt-get)
+  if command -v apt-get >/dev/null 2>&1 && { [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null; }; then
+    say "Installing Java 17 with apt …"
+    "${apt[@]}" update -qq >&2 || true
+    DEBIAN_FRONTEND=noninteractive "${apt[@]}" install -y -qq openjdk-17-jre-headless >&2 ||
+      DEBIAN_FRONTEND=noninteractive "${apt[@]}" install -y -qq openjdk-21-jre-headless >&2 || true
+  fi
+  .venv/bin/python -m mason.util.java >/dev/null || {
+    say "Mason is installed, but its Spark jobs will not run before there is a Java."; exit 1; }
+}
+
+case "$(uname -s)" in
+  Linux | Darwin) ;;
+  *) say "Mason runs on Linux, macOS and WSL; Windows itself is not supported."; exit 1 ;;
+esac
+install_packages
+install_java
+say "Mason is installed. Run .venv/bin/mason, or activate the environment first: source .venv/bin/activate"
