@@ -20,6 +20,11 @@ find_python() {
   say "Mason needs Python 3.11 or newer, and none was found. Install it, or set PYTHON to it."; exit 1
 }
 
+fingerprint() {
+  cat requirements-build.lock "$1" pyproject.toml |
+    .venv/bin/python -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest(), end="")'
+}
+
 install_packages() {
   if [ ! -x .venv/bin/python ]; then
     say "Making .venv …"
@@ -28,7 +33,7 @@ install_packages() {
       say "The Python at $python cannot make virtual environments."
       say "Debian, Ubuntu: apt-get install python3-venv"; exit 1; }
   fi
-  wanted=$(cat requirements-build.lock "$lock" pyproject.toml | .venv/bin/python -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())')
+  wanted=$(fingerprint "$lock")
   stamp=".venv/installed-$lock"
   if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
     say "Installing packages (the first time this takes some minutes: Spark is large) …"
@@ -37,6 +42,8 @@ install_packages() {
     "${pip[@]}" --require-hashes -r "$lock"
     "${pip[@]}" --no-deps --editable .
     printf '%s' "$wanted" > "$stamp"
+    # The development lock holds all of the base lock: what it installed need not be looked at again without --dev.
+    [ "$lock" = requirements.lock ] || fingerprint requirements.lock > .venv/installed-requirements.lock
   fi
 }
 

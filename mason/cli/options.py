@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from mason.cli.output import LEVELS, start_logging
+from mason.cli.output import LEVELS, choose_level
 
 
-def _start(ctx: click.Context, parameter: click.Parameter, level: str) -> str:
-    start_logging(level)
+def _choose(ctx: click.Context, parameter: click.Parameter, level: str) -> str:
+    choose_level(level)
     return level
 
 
@@ -19,7 +19,7 @@ log_level = click.option(
     "--log-level",
     type=click.Choice(LEVELS, case_sensitive=False),
     default="info",
-    callback=_start,
+    callback=_choose,
     expose_value=False,
     help="How much is said on stderr (info unless told).",
 )

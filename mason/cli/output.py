@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import IO, Any
 
 LEVELS = ("trace", "debug", "info", "warning", "error", "fatal")
 TRACE = 5
 
+_chosen_level = "info"
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "bold": "1"}
 _NARROWEST_COLUMN = 24
 
@@ -20,21 +22,42 @@ def show(text: str) -> None:
     print(text)
 
 
-def tell(text: str) -> None:
-    """Print what a person should know besides."""
-    print(text, file=sys.stderr)
+def tell(text: str, level: str = "info") -> None:
+    """Print what a person should know besides, if they want to know that much."""
+    if LEVELS.index(level) >= LEVELS.index(_chosen_level):
+        print(text, file=sys.stderr)
 
 
 def tell_error(text: str) -> None:
     """Print what went wrong."""
-    tell(f"{coloured('error:', 'red', sys.stderr)} {text}")
+    tell(f"{coloured('error:', 'red', sys.stderr)} {text}", "error")
+
+
+def choose_level(level: str) -> None:
+    """Choose how much is told."""
+    global _chosen_level  # one process tells one person: there is nothing to pass around
+    _chosen_level = level
 
 
 def show_json(value: Any) -> None:
-    """Print a value as JSON; what JSON has no word for is printed as its text."""
-    import json
+    """Print a value as JSON."""
+    from mason.util.json_text import json_text
 
-    show(json.dumps(value, indent=1, default=str, ensure_ascii=False))
+    show(json_text(value))
+
+
+@contextmanager
+def stdout_kept_clean() -> Iterator[None]:
+    """Send to stderr whatever other code prints meanwhile, a child process or a library in C included."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def tell_banner(text: str) -> None:
@@ -81,37 +104,29 @@ def coloured(text: str, colour: str, stream: IO[str]) -> str:
     return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m"
 
 
-def start_logging(level: str) -> None:
-    """Send what is logged at the level or above to stderr."""
+def start_logging() -> None:
+    """Tell what the program logs, too."""
     import logging
 
-    logging.addLevelName(TRACE, "TRACE")
-    number = {"trace": TRACE, "fatal": logging.CRITICAL}.get(level) or getattr(logging, level.upper())
-    logger = logging.getLogger("mason")
-    logger.setLevel(number)
-    logger.propagate = False
-    if not logger.handlers:
-        logger.addHandler(_handler())
-
-
-def _handler() -> Any:
-    import logging
-
-    class ToStderr(logging.Handler):
-        """Writes to the stderr of the moment, with a word for what is not plain information."""
+    class Teller(logging.Handler):
+        """Tells each message, with a word for what is not plain information."""
 
         def emit(self, record: logging.LogRecord) -> None:
             message = record.getMessage()
             if record.levelno >= logging.ERROR:
                 tell_error(message)
             elif record.levelno >= logging.WARNING:
-                tell(f"{coloured('warning:', 'yellow', sys.stderr)} {message}")
+                tell(f"{coloured('warning:', 'yellow', sys.stderr)} {message}", "warning")
             elif record.levelno >= logging.INFO:
                 tell(message)
             else:
-                tell(f"{record.levelname.lower()}: {message}")
+                level = "debug" if record.levelno >= logging.DEBUG else "trace"
+                tell(f"{level}: {message}", level)
 
-    return ToStderr()
+    logger = logging.getLogger("mason")
+    logger.propagate = False
+    logger.setLevel(TRACE)
+    logger.handlers[:] = [Teller()]
 
 
 def _folded(text: str, width: int) -> list[str]:

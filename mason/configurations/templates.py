@@ -11,7 +11,7 @@ from mason.util.yaml_file import YamlDocument, plain_scalar
 
 _TEMPLATE = re.compile(r"\{\{(.*?)\}\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_EXAMPLES: Mapping[str, Any] = {"integer": 1, "number": 1, "boolean": True}
+_NOT_TEXT = ("integer", "number", "boolean")
 
 
 def template_problems(document: YamlDocument, key: Sequence[str | int], value: Any) -> Iterator[Problem]:
@@ -41,22 +41,26 @@ def fill(value: Any, schema: Mapping[str, Any], variables: Mapping[str, str]) ->
         return {name: fill(each, known.get(name, {}), variables) for name, each in value.items()}
     if isinstance(value, list):
         return [fill(each, schema.get("items", {}), variables) for each in value]
-    if not isinstance(value, str) or not _TEMPLATE.search(value):
+    if not is_template(value):
         return value
     filled = _TEMPLATE.sub(lambda match: variables[match[1].strip()], value)
-    return plain_scalar(filled) if schema.get("type") in _EXAMPLES else filled
+    return plain_scalar(filled) if schema.get("type") in _NOT_TEXT else filled
 
 
-def without_templates(value: Any, schema: Mapping[str, Any]) -> Any:
-    """Return the value with something acceptable in place of templates, so that the rest of it can be checked."""
+def has_constrained_template(value: Any, schema: Mapping[str, Any]) -> bool:
+    """Say whether a template stands where not every text would do: what fills it has to be checked then."""
     if isinstance(value, Mapping):
         known = schema.get("properties", {})
-        return {name: without_templates(each, known.get(name, {})) for name, each in value.items()}
+        return any(has_constrained_template(each, known.get(name, {})) for name, each in value.items())
     if isinstance(value, list):
-        return [without_templates(each, schema.get("items", {})) for each in value]
-    if isinstance(value, str) and _TEMPLATE.search(value):
-        return schema["enum"][0] if "enum" in schema else _EXAMPLES.get(schema.get("type", ""), value)
-    return value
+        return any(has_constrained_template(each, schema.get("items", {})) for each in value)
+    any_text = schema.get("type", "string") == "string" and not {"enum", "pattern"} & set(schema)
+    return is_template(value) and not any_text
+
+
+def is_template(value: Any) -> bool:
+    """Say whether a value has something to be filled in it."""
+    return isinstance(value, str) and _TEMPLATE.search(value) is not None
 
 
 def _texts(key: Sequence[str | int], value: Any) -> Iterator[tuple[Sequence[str | int], str]]:

@@ -14,11 +14,13 @@ from mason.clients.engines.role import ROLES, Role
 from mason.clients.engines.scheduler import SchedulerClient
 from mason.clients.engines.storage import StorageClient
 from mason.configurations.configuration import Configuration
-from mason.configurations.templates import fill, missing_variables
+from mason.configurations.templates import fill, has_constrained_template, missing_variables
 from mason.errors import BadPath, InvalidConfiguration, RoleNotFilled
 from mason.util.dotenv import env_files, read_env_files
 from mason.util.environment import MasonEnvironment
+from mason.util.problems import Problem
 from mason.util.redaction import Redactor, secret_values
+from mason.util.yaml_file import YamlDocument
 
 C = TypeVar("C", bound=Role)
 
@@ -127,9 +129,20 @@ def _fill_clients(configuration: Configuration) -> dict[str, Any]:
         problems += missing
         if not missing:
             filled[name] = fill(values, _client_schema(name), os.environ)
+            problems += _check_filled(document, name, values, filled[name])
     if problems:
         raise InvalidConfiguration(sorted(problems))
     return filled
+
+
+def _check_filled(document: YamlDocument, name: str, values: Any, filled: Any) -> Sequence[Problem]:
+    schema = _client_schema(name)
+    if not has_constrained_template(values, schema):
+        return ()
+    from mason.util.json_schema import check_document
+
+    place = ("clients", name, "configuration")
+    return check_document(YamlDocument(document.name, document.text, filled, document.lines), schema, at=place)
 
 
 def _client_schema(name: str) -> Mapping[str, Any]:

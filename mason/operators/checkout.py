@@ -62,7 +62,7 @@ def link_current(env: MasonEnvironment, store: StateStore) -> None:
                     _place(home, each.name): env.object_home / each.digest for each in store.list_registrations(kind)
                 }
                 for link in set(_links(home)) - set(wanted):
-                    link.unlink()
+                    _unlink(link, home)
                 for link, target in wanted.items():
                     _link(link, target)
     except OSError as error:
@@ -81,6 +81,12 @@ def _links(home: Path) -> Iterator[Path]:
             yield entry
         elif entry.is_dir():
             yield from (each for each in entry.iterdir() if each.is_symlink())
+
+
+def _unlink(link: Path, home: Path) -> None:
+    link.unlink()
+    if link.parent != home and not any(link.parent.iterdir()):
+        link.parent.rmdir()  # the namespace has no operator left, and its name is free again
 
 
 def _link(link: Path, target: Path) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 from mason.errors import InvalidDefinition, NoData, PathNotFound
 from mason.operators.definition_kind import DefinitionKind
 from mason.operators.source_check import check_source
-from mason.parameters.definition import ParameterDefinitions
+from mason.parameters.definition import ParameterDefinition, ParameterDefinitions
+from mason.parameters.values import BadValue, read_value
 from mason.state.models import Name, NewRegistration, Registration
 from mason.util.json_schema import check_document
 from mason.util.names import IDENTIFIER_RULE, class_name, is_identifier
@@ -156,8 +157,22 @@ def _check_parameters(document: YamlDocument, given: Mapping[str, Any] | None) -
             if word in words:
                 yield document.problem(("parameters",), f'"{word}" names two parameters')
             words.add(word)
-        if parameter.type == "enum" and not parameter.choices:
-            yield document.problem(("parameters",), f'"{parameter.name}" is an enum without choices')
+        for message in _parameter_problems(parameter):
+            yield document.problem(("parameters",), f'"{parameter.name}" {message}')
+
+
+def _parameter_problems(parameter: ParameterDefinition) -> Iterator[str]:
+    if parameter.type == "enum" and not parameter.choices:
+        yield "is an enum without choices"
+    if parameter.type not in ("integer", "number") and (parameter.minimum, parameter.maximum) != (None, None):
+        yield f"is of type {parameter.type}, which has no minimum or maximum"
+    elif parameter.minimum is not None and parameter.maximum is not None and parameter.minimum > parameter.maximum:
+        yield "has a minimum above its maximum"
+    elif parameter.default is not None:
+        try:
+            read_value(parameter, parameter.default)
+        except BadValue as error:
+            yield f"has a default that does not fit: it {error}"
 
 
 def _same_names(valid: Sequence[NewRegistration]) -> Iterator[str]:

@@ -21,7 +21,7 @@ def load_operator(env: MasonEnvironment, store: StateStore, registration: Regist
     """
     files = store.get_files(registration.digest)
     folder = checkout(env, registration.digest, files) if files else Path(registration.source)
-    module = _load_module(f"mason_registered.sha256_{registration.digest}", folder)
+    module = _load_module(f"mason_registered_sha256_{registration.digest}", folder)
     name = class_name(registration.name.namespace, registration.name.command)
     operator: OperatorDefinition = getattr(module, name)()
     return operator

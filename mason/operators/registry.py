@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from mason.errors import InvalidDefinition, NotFound, OperatorNotFound
+from mason.errors import NoData, NotFound, OperatorNotFound
 from mason.state.models import Kind, Name, NewRegistration, Outcome, Registration
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
@@ -109,7 +109,17 @@ def _packaged(folder: Path | None) -> Sequence[NewRegistration]:
 
     if folder is None:
         return ()
-    reading = read_definitions(folder, [OPERATORS])
-    if reading.problems:
-        raise InvalidDefinition(reading.problems)
+    try:
+        reading = read_definitions(folder, [OPERATORS])
+    except NoData as error:
+        _warn(str(error))
+        return ()
+    for problem in reading.problems:  # one broken package must not take the others' operators away
+        _warn(problem)
     return reading.valid
+
+
+def _warn(message: str) -> None:
+    import logging  # only a broken package pays for it
+
+    logging.getLogger("mason").warning("%s", message)

@@ -64,7 +64,7 @@ def respond(work: Callable[[Response], OperatorResponse]) -> OperatorResponse:
             response.add_error(message, error.status)
     except KeyboardInterrupt:
         response.add_error("Interrupted.", Interrupted.status)
-    except Exception as error:  # noqa: BLE001 (a bug, here or in an operator: the caller still gets a response)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 (a bug, here or in an operator: the caller still gets a response)
         LOG.error("%s", response.redactor(traceback.format_exc()))
         response.add_error(f"This should not have happened: {type(error).__name__}: {error}")
     return OperatorResponse(response)
@@ -80,11 +80,19 @@ class _Prepared:
     response: Response
 
     def run(self) -> OperatorResponse:
-        return self.operator.run(self.env, self.config, self.parameters, self.response)
+        return self._checked(self.operator.run(self.env, self.config, self.parameters, self.response))
 
     def plan(self) -> OperatorResponse:
         self.response.add_data(self._outline())
-        return self.operator.plan(self.env, self.config, self.parameters, self.response)
+        return self._checked(self.operator.plan(self.env, self.config, self.parameters, self.response))
+
+    def _checked(self, result: object) -> OperatorResponse:
+        if not isinstance(result, OperatorResponse):
+            raise MasonError(
+                f"{self.registration.name} returned {type(result).__name__} instead of an OperatorResponse.",
+                hint="Its run and plan must end with: return OperatorResponse(resp)",
+            )
+        return result
 
     def _outline(self) -> dict[str, Any]:
         secrets, values = self.parameters.secrets, self.parameters.values

@@ -90,10 +90,6 @@ class ParameterDefinitions:
         """Return the parameter of that name or alias."""
         return self._by_word.get(word)
 
-    def names(self) -> dict[str, list[str]]:
-        """Return the names as the listing shows them."""
-        return {"required": [each.name for each in self.required], "optional": [each.name for each in self.optional]}
-
     def to_json_schema(self, title: str) -> dict[str, Any]:
         """Return the parameters as one JSON Schema."""
         return {

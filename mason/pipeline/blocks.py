@@ -13,7 +13,7 @@ from mason.errors import UnreadableFile
 from mason.pipeline.files import DataFile
 from mason.pipeline.formats import codec_of
 
-_PIECE = 8 * 1024  # small, because what a broken stream held before its end is lost with the piece that fails
+_PIECE = 1024  # small, because of a broken stream the piece in which it breaks is lost
 
 
 def read_blocks(filesystem: pafs.FileSystem, file: DataFile, size: int) -> Generator[bytes]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 
+_BROKEN = (
+    *(pa.ArrowException, OSError, EOFError, MemoryError, RecursionError, StopIteration),
+    *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
+)
+
+
 def read_parquet(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     """Return the columns that a Parquet file's footer declares.
 
@@ -26,14 +33,10 @@ def read_parquet(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     """
     import pyarrow.parquet as pq
 
-    with reading(file), filesystem.open_input_file(file.path) as source:
-        try:
-            footer = pq.ParquetFile(source)
-            schema = footer.schema_arrow
-        except pa.ArrowException as error:
-            raise UnreadableFile(file.name, f"not a complete Parquet file: {_one_line(error)}") from error
-        details = _parquet_details(footer.schema, schema)
-    return _declared("parquet", schema, details)
+    with reading(file), filesystem.open_input_file(file.path) as source, _parsing(file, "Parquet"):
+        footer = pq.ParquetFile(source)
+        schema = footer.schema_arrow
+        return _declared("parquet", schema, _parquet_details(footer.schema, schema))
 
 
 def read_orc(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
@@ -44,30 +47,34 @@ def read_orc(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     """
     from pyarrow import orc
 
-    with reading(file), filesystem.open_input_file(file.path) as source:
-        try:
-            schema = orc.ORCFile(source).schema
-        except (pa.ArrowException, OSError) as error:
-            raise UnreadableFile(file.name, f"not a complete ORC file: {_one_line(error)}") from error
-    return _declared("orc", schema)
+    with reading(file), filesystem.open_input_file(file.path) as source, _parsing(file, "ORC"):
+        return _declared("orc", orc.ORCFile(source).schema)
 
 
 def read_avro(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     """Return the columns that an Avro file's header declares.
 
     Raises:
-        UnreadableFile: it has no valid header, or its records are not records.
+        UnreadableFile: it has no valid header, or holds no records.
     """
     import fastavro
+    from fastavro.schema import SchemaParseException, UnknownType
 
     from mason.pipeline.avro_types import arrow_schema
 
-    with reading(file), open_bytes(filesystem, file.path) as source:
-        try:
-            schema = arrow_schema(fastavro.reader(source).writer_schema)
-        except (ValueError, KeyError, TypeError, EOFError, IndexError, StopIteration) as error:
-            raise UnreadableFile(file.name, f"not a complete Avro file: {_one_line(error)}") from error
-    return _declared("avro", schema)
+    broken = (SchemaParseException, UnknownType)
+    with reading(file), open_bytes(filesystem, file.path) as source, _parsing(file, "Avro", *broken):
+        return _declared("avro", arrow_schema(fastavro.reader(source).writer_schema))
+
+
+@contextmanager
+def _parsing(file: DataFile, format_: str, *broken: type[Exception]) -> Iterator[None]:
+    """Turn what a format's own parser raises on bytes that make no sense into one message that names the file."""
+    try:
+        yield
+    except (*_BROKEN, *broken) as error:
+        said = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UnreadableFile(file.name, f"not a complete {format_} file: {said}") from error
 
 
 def _declared(format_: str, schema: pa.Schema, details: Mapping[str, Mapping[str, str]] | None = None) -> FileSchema:
@@ -94,7 +101,3 @@ def _parquet_details(physical: pq.ParquetSchema, schema: pa.Schema) -> Mapping[s
         name: {"Type": leaves[name].physical_type, "ConvertedType": leaves[name].converted_type or "NONE"}
         for name in flat
     }
-
-
-def _one_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

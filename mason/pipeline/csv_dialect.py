@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from mason.errors import BadInput
 from mason.pipeline.csv_records import QUOTED_EMPTY
 from mason.pipeline.text_types import classify
 from mason.pipeline.types import NOTHING, TEXT
@@ -14,7 +15,7 @@ _USUAL = ",\t|;"
 _RARE = "\x01\x1f^~:"
 _LINES = 200
 _QUOTED = re.compile(r'(?<![^\n,\t|;\x01\x1f^~:])"(?:[^"]+|"")*+(?:"|\Z)')
-_TIME = re.compile(r"(?<=[0-9]):(?=[0-9])")
+_TIME = re.compile(r"[0-9]{2}(?::[0-9]{2}){1,2}")
 _DECIMAL_COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
 
 
@@ -29,6 +30,20 @@ def detect_delimiter(text: str) -> str:
     if len(lines) > 1 and not bare.endswith("\n"):
         lines.pop()  # it may be cut off
     return _most_even(lines, _USUAL) or _most_even([_TIME.sub("", line) for line in lines], _RARE) or ","
+
+
+def checked_delimiter(wanted: str) -> str:
+    """Return the delimiter that the user named; `\\t` is a tab.
+
+    Raises:
+        BadInput: it is not one character.
+    """
+    delimiter = "\t" if wanted in ("\\t", "tab") else wanted
+    if len(delimiter) > 1 or delimiter in ('"', "\n", "\r"):
+        raise BadInput(
+            f'"{wanted}" cannot be a delimiter.', hint="It is one character, and neither a quote nor a line end."
+        )
+    return delimiter
 
 
 def _most_even(lines: Sequence[str], candidates: str) -> str:

@@ -39,12 +39,12 @@ def read_csv(
     """
     warnings: list[str] = []
     buffer = TextBuffer(name, texts, warnings)
-    buffer.text = buffer.text.lstrip("\n")
+    buffer.skip("\n")
     line = buffer.text.partition("\n")[0]
     delimiter = options.delimiter or headers.get(line) or _find_delimiter(buffer.text, line, options.likely_delimiter)
     reader = RecordReader(buffer, delimiter, budget.most, warnings)
     rows = reader.next_rows(budget.rows + 1)
-    if not rows and not buffer.exhausted:
+    if not rows and not buffer.is_exhausted():
         raise UnreadableFile(name, f"its first record does not end within {budget.most:,} characters.")
     if not rows:
         return None
@@ -56,13 +56,13 @@ def read_csv(
     names = unique_names(column_names(rows[0], header=header), warnings)
     batches = _batches(reader, buffer, rows[1:] if header else rows[: budget.rows], budget)
     columns, count = _classify_batches(batches, len(names), 1 + header, options.nulls, warnings)
-    if header and not count and not buffer.exhausted:
+    if header and not count and not buffer.is_exhausted():
         warnings.append(f"no record below its header ends within {budget.most:,} characters")
     return FileSchema(
         format="csv",
         columns=dict(zip(names, columns, strict=True)),
         rows=count,
-        complete=buffer.exhausted,
+        complete=buffer.is_exhausted(),
         header=header,
         warnings=warnings,
     )
@@ -78,15 +78,18 @@ def _batches(
 ) -> Iterator[list[list[str]]]:
     """Yield the records of the first block, and more as long as the budget wants them."""
     count = 0
-    while rows:
-        yield rows
+    while True:
+        if rows:
+            yield rows
         count += len(rows)
         if count >= budget.rows:
-            break
+            return
         buffer.read_on()
         if count >= budget.enough and not buffer.at_end:
-            break
+            return
         rows = reader.next_rows(budget.rows - count)
+        if not rows:
+            return
 
 
 def _classify_batches(
@@ -94,21 +97,23 @@ def _classify_batches(
 ) -> tuple[list[Evidence], int]:
     seen = [NOTHING] * width
     count = 0
+    ragged = False
     for rows in batches:
-        columns = _columns(rows, width, number + count, warnings)
-        found = [classify(column, nulls) for column in columns]
+        if not ragged and set(map(len, rows)) != {width}:
+            warnings.append(_first_ragged(rows, width, number + count))
+            ragged = True
+        found = [classify(column, nulls) for column in _columns(rows, width)]
         seen = [merge(one, other) for one, other in zip(seen, found, strict=True)] if count else found
         count += len(rows)
     return seen, count
 
 
-def _columns(rows: list[list[str]], width: int, number: int, warnings: list[str]) -> list[tuple[str, ...]]:
+def _first_ragged(rows: list[list[str]], width: int, number: int) -> str:
+    index, fields = next((index, len(row)) for index, row in enumerate(rows) if len(row) != width)
+    return f"record {number + index:,} has {fields:,} fields instead of {width:,}"
+
+
+def _columns(rows: list[list[str]], width: int) -> list[tuple[str, ...]]:
     """The records' fields by column. What a short record lacks is null; what a long one has too many has no column."""
-    if set(map(len, rows)) == {width}:
-        return list(zip(*rows, strict=True))
-    for index, row in enumerate(rows):
-        if len(row) != width:
-            warnings.append(f"record {number + index:,} has {len(row):,} fields instead of {width:,}")
-            break
     columns = list(zip_longest(*rows, fillvalue=""))[:width]
     return columns + [()] * (width - len(columns))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mason.errors import UnreadableFile
 
 _NAMED = 3
+_LINES = 50
 
 
 def reason(error: UnreadableFile, file: str) -> str:
@@ -22,8 +23,10 @@ class FileWarnings:
         self._files.setdefault(problem, []).append(file)
 
     def lines(self) -> list[str]:
-        """Return one sentence per problem, beginning with the first file that has it."""
-        return [f"{files[0]}: {problem}{_others(files[1:])}." for problem, files in self._files.items()]
+        """Return one sentence per problem, beginning with the first file that has it; of very many only the first."""
+        lines = [f"{files[0]}: {problem}{_others(files[1:])}." for problem, files in self._files.items()]
+        more = len(lines) - _LINES
+        return [*lines[:_LINES], f"There are {more:,} more warnings like these."] if more > 0 else lines
 
 
 def _others(files: list[str]) -> str:

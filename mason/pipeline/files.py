@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import unquote
 
 import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.partition import Partition
-from mason.errors import Forbidden, PathNotFound
+from mason.errors import Forbidden, PathNotFound, UnreadableFile
 from mason.pipeline.formats import is_data
 
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -33,11 +35,12 @@ def list_files(filesystem: pafs.FileSystem, path: str) -> list[DataFile]:
     Raises:
         PathNotFound: there is nothing at that path.
         Forbidden: a folder may not be listed.
+        UnreadableFile: a file's name is not UTF-8.
     """
     try:
         return _list_files(filesystem, path)
     except PermissionError as error:
-        raise Forbidden(f'Path "{path}" may not be listed: {error.strerror or error}.') from error
+        raise Forbidden(f'"{error.filename or path}" may not be listed: permission denied.') from error
     except FileNotFoundError as error:
         raise PathNotFound(path) from error
 
@@ -66,15 +69,44 @@ def _list_files(filesystem: pafs.FileSystem, path: str) -> list[DataFile]:
     base = root.path.rstrip("/") + "/"
     partitions: dict[str, Mapping[str, str | None]] = {}
     files = []
-    for info in filesystem.get_file_info(pafs.FileSelector(path, recursive=True)):
-        where = info.path
+    for where, size in _walk_local(base) if filesystem.type_name == "local" else _walk(filesystem, base):
         name = where.removeprefix(base)
-        if info.type == pafs.FileType.File and is_data(name):
+        if is_data(name):
             folder = name.rpartition("/")[0]
             if folder not in partitions:
                 partitions[folder] = _partition_of(folder)
-            files.append(DataFile(where, name, info.size, partitions[folder]))
+            files.append(DataFile(where, name, size, partitions[folder]))
     return sorted(files, key=lambda file: file.name)
+
+
+def _walk(filesystem: pafs.FileSystem, base: str) -> Iterator[tuple[str, int]]:
+    """Paths and sizes of all files below a folder, in one call: on an object store each further call costs."""
+    for info in filesystem.get_file_info(pafs.FileSelector(base.rstrip("/"), recursive=True)):
+        if info.type == pafs.FileType.File:
+            yield info.path, info.size
+
+
+def _walk_local(folder: str, above: frozenset[tuple[int, int]] = frozenset()) -> Iterator[tuple[str, int]]:
+    """The same on local disks, where a link may lead back to a folder above, and a name need not be UTF-8."""
+    here = Path(folder).stat()
+    identity = (here.st_dev, here.st_ino)
+    if identity in above:
+        return
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_file():
+                _check_name(entry.path)
+                yield entry.path, entry.stat().st_size
+            elif entry.is_dir() and is_data(f"{entry.name}/x"):
+                yield from _walk_local(f"{entry.path}/", above | {identity})
+
+
+def _check_name(path: str) -> None:
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        shown = os.fsencode(path).decode(errors="backslashreplace")
+        raise UnreadableFile(shown, "its name is not valid UTF-8: give it another one.") from error
 
 
 def _partition_of(folder: str) -> Mapping[str, str | None]:

@@ -9,6 +9,7 @@ import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.schema import Column, Schema, SchemaConflict
 from mason.errors import NoData, UnreadableFile
+from mason.pipeline.csv_dialect import checked_delimiter
 from mason.pipeline.file_reader import FileReader
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.file_warnings import FileWarnings, reason
@@ -70,7 +71,7 @@ def infer(filesystem: pafs.FileSystem, path: str, options: InferOptions = InferO
         budget_for(len(chosen), read_all=options.read_all),
         checked_format(options.input_format),
         options.read_headers,
-        options.delimiter,
+        checked_delimiter(options.delimiter),
         options.encoding,
         options.nulls,
     )

@@ -14,6 +14,7 @@ from mason.pipeline.text_buffer import TextBuffer
 from mason.pipeline.types import NOTHING, Evidence, merge
 from mason.pipeline.value_types import classify_records
 
+_BLANK = " \t\n"
 _FIRST_LINES = 10
 _SEPARATORS = re.compile(r"[\s,]*")
 _decode = json.JSONDecoder().raw_decode
@@ -31,12 +32,14 @@ def read_json(name: str, texts: Iterator[str], budget: Budget, *, claims_lines: 
     """
     warnings: list[str] = []
     buffer = TextBuffer(name, texts, warnings)
-    buffer.text = buffer.text.lstrip()
-    if not buffer.text:
+    buffer.skip(_BLANK)
+    if buffer.is_exhausted():
         return None
     lines = _is_lines(buffer.text)
     source = _Lines(buffer) if lines else _Elements(buffer)
     columns, count = _classify(buffer, source.take, budget)
+    if not count and buffer.is_exhausted() and not source.problem:
+        return None
     if not count:
         reason = source.problem or f"no JSON object ends within its first {budget.most:,} characters"
         raise UnreadableFile(name, f"{reason}.")
@@ -47,7 +50,7 @@ def read_json(name: str, texts: Iterator[str], budget: Budget, *, claims_lines: 
         format="jsonl" if lines and (claims_lines or count > 1) else "json",
         columns=columns,
         rows=count,
-        complete=buffer.exhausted,
+        complete=buffer.is_exhausted(),
         warnings=warnings,
     )
 
@@ -118,6 +121,7 @@ class _Elements:
     def __init__(self, buffer: TextBuffer) -> None:
         self._buffer = buffer
         self.problem = ""
+        self._open_array = buffer.text.startswith("[")
         buffer.text = buffer.text.removeprefix("[")
 
     def take(self, limit: int) -> list[Record]:
@@ -127,6 +131,7 @@ class _Elements:
         while len(records) < limit:
             position = _skip_separators(text, position)
             if text.startswith("]", position):
+                self._open_array = False
                 position = len(text)
             if position == len(text):
                 break
@@ -143,6 +148,8 @@ class _Elements:
             else:
                 self.problem = "it holds values that are no JSON objects"
         self._buffer.text = text[position:]
+        if self._buffer.is_exhausted() and self._open_array and not self.problem:
+            self.problem = "its array is not closed"
         return records
 
 

@@ -20,9 +20,18 @@ class TextBuffer:
         self._started = False
         self.read_on()
 
-    @property
-    def exhausted(self) -> bool:
+    def is_exhausted(self) -> bool:
+        """Say whether nothing is left to parse, looking ahead if need be."""
+        if not self.text and not self.at_end:
+            self.read_on()
         return self.at_end and not self.text
+
+    def skip(self, characters: str) -> None:
+        """Drop these characters from the beginning of the text, however many blocks they fill."""
+        self.text = self.text.lstrip(characters)
+        while not self.text and not self.at_end:
+            self.read_on()
+            self.text = self.text.lstrip(characters)
 
     def read_on(self) -> None:
         """Read another block, or as much again as is waiting, so that a very long record is not gone over too often.

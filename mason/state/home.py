@@ -16,7 +16,7 @@ def read_state(env: MasonEnvironment) -> StateStore:
         exists = env.state_file.exists()
     except OSError as error:
         raise _failed(env.home, error) from error
-    return SqliteStore(env.state_file if exists else None)
+    return SqliteStore(env.state_file if exists else None, for_reading=True)
 
 
 def open_state(env: MasonEnvironment) -> StateStore:

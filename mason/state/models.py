@@ -1,11 +1,13 @@
-"""What the state store holds, as plain data."""
+"""What the state store holds, as plain data.
+
+Named tuples rather than frozen dataclasses: every listing loads them, and they take a fifth of the time to define.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Kind(StrEnum):
@@ -23,8 +25,7 @@ class RecordKind(StrEnum):
     SCHEDULE = "schedule"
 
 
-@dataclass(frozen=True, order=True)
-class Name:
+class Name(NamedTuple):
     """The name of a registration; the namespace may be empty."""
 
     kind: Kind
@@ -35,8 +36,7 @@ class Name:
         return f"{self.namespace}:{self.command}" if self.namespace else self.command
 
 
-@dataclass(frozen=True)
-class Registration:
+class Registration(NamedTuple):
     """One version of an operator or workflow: its digest names its content."""
 
     name: Name
@@ -55,8 +55,7 @@ class Registration:
         return f"sha256:{self.digest[:12]}"
 
 
-@dataclass(frozen=True)
-class NewRegistration:
+class NewRegistration(NamedTuple):
     """A registration to be made, with the files that it consists of."""
 
     registration: Registration
@@ -71,8 +70,7 @@ class Outcome(StrEnum):
     REPLACED = "replaced"
 
 
-@dataclass(frozen=True)
-class SavedConfiguration:
+class SavedConfiguration(NamedTuple):
     """A configuration as its author wrote it; `{{NAME}}` in it is not filled. `checked_by` is a version of Mason."""
 
     id: str
@@ -82,8 +80,7 @@ class SavedConfiguration:
     saved_at: str = ""
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """The record of a job, run or schedule. `version` grows with every change: an update names the one it saw."""
 
     kind: RecordKind
@@ -95,8 +92,7 @@ class Record:
     updated_at: str
 
 
-@dataclass(frozen=True)
-class Lease:
+class Lease(NamedTuple):
     """A claim that only one process can hold; a later holder has a higher fence."""
 
     name: str

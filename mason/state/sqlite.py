@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from shutil import disk_usage
 from typing import Any
 
 from mason.errors import AlreadyExists, Conflict, StateFailed
@@ -37,15 +38,25 @@ _REGISTRATION = (
 _RECORD = "SELECT kind, id, status, document, version, created_at, updated_at FROM records "
 
 
-class SqliteStore(StateStore):
-    """A state store in a file, or in memory where there is no file to read."""
+_LITTLE_ROOM = 256 * 1024
+_ADVICE = {
+    "readonly": "Make MASON_HOME writable, or choose another one.",
+    "unable to open": "Make MASON_HOME writable, or choose another one.",
+    "locked": f"Another process held it for more than {_BUSY_SECONDS} seconds; try again.",
+    "malformed": "The file is damaged: restore it from a backup, or move it away and register again.",
+    "not a database": "The file is damaged: restore it from a backup, or move it away and register again.",
+}
 
-    def __init__(self, file: Path | None) -> None:
+
+class SqliteStore(StateStore):
+    """A state store in a file. One that is opened for reading works where nothing can be written, too."""
+
+    def __init__(self, file: Path | None, *, for_reading: bool = False) -> None:
         self._name = str(file) if file else "the state in memory"
         self._lock = threading.RLock()
         with self._explained():
-            self._db = _connect(file)
-            self._migrate()
+            self._db = _open_to_read(file) if file and for_reading else _open_to_write(file)
+            self._check_version(file)
 
     def register(self, new: Sequence[NewRegistration], *, replace: bool) -> list[Outcome]:
         with self._writing() as db:
@@ -176,18 +187,22 @@ class SqliteStore(StateStore):
         try:
             yield
         except sqlite3.Error as error:
-            raise StateFailed(f"{self._name}: {error}.", hint=_advice(str(error))) from error
+            raise StateFailed(f"{self._name}: {error}.", hint=self._advice(str(error))) from error
+
+    def _advice(self, message: str) -> str:
+        # SQLite calls a full disk an I/O error when it cannot even make room for its log.
+        if "full" in message or ("disk I/O" in message and disk_usage(Path(self._name).parent).free < _LITTLE_ROOM):
+            return "The disk is full: free some space. Nothing was changed."
+        return next((advice for part, advice in _ADVICE.items() if part in message), "")
 
     def _version(self) -> int:
         return int(self._db.execute("PRAGMA user_version").fetchone()[0])
 
-    def _migrate(self) -> None:
+    def _check_version(self, file: Path | None) -> None:
         if self._version() < len(MIGRATIONS):
-            with self._writing() as db:
-                for number in range(self._version(), len(MIGRATIONS)):  # another process may have done some by now
-                    for statement in MIGRATIONS[number]:
-                        db.execute(statement)
-                    db.execute(f"PRAGMA user_version = {number + 1}")
+            self._db.close()
+            self._db = _open_to_write(file)
+            self._migrate()
         if self._version() > len(MIGRATIONS):
             raise StateFailed(
                 f"{self._name} was made by a newer Mason (its schema is {self._version()}, this program knows "
@@ -195,48 +210,39 @@ class SqliteStore(StateStore):
                 hint="Upgrade Mason, or choose another MASON_HOME.",
             )
 
+    def _migrate(self) -> None:
+        with self._writing() as db:
+            for number in range(self._version(), len(MIGRATIONS)):  # another process may have done some by now
+                for statement in MIGRATIONS[number]:
+                    db.execute(statement)
+                db.execute(f"PRAGMA user_version = {number + 1}")
 
-def _connect(file: Path | None) -> sqlite3.Connection:
+
+def _open_to_write(file: Path | None) -> sqlite3.Connection:
     if file is None:
         return _open(":memory:")
-    is_new = not file.exists()
+    db = _open(f"{file.as_uri()}?mode=rwc")
+    if db.execute("PRAGMA user_version").fetchone()[0] == 0:
+        db.execute("PRAGMA journal_mode = WAL")  # stays as it was where the file system cannot do it
+    return db
+
+
+def _open_to_read(file: Path) -> sqlite3.Connection:
+    db = _open(f"{file.as_uri()}?mode=ro")
     try:
-        db = _open(f"{file.as_uri()}?mode=rwc")
-        if is_new:
-            db.execute("PRAGMA journal_mode = WAL")  # stays as it was where the file system cannot do it
-        db.execute("BEGIN IMMEDIATE").connection.execute("ROLLBACK")
-        return db
-    except sqlite3.OperationalError as error:
-        if is_new or not _is_read_only(error):
+        db.execute("PRAGMA user_version").fetchone()
+    except sqlite3.OperationalError:
+        # On a read-only file system SQLite cannot make its index of the log; without a log it can do without.
+        log = file.with_name(file.name + "-wal")
+        if log.exists() and log.stat().st_size > 0:
             raise
-        return _open_read_only(file)
-
-
-def _open_read_only(file: Path) -> sqlite3.Connection:
-    # On a read-only file system SQLite cannot make its index of the log: without a log it can do without.
-    log = file.with_name(file.name + "-wal")
-    has_log = log.exists() and log.stat().st_size > 0
-    return _open(f"{file.as_uri()}?mode=ro" + ("" if has_log else "&immutable=1"))
+        db.close()
+        return _open(f"{file.as_uri()}?mode=ro&immutable=1")
+    return db
 
 
 def _open(uri: str) -> sqlite3.Connection:
     return sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-
-
-def _is_read_only(error: sqlite3.Error) -> bool:
-    return "readonly" in str(error) or "unable to open" in str(error)
-
-
-def _advice(message: str) -> str:
-    if "full" in message:
-        return "Free some space; nothing was changed."
-    if "readonly" in message or "unable to open" in message:
-        return "Make MASON_HOME writable, or choose another one."
-    if "locked" in message:
-        return f"Another process held it for more than {_BUSY_SECONDS} seconds; try again."
-    if "malformed" in message or "not a database" in message:
-        return "The file is damaged: restore it from a backup, or move it away and register again."
-    return ""
 
 
 def _insert_registration(db: sqlite3.Connection, new: NewRegistration) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 _LINE = re.compile(r"\s*(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?P<value>.*?)\s*")
@@ -20,9 +20,11 @@ def read_env_files(files: Iterable[Path]) -> dict[str, str]:
     found: dict[str, str] = {}
     for file in files:
         try:
-            text = file.read_text(encoding="utf-8-sig")
-        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            content = file.read_bytes()
+        except (FileNotFoundError, NotADirectoryError, PermissionError, IsADirectoryError):
             continue
+        # A stray byte in a comment must not keep every command from running: it matters only where it is used.
+        text = content.decode("utf-8-sig", errors="replace")
         for name, value in parse_env(text).items():
             found.setdefault(name, value)
     return found
@@ -36,11 +38,6 @@ def parse_env(text: str) -> dict[str, str]:
         if match and not line.lstrip().startswith("#"):
             found[match["name"]] = _unquoted(match["value"])
     return found
-
-
-def with_env_files(variables: Mapping[str, str], files: Iterable[Path]) -> dict[str, str]:
-    """Return the variables with what the files add; the environment wins."""
-    return {**read_env_files(files), **variables}
 
 
 def _unquoted(value: str) -> str:

@@ -7,11 +7,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 SUPPORTED = (17, 21)
+USUAL_PLACES = ("/usr/lib/jvm", "/Library/Java/JavaVirtualMachines", "/opt/homebrew/opt", "/opt")
 HOW_TO_INSTALL = (
     "Spark needs Java 17 or 21 (a newer one does not serve). "
     "Debian, Ubuntu: apt-get install openjdk-17-jre-headless. macOS: brew install openjdk@17. "
@@ -19,7 +20,6 @@ HOW_TO_INSTALL = (
 )
 
 _VERSION = re.compile(r'version "(\d+)')
-_PLACES = ("/usr/lib/jvm", "/Library/Java/JavaVirtualMachines", "/opt/homebrew/opt", "/opt")
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,15 @@ class Java:
     version: int
 
 
-def find_java() -> Java | None:
+def find_java(places: Sequence[str] = USUAL_PLACES) -> Java | None:
     """Return a Java that serves: the one of JAVA_HOME or of the PATH when it does, else one from the usual places."""
-    return next((java for java in found_javas() if java.version in SUPPORTED), None)
+    return next((java for java in found_javas(places) if java.version in SUPPORTED), None)
 
 
-def found_javas() -> Iterator[Java]:
+def found_javas(places: Sequence[str] = USUAL_PLACES) -> Iterator[Java]:
     """Yield every Java of this machine, the one that a user would get first."""
     seen: set[Path] = set()
-    for home in _candidates():
+    for home in _candidates(places):
         real = home.resolve()
         if real not in seen and (real / "bin" / "java").is_file():
             seen.add(real)
@@ -47,13 +47,13 @@ def found_javas() -> Iterator[Java]:
                 yield Java(real, version)
 
 
-def _candidates() -> Iterable[Path]:
+def _candidates(places: Sequence[str]) -> Iterable[Path]:
     if os.environ.get("JAVA_HOME"):
         yield Path(os.environ["JAVA_HOME"])
     on_path = shutil.which("java")
     if on_path:
         yield Path(on_path).resolve().parent.parent
-    for place in map(Path, _PLACES):
+    for place in map(Path, places):
         if place.is_dir():
             for folder in sorted(place.iterdir()):
                 yield folder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mason.util.nearest import did_you_mean
@@ -16,13 +16,25 @@ _TYPE_WORDS = {"object": "a mapping", "array": "a list", "string": "text", "inte
                "number": "a number", "boolean": "true or false", "null": "nothing"}  # fmt: skip
 
 
-def check_document(document: YamlDocument, schema: Mapping[str, Any], *, at: Sequence[str | int] = ()) -> list[Problem]:
-    """Return every problem of the document's value, sorted by line; `at` is the key at which that value stands."""
+def check_document(
+    document: YamlDocument,
+    schema: Mapping[str, Any],
+    *,
+    at: Sequence[str | int] = (),
+    passing: Callable[[Any], bool] | None = None,
+) -> list[Problem]:
+    """Return every problem of the document's value, sorted by line.
+
+    Args:
+        at: the key at which that value stands in its file.
+        passing: says of a value that it is right whatever the schema says.
+    """
     from jsonschema import Draft202012Validator  # heavy: only `config` and `register` come here
 
     problems: list[Problem] = []
     for error in Draft202012Validator(schema).iter_errors(document.value):
-        problems += [document.problem((*at, *key), message) for key, message in _explain(error)]
+        if passing is None or not passing(error.instance):
+            problems += [document.problem((*at, *key), message) for key, message in _explain(error)]
     return sorted(set(problems))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -36,10 +37,21 @@ def entry_points(group: str) -> list[EntryPoint]:
 
 def _entry_point_texts() -> Iterator[str]:
     for place in dict.fromkeys(sys.path):
-        for file in Path(place or ".").glob("*.dist-info/entry_points.txt"):
-            text = file.read_text(encoding="utf-8")
-            if "[mason." in text:
-                yield text
+        for name in _dist_infos(place or "."):
+            try:
+                with open(f"{place or '.'}/{name}/entry_points.txt", "rb") as file:
+                    content = file.read()
+            except OSError:
+                continue  # most packages declare none
+            if b"[mason." in content:
+                yield content.decode("utf-8")
+
+
+def _dist_infos(place: str) -> list[str]:
+    try:
+        return [name for name in os.listdir(place) if name.endswith(".dist-info")]  # noqa: PTH208 (twice as fast)
+    except OSError:
+        return []  # sys.path names archives and folders that are not there
 
 
 def _parse(text: str, group: str) -> Sequence[EntryPoint]:

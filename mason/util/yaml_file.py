@@ -148,7 +148,7 @@ def plain_scalar(text: str) -> Any:
 
 def _scalar(node: yaml.ScalarNode, plain_text: bool) -> Any:
     text: str = node.value
-    if node.style is not None:  # quoted, or a block: its author meant text
+    if node.style:  # quoted, or a block: its author meant text
         return text
     if plain_text:
         return None if text in _NULLS else text
@@ -202,7 +202,9 @@ def _children(node: yaml.Node) -> list[yaml.Node]:
 
 
 def _syntax_problem(error: yaml.MarkedYAMLError, text: str, name: str) -> Problem:
-    mark = error.problem_mark or error.context_mark
+    # What ends too early is to be mended where it began.
+    unclosed = "end of stream" in (error.problem or "")
+    mark = (error.context_mark if unclosed else None) or error.problem_mark or error.context_mark
     line = _line(mark)
     lines = text.splitlines()
     written = lines[line - 1] if 0 < line <= len(lines) else ""

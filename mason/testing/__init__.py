@@ -1,0 +1,15 @@
+"""Conformance suites: a client that passes the one of its role does what Mason expects of it.
+
+Subclass a suite in a test module of your client and give it the fixtures that its docstring names. pytest is needed.
+"""
+
+import pytest
+
+# Before they are imported: a failing assert then shows its values, as it does in a test module.
+pytest.register_assert_rewrite("mason.testing.contract", "mason.testing.metastore", "mason.testing.storage")
+
+from mason.testing.metastore import MetastoreContract  # noqa: E402
+from mason.testing.place import Place  # noqa: E402
+from mason.testing.storage import StorageContract  # noqa: E402
+
+__all__ = ["MetastoreContract", "Place", "StorageContract"]

@@ -1,0 +1,29 @@
+"""Anything as JSON that every reader accepts."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any
+
+
+def json_text(value: Any) -> str:
+    """Return the value as JSON text."""
+    return json.dumps(json_value(value), indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def json_value(value: Any) -> Any:
+    """Return the value with what JSON has no word for as text: times, decimals, NaN, and objects of any other kind."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): json_value(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [json_value(each) for each in value]
+    if isinstance(value, date | datetime):
+        return value.isoformat()
+    return json_value(value.to_dict()) if hasattr(value, "to_dict") else str(value)

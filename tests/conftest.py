@@ -1,0 +1,103 @@
+"""What most tests need: a home of their own, and the command line as a user has it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mason.util.environment import MasonEnvironment
+
+PROJECT = Path(__file__).parent.parent
+EXAMPLES = PROJECT / "mason" / "examples"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command printed, and how it ended."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """The whole of stdout, which must be one JSON document."""
+        value: dict[str, Any] = json.loads(self.stdout)
+        return value
+
+
+@dataclass
+class Mason:
+    """The command line in a folder and a home of its own: `mason("operator", "table", "get")`."""
+
+    folder: Path
+    home: Path
+    variables: dict[str, str] = field(default_factory=dict)
+
+    def __call__(
+        self, *arguments: str, variables: Mapping[str, str] | None = None, folder: Path | None = None
+    ) -> Result:
+        done = subprocess.run(
+            [*self.argv, *arguments],
+            cwd=folder or self.folder,
+            env=self.environment(variables),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start a command and do not wait for it."""
+        return subprocess.Popen(
+            [*self.argv, *arguments],
+            cwd=self.folder,
+            env=self.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    @property
+    def argv(self) -> list[str]:
+        return [sys.executable, "-m", "mason"]
+
+    def environment(self, variables: Mapping[str, str] | None = None) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in ("PATH", "LANG", "JAVA_HOME") if name in os.environ}
+        user_home = {"HOME": str(self.folder), "MASON_HOME": str(self.home), "PYTHONPATH": str(PROJECT)}
+        return {**kept, **user_home, **self.variables, **(variables or {})}
+
+    def register_examples(self) -> Mason:
+        result = self("register", str(EXAMPLES / "operators"))
+        assert result.exit_code == 0, result.stderr
+        return self
+
+
+@pytest.fixture
+def mason(tmp_path: Path) -> Mason:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return Mason(folder, tmp_path / "home")
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> MasonEnvironment:
+    return MasonEnvironment(tmp_path / "home")
+
+
+def write(root: Path, files: Mapping[str, str]) -> Path:
+    """Write text files below a folder and return the folder."""
+    for path, text in files.items():
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return root

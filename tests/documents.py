@@ -1,0 +1,141 @@
+"""Documents that are tested: what a page tells its reader to write is written, what it tells them to run is run.
+
+A fenced block after the comment `<!-- file: path -->` is a file. A block marked `console` is a shell session: a line
+that begins with `$ ` is a command (a backslash at its end goes on with the next line), the lines below are what it
+prints. There `…` stands for any text within a line and, alone on a line, for any lines. `[exit 1]` as the last line
+is the exit code, which otherwise is 0. Blocks are taken in their order, each command in a shell of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_FENCE = re.compile(r"(?P<indent> *)```(?P<language>\w*)\s*")
+_FILE = re.compile(r"\s*<!-- file: (?P<path>\S+) -->\s*")
+_EXIT = re.compile(r"\[exit (?P<code>\d+)\]")
+_SECONDS = 240
+
+
+@dataclass(frozen=True)
+class FileBlock:
+    """A file of the project that a document describes."""
+
+    path: str
+    content: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of a session, with what it is said to print."""
+
+    text: str
+    output: Sequence[str]
+    exit_code: int
+    line: int
+
+
+def run_document(markdown_path: Path, workdir: Path, env: Mapping[str, str] | None = None) -> None:
+    """Write the files and run the commands of a document in a folder; `env` is added to the environment.
+
+    Raises:
+        AssertionError: a command printed something else than the document says, or ended otherwise.
+    """
+    for block in read_document(markdown_path):
+        if isinstance(block, FileBlock):
+            write_file(block, workdir)
+        else:
+            _check(block, markdown_path, workdir, _environment(env or {}))
+
+
+def read_document(markdown_path: Path) -> list[FileBlock | Command]:
+    """Return the files and commands of a document, in their order."""
+    return [found for block in _blocks(markdown_path.read_text(encoding="utf-8")) for found in _read(*block)]
+
+
+def write_file(block: FileBlock, workdir: Path) -> None:
+    """Write a file of a document below a folder."""
+    file = workdir / block.path
+    assert ".." not in file.parts, f"line {block.line}: {block.path} leads out of the project"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(block.content, encoding="utf-8")
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str, list[str], int]]:
+    """Yield the language, the file's path if it is one, the lines and the number of the first line of each block."""
+    lines = text.splitlines()
+    path, number = "", 0
+    while number < len(lines):
+        fence = _FENCE.fullmatch(lines[number])
+        if fence is None:
+            named = _FILE.fullmatch(lines[number])
+            path = named["path"] if named else path if not lines[number].strip() else ""
+            number += 1
+            continue
+        indent = len(fence["indent"])
+        end = next(each for each in range(number + 1, len(lines)) if lines[each].strip() == "```")
+        yield fence["language"], path, [line[indent:] for line in lines[number + 1 : end]], number + 2
+        path, number = "", end + 1
+
+
+def _read(language: str, path: str, lines: list[str], number: int) -> Iterator[FileBlock | Command]:
+    if path:
+        yield FileBlock(path, "\n".join(lines) + "\n", number)
+    elif language == "console":
+        yield from _commands(lines, number)
+
+
+def _commands(lines: list[str], number: int) -> Iterator[Command]:
+    starts = [index for index, line in enumerate(lines) if line.startswith("$ ")]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        first = next(index for index in range(start, end) if not lines[index].endswith("\\"))
+        text = "\n".join(lines[start : first + 1]).removeprefix("$ ")
+        output = lines[first + 1 : end]
+        while output and not output[-1].strip():
+            output.pop()
+        exited = _EXIT.fullmatch(output[-1]) if output else None
+        code = int(exited["code"]) if exited else 0
+        yield Command(text, output[:-1] if exited else output, code, number + start)
+
+
+def _check(command: Command, document: Path, workdir: Path, env: Mapping[str, str]) -> None:
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command.text],
+        cwd=workdir,
+        env=dict(env),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=_SECONDS,
+        check=False,
+    )
+    printed = [line.rstrip() for line in done.stdout.rstrip().splitlines()]
+    if done.returncode != command.exit_code or not _matches(command.output, printed):
+        said, found = "\n".join(command.output), "\n".join(printed)
+        raise AssertionError(
+            f"{document}:{command.line}: $ {command.text}\n"
+            f"--- says, with exit code {command.exit_code}\n{said}\n"
+            f"--- prints, with exit code {done.returncode}\n{found}"
+        )
+
+
+def _matches(said: Sequence[str], printed: Sequence[str]) -> bool:
+    if not said:
+        return not printed
+    if said[0].strip() == "…":
+        return any(_matches(said[1:], printed[skipped:]) for skipped in range(len(printed) + 1))
+    words = ".*".join(re.escape(part) for part in said[0].rstrip().split("…"))
+    return bool(printed) and re.fullmatch(words, printed[0]) is not None and _matches(said[1:], printed[1:])
+
+
+def _environment(added: Mapping[str, str]) -> dict[str, str]:
+    path = added.get("PATH", os.environ.get("PATH", ""))
+    programs = Path(sys.executable).parent
+    return {**os.environ, "NO_COLOR": "1", **added, "PATH": f"{programs}{os.pathsep}{path}"}

@@ -1,0 +1,116 @@
+"""Parameters are checked as a whole, and arrive as what the operator declared."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mason.errors import InvalidParameters
+from mason.parameters.definition import ParameterDefinitions
+from mason.parameters.validated_parameters import read_parameter_file, validate_parameters
+
+
+def define(*optional: Any, required: list[Any] | None = None) -> ParameterDefinitions:
+    return ParameterDefinitions.of({"required": required or [], "optional": list(optional)})
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        ("string", "007", "007"),
+        ("integer", "-12", -12),
+        ("number", "1.5", 1.5),
+        ("number", "3", 3),
+        ("boolean", "True", True),
+        ("boolean", "no", False),
+        ("date", "2026-02-28", date(2026, 2, 28)),
+        ("timestamp", "2026-02-28T12:30:00", datetime(2026, 2, 28, 12, 30)),
+        ("path", "s3://b/a,b", "s3://b/a,b"),
+        ("list", "a, b,c", ["a", "b", "c"]),
+        ("list", "[a, b]", ["a", "b"]),
+        ("list", ["a", "b"], ["a", "b"]),
+        ("secret", "hush", "hush"),
+    ],
+)
+def test_a_text_becomes_a_value_of_its_type(kind: str, text: Any, value: Any) -> None:
+    parameters = validate_parameters(define({"name": "p", "type": kind}), [("p", text)])
+
+    assert parameters.get_optional("p") == value
+
+
+@pytest.mark.parametrize(
+    ("definition", "text", "message"),
+    [
+        ({"type": "integer"}, "1.5", "must be a whole number"),
+        ({"type": "number"}, "x", "must be a number"),
+        ({"type": "boolean"}, "maybe", "must be true or false"),
+        ({"type": "date"}, "2026-02-30", "must be a date"),
+        ({"type": "timestamp"}, "noon", "must be a time"),
+        ({"type": "path"}, "a\0b", "must be a path"),
+        ({"type": "integer", "minimum": 1}, "0", "must be at least 1"),
+        ({"type": "integer", "maximum": 9}, "10", "must be at most 9"),
+        ({"choices": ["widen", "fail"]}, "widden", 'must be one of widen, fail, not "widden". Did you mean "widen"?'),
+        ({"type": "integer"}, {"a": 1}, "must be integer"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_named_with_what_would(
+    definition: dict[str, Any], text: Any, message: str
+) -> None:
+    with pytest.raises(InvalidParameters) as caught:
+        validate_parameters(define({"name": "p", **definition}), [("p", text)])
+
+    assert message in str(caught.value) and '"p"' in str(caught.value)
+
+
+def test_all_problems_are_reported_at_once() -> None:
+    definitions = define({"name": "limit", "type": "integer"}, required=["database_name", "table_name"])
+
+    with pytest.raises(InvalidParameters) as caught:
+        validate_parameters(definitions, [("limit", "x"), ("tabel_name", "t"), ("limit", "2")])
+
+    messages = "\n".join(caught.value.messages)
+    assert len(caught.value.messages) == 5
+    for part in ('"limit" is given twice', '"limit" must be', '"database_name" is missing', '"table_name" is missing'):
+        assert part in messages
+    assert 'no parameter "tabel_name". Did you mean "table_name"?' in messages and "in quotes" in messages
+
+
+def test_an_alias_is_the_parameter() -> None:
+    definitions = define({"name": "database_name", "aliases": ["bucket_name"]})
+
+    assert validate_parameters(definitions, [("bucket_name", "b")]).get_required("database_name") == "b"
+    with pytest.raises(InvalidParameters, match="given twice"):
+        validate_parameters(definitions, [("bucket_name", "b"), ("database_name", "b")])
+
+
+def test_a_default_holds_until_something_is_given() -> None:
+    definitions = define({"name": "limit", "type": "integer", "default": 10})
+
+    assert validate_parameters(definitions, []).get_optional("limit") == 10
+    assert validate_parameters(definitions, [("limit", "3")]).get_optional("limit") == 3
+
+
+def test_what_is_given_overrides_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text("a: 007\nb: two\n")
+
+    parameters = validate_parameters(define("a", "b"), [("b", "2")], read_parameter_file(file))
+
+    assert parameters.values == {"a": "007", "b": "2"}
+
+
+@pytest.mark.parametrize("text", ["- a\n", "just text", "a: 1\na: 2\n", "a: [1\n"])
+def test_a_file_that_is_no_mapping_is_refused_with_its_name(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text(text)
+
+    with pytest.raises(InvalidParameters, match=r"p\.yaml:\d"):
+        read_parameter_file(file)
+
+
+def test_a_missing_required_parameter_is_an_error_also_when_it_is_empty() -> None:
+    with pytest.raises(InvalidParameters, match='"a" is missing'):
+        validate_parameters(define(required=["a"]), [("a", "")])

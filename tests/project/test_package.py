@@ -1,0 +1,130 @@
+"""What is handed to users: the locks, the wheel, the pages made from the code."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from scripts.generate_docs import cli_page, support_page
+from tests.conftest import EXAMPLES, PROJECT
+
+LOCKS = ("requirements.lock", "requirements-build.lock", "requirements-dev.lock")
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_locked_package_has_a_version_and_hashes_and_no_address(lock: str) -> None:
+    text = (PROJECT / lock).read_text()
+    entries = re.split(r"\n(?=\S)", text.strip())
+
+    assert "://" not in text and "--index" not in text and "--find-links" not in text
+    for entry in entries:
+        assert re.match(r"[a-z0-9.\-]+==\S+", entry), entry
+        assert "--hash=sha256:" in entry, entry
+
+
+def test_the_base_lock_and_the_development_lock_agree() -> None:
+    base, dev = (
+        set(re.findall(r"^[a-z0-9.\-]+==\S+", (PROJECT / lock).read_text(), re.M)) for lock in (LOCKS[0], LOCKS[2])
+    )
+
+    assert base <= dev
+
+
+def test_every_direct_dependency_is_locked() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    locked = (PROJECT / "requirements.lock").read_text()
+
+    for dependency in project["dependencies"]:
+        name = re.match(r"[a-z]+", dependency)
+        assert name and f"{name[0]}==" in locked, dependency
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(folder),
+        str(PROJECT),
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    (file,) = folder.glob("mason_data-*.whl")
+    return zipfile.ZipFile(file).namelist()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "mason/py.typed",
+        "mason/configurations/schema.json",
+        "mason/configurations/local.yaml",
+        "mason/operators/schema.json",
+        "mason/operators/starter/config.yaml",
+        "mason/workflows/schema.json",
+        "mason/clients/glue/schema.json",
+        "mason/testing/__init__.py",
+        "mason/examples/operators/table/get/operator.yaml",
+        "mason/examples/operators/table/get/__init__.py",
+        "mason/examples/configs/config_1.yaml",
+        "mason/examples/parameters/table_get.yaml",
+        "mason/examples/data/suppliers/acme/2026-01.csv",
+    ],
+)
+def test_the_wheel_has_all_that_a_user_needs(wheel: list[str], path: str) -> None:
+    assert path in wheel
+
+
+def test_the_wheel_has_nothing_else(wheel: list[str]) -> None:
+    assert [path for path in wheel if not path.startswith(("mason/", "mason_data-"))] == []
+    assert [path for path in wheel if "__pycache__" in path] == []
+
+
+@pytest.mark.parametrize(("page", "made"), [("docs/cli.md", cli_page), ("docs/clients/support.md", support_page)])
+def test_the_pages_made_from_the_code_are_up_to_date(page: str, made: object) -> None:
+    assert callable(made)
+    assert (PROJECT / page).read_text(encoding="utf-8") == made(), "run scripts/generate_docs.py"
+
+
+def test_the_help_of_the_group_says_what_each_command_says_of_itself() -> None:
+    import click
+
+    from mason.cli.main import COMMANDS, mason
+
+    for name, told in COMMANDS.items():
+        command = mason.get_command(click.Context(mason), name)
+        assert command is not None and command.help is not None
+        assert command.help.splitlines()[0] == told
+
+
+def test_no_module_is_too_long() -> None:
+    long = [
+        f"{file.relative_to(PROJECT)}: {count}"
+        for file in (PROJECT / "mason").rglob("*.py")
+        if (count := len(file.read_text().splitlines())) > 400
+    ]
+    assert long == []
+
+
+def test_the_examples_that_the_documents_name_are_there() -> None:
+    for path in (
+        "configs/config_1.yaml",
+        "configs/config_2.yaml",
+        "configs/config_3.yaml",
+        "parameters/table_get.yaml",
+    ):
+        assert (EXAMPLES / path).is_file()
+    for script in ("scripts/install.sh", "scripts/test.sh", "scripts/demo.sh", "docker_build", "docker_attach"):
+        assert Path(PROJECT / script).stat().st_mode & 0o111

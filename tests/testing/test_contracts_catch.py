@@ -1,0 +1,34 @@
+"""The suites find what is wrong with a client, and nothing wrong with one that is right."""
+
+from pathlib import Path
+
+import pytest
+
+from mason.clients.local.metastore import LocalMetastoreClient
+from mason.clients.local.storage import LocalStorageClient
+from tests.testing import broken_metastores, broken_storages
+from tests.testing.trial import failed_tests
+
+
+@pytest.mark.parametrize("good", [LocalMetastoreClient, broken_metastores.DeclaresWhatItLacks])
+def test_a_metastore_without_defects_passes(good: type, tmp_path: Path) -> None:
+    assert failed_tests(good, "TestMetastore", tmp_path) == set()
+
+
+@pytest.mark.parametrize("good", [LocalStorageClient, broken_storages.DeclaresWhatItLacks])
+def test_a_storage_without_defects_passes(good: type, tmp_path: Path) -> None:
+    assert failed_tests(good, "TestStorage", tmp_path) == set()
+
+
+@pytest.mark.parametrize("broken", broken_metastores.FOUND_BY, ids=lambda broken: broken.__name__)
+def test_the_suite_finds_the_defect_of_a_metastore(broken: type, tmp_path: Path) -> None:
+    test = f"TestMetastore::{broken_metastores.FOUND_BY[broken]}"
+
+    assert failed_tests(broken, test, tmp_path) == {test}
+
+
+@pytest.mark.parametrize("broken", broken_storages.FOUND_BY, ids=lambda broken: broken.__name__)
+def test_the_suite_finds_the_defect_of_a_storage(broken: type, tmp_path: Path) -> None:
+    test = f"TestStorage::{broken_storages.FOUND_BY[broken]}"
+
+    assert failed_tests(broken, test, tmp_path) == {test}

@@ -1,0 +1,35 @@
+"""The local client keeps the contracts of the roles that it fills."""
+
+from pathlib import Path
+
+import pytest
+
+from mason.clients.engines.metastore import MetastoreClient
+from mason.clients.engines.storage import StorageClient
+from mason.clients.local.metastore import LocalMetastoreClient
+from mason.clients.local.storage import LocalStorageClient
+from mason.testing import MetastoreContract, StorageContract
+
+
+class TestLocalMetastore(MetastoreContract):
+    @pytest.fixture
+    def client(self, tmp_path: Path) -> MetastoreClient:
+        return LocalMetastoreClient({"root": str(tmp_path)})
+
+
+class TestLocalStorage(StorageContract):
+    @pytest.fixture
+    def client(self, tmp_path: Path) -> StorageClient:
+        return LocalStorageClient({"root": str(tmp_path)})
+
+    @pytest.fixture
+    def base_path(self, tmp_path: Path) -> str:
+        return str(tmp_path / "contract")
+
+
+class TestLocalStorageBelowItsRoot(TestLocalStorage):
+    """The same with paths as users write them, relative to the root."""
+
+    @pytest.fixture
+    def base_path(self) -> str:
+        return "contract"

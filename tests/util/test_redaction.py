@@ -1,0 +1,48 @@
+"""No secret gets into anything that a person could read."""
+
+from __future__ import annotations
+
+import pytest
+
+from mason.clients.response import Response
+from mason.util.redaction import REDACTED, Redactor, is_secret_name, redact_values, secret_values
+
+
+@pytest.mark.parametrize(
+    "name", ["access_key", "secret", "apiToken", "db-password", "AWS_SECRET_ACCESS_KEY", "passphrase", "credentials"]
+)
+def test_names_that_give_a_secret_away(name: str) -> None:
+    assert is_secret_name(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["aws_region", "monkey", "tokenizer", "keyboard", "path_style", "root", "partition_keys"]
+)
+def test_names_that_do_not(name: str) -> None:
+    assert not is_secret_name(name)
+
+
+def test_secrets_are_hidden_at_any_depth_by_name_and_by_schema() -> None:
+    schema = {"properties": {"arn": {"x-mason-secret": True}}}
+    value = {"arn": "a:b", "list": [{"token": "t"}], "map": {"deep": {"password": "p", "user": "u"}}, "n": 1}
+
+    assert redact_values(value, schema) == {
+        "arn": REDACTED,
+        "list": [{"token": REDACTED}],
+        "map": {"deep": {"password": REDACTED, "user": "u"}},
+        "n": 1,
+    }
+    assert secret_values(value, schema) == {"a:b", "t", "p"}
+
+
+def test_the_password_of_a_url_is_hidden() -> None:
+    assert redact_values({"state": "postgresql://me:hunter2@host/db"}) == {"state": "postgresql://me:REDACTED@host/db"}
+
+
+def test_a_response_never_holds_a_secret_that_it_knows() -> None:
+    response = Response(Redactor(["hunter2"]))
+    response.add_error("login with hunter2 failed")
+    response.add_info("trying hunter2")
+
+    assert "hunter2" not in str(response.to_dict())
+    assert response.errors == (f"login with {REDACTED} failed",)

@@ -1,0 +1,83 @@
+"""Names, .env files, JSON, files that are replaced whole."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from mason.cli.output import table_lines
+from mason.util.atomic_file import write_file
+from mason.util.dotenv import parse_env, read_env_files
+from mason.util.json_text import json_text
+from mason.util.names import class_name, is_config_id, is_identifier
+from mason.util.nearest import did_you_mean
+
+
+@pytest.mark.parametrize(
+    ("namespace", "command", "expected"),
+    [
+        ("table", "get", "TableGet"),
+        ("table", "validated_infer", "TableValidatedInfer"),
+        ("namespace1", "workflow5", "Namespace1Workflow5"),
+        ("", "tidy_up", "TidyUp"),
+    ],
+)
+def test_the_class_of_a_name_is_its_camel_case(namespace: str, command: str, expected: str) -> None:
+    assert class_name(namespace, command) == expected
+
+
+@pytest.mark.parametrize("name", ["../../x", "a/b", "", ".hidden", "a-b", "a b", "1a", "a" * 64, "ä", "a\n"])
+def test_a_name_that_could_leave_its_folder_is_none(name: str) -> None:
+    assert not is_identifier(name)
+
+
+def test_ids_of_configurations_may_have_digits_and_dots() -> None:
+    assert is_config_id("1") and is_config_id("eu-west.2")
+    assert not any(map(is_config_id, ("", ".x", "a/b", "../x", "a b")))
+
+
+def test_env_files_are_read_as_shells_would() -> None:
+    text = "# comment\nA=1\nexport B = two words \nC='#x' # y\nD=\"q\"\nE=a#b\nF=v # c\nnonsense\nG=\n"
+
+    assert parse_env(text) == {"A": "1", "B": "two words", "C": "#x", "D": "q", "E": "a#b", "F": "v", "G": ""}
+
+
+def test_the_first_env_file_wins_and_a_missing_one_is_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("X=1\n")
+    (tmp_path / "b").write_text("X=2\nY=3\n")
+
+    assert read_env_files([tmp_path / "none", tmp_path / "a", tmp_path / "b"]) == {"X": "1", "Y": "3"}
+
+
+def test_json_has_a_word_for_everything() -> None:
+    value = {1: float("nan"), "t": datetime(2026, 1, 1, tzinfo=UTC), "d": Decimal("1.50"), "s": (1, {"ä"})}
+
+    assert json.loads(json_text(value)) == {"1": "nan", "t": "2026-01-01T00:00:00+00:00", "d": "1.50", "s": [1, ["ä"]]}
+
+
+def test_a_file_that_cannot_be_replaced_stays_as_it_was(tmp_path: Path) -> None:
+    write_file(tmp_path / "f", b"old", mode=0o600)
+    (tmp_path / "folder").mkdir()
+
+    with pytest.raises(OSError):
+        write_file(tmp_path / "folder", b"new")
+    assert (tmp_path / "f").read_bytes() == b"old"
+    assert (tmp_path / "f").stat().st_mode & 0o777 == 0o600
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["f", "folder"]
+
+
+def test_the_nearest_name_is_offered_only_when_it_is_near() -> None:
+    assert did_you_mean("tabel", ["table", "job"]) == 'Did you mean "table"?'
+    assert did_you_mean("xyz", ["table", "job"]) == ""
+
+
+def test_a_table_is_folded_on_a_terminal_and_whole_in_a_pipe() -> None:
+    rows = [["a", "one two three four five six seven"]]
+
+    assert table_lines(["h", "text"], rows, None)[2] == "a  one two three four five six seven"
+    folded = table_lines(["h", "text"], rows, 27)
+    assert folded[2:] == ["a  one two three four five", "   six seven"]
