@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Shows Mason at work on sample data, in a folder and a MASON_HOME of its own: ./demo
 set -euo pipefail
+exec 2>&1
 cd "$(dirname "$0")/.."
 scripts/install.sh
 
@@ -12,22 +13,32 @@ unset MASON_CONFIG
 cd demo
 
 step() { printf '\n\033[1m# %s\033[0m\n' "$1"; }
-run() { printf '$ %s\n' "$*"; "$@" 2>&1; }
+run() { printf '$ %s\n' "$*" >&2; "$@"; }
 
 step "Register the operators that come with Mason"
 run mason register mason/examples/operators/
 
 step "Three suppliers sent files: what is there?"
-run mason operator table list -p "database_name:suppliers"
+columns() { python -c 'import json, sys
+for row in json.load(sys.stdin)["Data"]:
+    print("  ", row["Name"])
+    for column in row.get("Schema", {}).get("Columns", ()):
+        print("     ", column["Name"].ljust(10), column["Type"])'; }
+printf '$ mason operator table list -p "database_name:suppliers"\n'
+mason operator table list -p "database_name:suppliers" 2>/dev/null | columns
 
-step "One supplier's files, two months, columns that moved: matched by name, article numbers kept as text"
+step "One supplier, two months, columns that moved: matched by name, article numbers kept as text"
 run mason operator table get -p "database_name:suppliers,table_name:acme"
 
-step "What would one table of all suppliers look like? Nothing is written yet"
-run mason operator table infer --plan -p "database_name:suppliers,storage_path:suppliers,table_name:articles"
+step "What would one table of all suppliers look like? A plan writes nothing (what it says on stderr)"
+run mason operator table infer --plan -p "database_name:suppliers,storage_path:suppliers,table_name:articles" >/dev/null
 
 step "Keep it"
-run mason operator table infer -p "database_name:suppliers,storage_path:suppliers,table_name:articles"
+run mason operator table infer -p "database_name:suppliers,storage_path:suppliers,table_name:articles" >/dev/null
+
+step "And look at it"
+printf '$ mason operator table get -p "database_name:suppliers,table_name:articles"\n'
+mason operator table get -p "database_name:suppliers,table_name:articles" 2>/dev/null | columns
 
 step "Is this machine ready for more?"
 run mason doctor

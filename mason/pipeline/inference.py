@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.schema import Column, Schema, SchemaConflict
+from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import NoData, UnreadableFile
 from mason.pipeline.csv_dialect import checked_delimiter
 from mason.pipeline.file_reader import FileReader
@@ -17,18 +18,6 @@ from mason.pipeline.files import DataFile, list_files
 from mason.pipeline.findings import FoundColumn, partition_columns
 from mason.pipeline.formats import checked_format
 from mason.pipeline.sampling import budget_for, spread
-
-
-@dataclass(frozen=True)
-class InferOptions:
-    """What the user says of the files; what is empty or None is detected per file."""
-
-    input_format: str = ""
-    read_headers: bool | None = None
-    delimiter: str = ""
-    encoding: str = ""
-    nulls: Sequence[str] = ()
-    read_all: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow.fs as pafs
 import pytest
 
-from mason.pipeline.inference import InferOptions, Inferred, infer
+from mason.engines.storage.models.infer_options import InferOptions
+from mason.pipeline.inference import Inferred, infer
 
 
 class Folder:

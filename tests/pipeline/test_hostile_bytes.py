@@ -19,8 +19,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import orc
 
+from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import NoData, UnreadableFile
-from mason.pipeline.inference import InferOptions, infer
+from mason.pipeline.inference import infer
 
 ROWS = [{"a": 1, "b": "x"}, {"a": 2, "b": None}]
 CSV = b'id,name,price\n1,x,1.50\n2,"y ""z"", \n",2.25\n3,,5\n'
@@ -36,7 +37,7 @@ def written(write: Any, *arguments: Any) -> bytes:
 SEEDS = [
     CSV,
     CSV.decode().encode("utf-16"),
-    gzip.compress(CSV),
+    gzip.compress(CSV, mtime=0),
     bz2.compress(CSV),
     pa.Codec("zstd").compress(CSV, asbytes=True),
     json.dumps(ROWS).encode(),

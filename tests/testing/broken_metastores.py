@@ -330,3 +330,22 @@ class DeclaresWhatItLacks(Good):
     delete_table = unsupported("the technology has no such call")
     list_partitions = unsupported("the technology has no partitions")
     delete_database = unsupported("databases are there for good")
+
+
+@found_by("test_save_table_keeps_the_type[uint64]")
+class KeepsWhatItDeclaresItCannotKeep(Good):
+    cannot_keep = {"uint64": "no unsigned integers"}
+
+
+class DeclaresWhatItCannotKeep(Good):
+    """Not broken: it cannot keep some types and names, and says so."""
+
+    cannot_keep = {"uint64": "no unsigned integers", "column a.b": "no dots", "table a.b": "no dots"}
+
+    def save_table(self, table, *, response):
+        [first, *_] = table.schema.columns
+        if first.type == pa.uint64():
+            raise Unsupported("This metastore has no unsigned integers of 64 bits.")
+        if "." in first.name or ("." in table.name.strip("./") and "/" not in table.name):
+            raise Unsupported("This metastore takes no dots.")
+        return super().save_table(table, response=response)

@@ -10,7 +10,14 @@ from tests.testing import broken_metastores, broken_storages
 from tests.testing.trial import failed_tests
 
 
-@pytest.mark.parametrize("good", [LocalMetastoreClient, broken_metastores.DeclaresWhatItLacks])
+GOOD_METASTORES = [
+    LocalMetastoreClient,
+    broken_metastores.DeclaresWhatItLacks,
+    broken_metastores.DeclaresWhatItCannotKeep,
+]
+
+
+@pytest.mark.parametrize("good", GOOD_METASTORES)
 def test_a_metastore_without_defects_passes(good: type, tmp_path: Path) -> None:
     assert failed_tests(good, "TestMetastore", tmp_path) == set()
 

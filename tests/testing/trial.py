@@ -15,6 +15,7 @@ import pytest
 class TestMetastore(MetastoreContract):
     @pytest.fixture
     def client(self, client_class, tmp_path):
+        self.refuses = getattr(client_class, "cannot_keep", {})
         return client_class({"root": str(tmp_path)})
 
 

@@ -27,9 +27,10 @@ class MetastoreFixtures:
     """The fixtures of the suite; a subclass has `client` and overrides what does not suit its technology."""
 
     refuses: ClassVar[Mapping[str, str]] = {}
-    """What the technology cannot keep, by the name that a test gives the case, each with words of the refusal.
+    """What the technology cannot keep, each with words of its refusal: `{"uint64": "no unsigned integers"}`.
 
-    Saving such a table must raise Unsupported, with those words, rather than lose something.
+    A type goes by the name that the test shows, a name by what it names: `"column a.b"`, `"table two words"`. Saving
+    such a table must raise Unsupported, with those words, rather than lose something.
     """
 
     @pytest.fixture

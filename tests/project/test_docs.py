@@ -1,0 +1,59 @@
+"""Every command block of the README and of the pages is run, as a reader would run it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import PROJECT
+from tests.documents import Command, read_document, run_document
+
+PAGES = sorted(path.relative_to(PROJECT) for path in [*PROJECT.glob("*.md"), *PROJECT.glob("docs/**/*.md")])
+GUIDES_FOR_AUTHORS = ("docs/write-a-client.md", "docs/write-an-operator.md")  # tests/testing runs these
+SET_UP = ("scripts/demo.sh", "scripts/test.sh")  # run from the project's root; the second is what runs this
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if str(page) not in GUIDES_FOR_AUTHORS], ids=str)
+def test_the_commands_of_a_page_do_what_it_says(page: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    env = {"HOME": str(home), "MASON_HOME": str(home / ".mason"), "MASON_CONFIG": ""}
+
+    run_document(PROJECT / page, tmp_path, env, leave_out=SET_UP)
+
+
+def test_the_readme_shows_the_two_commands() -> None:
+    commands = [each.text for each in read_document(PROJECT / "README.md") if isinstance(each, Command)]
+
+    assert commands[:2] == list(SET_UP)
+
+
+def test_the_demo_runs(tmp_path: Path) -> None:
+    """In a copy with the same environment: what installing it takes is shown by the steps of the Dockerfile."""
+    copy = tmp_path / "project"
+    files = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=PROJECT, capture_output=True, text=True, check=True
+    )
+    for file in filter(lambda name: (PROJECT / name).is_file(), files.stdout.splitlines()):
+        (copy / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(PROJECT / file, copy / file)
+    (copy / ".venv").symlink_to(PROJECT / ".venv")
+
+    done = subprocess.run([copy / "scripts/demo.sh"], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "price      string" in done.stdout
+    assert 'Column "price" differs between files' in done.stdout
+
+
+def test_every_link_between_the_pages_leads_somewhere() -> None:
+    broken = []
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#\s]+)", (PROJECT / page).read_text(encoding="utf-8")):
+            if "://" not in target and not (PROJECT / page).parent.joinpath(target).exists():
+                broken.append(f"{page}: {target}")
+    assert broken == []
