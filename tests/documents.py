@@ -3,7 +3,8 @@
 A fenced block after the comment `<!-- file: path -->` is a file. A block marked `console` is a shell session: a line
 that begins with `$ ` is a command (a backslash at its end goes on with the next line), the lines below are what it
 prints. There `…` stands for any text within a line and, alone on a line, for any lines. `[exit 1]` as the last line
-is the exit code, which otherwise is 0. Blocks are taken in their order, each command in a shell of its own.
+is the exit code, which otherwise is 0. Blocks are taken in their order, each command in a shell of its own; only a
+`cd` and a variable that is set hold for the commands below them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 _FENCE = re.compile(r"(?P<indent> *)```(?P<language>\w*)\s*")
 _FILE = re.compile(r"\s*<!-- file: (?P<path>\S+) -->\s*")
 _EXIT = re.compile(r"\[exit (?P<code>\d+)\]")
+_STATE = re.compile(r"cd [^\s;&|]+|\w+=.*")
 _SECONDS = 240
 
 
@@ -41,17 +43,22 @@ class Command:
     line: int
 
 
-def run_document(markdown_path: Path, workdir: Path, env: Mapping[str, str] | None = None) -> None:
+def run_document(
+    markdown_path: Path, workdir: Path, env: Mapping[str, str] | None = None, leave_out: Sequence[str] = ()
+) -> None:
     """Write the files and run the commands of a document in a folder; `env` is added to the environment.
 
     Raises:
         AssertionError: a command printed something else than the document says, or ended otherwise.
     """
+    before: list[str] = []
     for block in read_document(markdown_path):
         if isinstance(block, FileBlock):
             write_file(block, workdir)
-        else:
-            _check(block, markdown_path, workdir, _environment(env or {}))
+        elif block.text not in leave_out:
+            _check(block, before, markdown_path, workdir, _environment(env or {}))
+            if _STATE.fullmatch(block.text):
+                before.append(block.text)
 
 
 def read_document(markdown_path: Path) -> list[FileBlock | Command]:
@@ -104,9 +111,9 @@ def _commands(lines: list[str], number: int) -> Iterator[Command]:
         yield Command(text, output[:-1] if exited else output, code, number + start)
 
 
-def _check(command: Command, document: Path, workdir: Path, env: Mapping[str, str]) -> None:
+def _check(command: Command, before: Sequence[str], document: Path, workdir: Path, env: Mapping[str, str]) -> None:
     done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command.text],
+        ["bash", "-o", "pipefail", "-c", "\n".join([*before, command.text])],
         cwd=workdir,
         env=dict(env),
         stdin=subprocess.DEVNULL,

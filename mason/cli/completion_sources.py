@@ -33,7 +33,10 @@ def commands(ctx: click.Context, parameter: click.Parameter, incomplete: str) ->
 
 def parameters(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Return `name:` for every parameter of the operator that is not given yet."""
-    wanted = (ctx.params.get("namespace") or "", ctx.params.get("operator") or "")
+    # While the value of an option is typed, click has not yet told the arguments from the rest.
+    words = [each for each in (ctx.params.get("namespace"), ctx.params.get("operator")) if each]
+    words = words or [each for each in ctx.args if not each.startswith("-")]
+    wanted = (words[0], words[1]) if len(words) > 1 else ("", *words)
     before, comma, begun = incomplete.rpartition(",")
     for namespace, command, names in _operators():
         if (namespace, command) == wanted:

@@ -16,10 +16,11 @@ def command(folder: str) -> int:
     script that runs them. Files that are there already are not touched.
     """
     from pathlib import Path
+    from shlex import quote
 
     from mason.operators.starter_project import RUN_IT, make_project
 
     for place in make_project(Path(folder)):
         tell(f"Made {place}")
-    show(f"Try it: {'' if folder == '.' else f'cd {folder} && '}{RUN_IT}")
+    show(f"Try it: {'' if folder == '.' else f'cd {quote(folder)} && '}{RUN_IT}")
     return 0

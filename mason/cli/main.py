@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 
@@ -73,6 +74,10 @@ def main() -> None:
 
 
 def _run() -> int:
+    for stream in (sys.stdout, sys.stderr):
+        # JSON is UTF-8 whatever the locale says, and no name of a file may stop a message.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         result = mason.main(prog_name="mason", standalone_mode=False)
         sys.stdout.flush()

@@ -46,7 +46,8 @@ def read_configurations(path: Path) -> Reading:
         except InvalidConfiguration as error:
             problems += error.messages
     twice = _duplicates(valid)
-    return Reading([each for each in valid if each[1].id not in twice], [*problems, *twice.values()])
+    refused = {each.id for each, _ in twice}
+    return Reading([each for each in valid if each[1].id not in refused], [*problems, *(text for _, text in twice)])
 
 
 def save_configurations(env: MasonEnvironment, valid: Sequence[tuple[Path, Configuration]]) -> str | None:
@@ -152,14 +153,14 @@ def _yaml_files(path: Path) -> list[Path]:
     return files
 
 
-def _duplicates(valid: Sequence[tuple[Path, Configuration]]) -> dict[str, str]:
+def _duplicates(valid: Sequence[tuple[Path, Configuration]]) -> list[tuple[Configuration, str]]:
     first: dict[str, Path] = {}
-    twice: dict[str, str] = {}
+    twice = []
     for file, configuration in valid:
         other = first.setdefault(configuration.id, file)
         if other != file:
             problem = configuration.document.problem(("id",), f'"{configuration.id}" is the id of {other} as well')
-            twice[configuration.id] = str(problem)
+            twice.append((configuration, str(problem)))
     return twice
 
 

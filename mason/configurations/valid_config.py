@@ -15,7 +15,7 @@ from mason.clients.engines.scheduler import SchedulerClient
 from mason.clients.engines.storage import StorageClient
 from mason.configurations.configuration import Configuration
 from mason.configurations.templates import fill, has_constrained_template, missing_variables
-from mason.errors import BadPath, InvalidConfiguration, RoleNotFilled
+from mason.errors import BadPath, InvalidConfiguration, MasonError, MissingDependency, RoleNotFilled
 from mason.util.dotenv import env_files, read_env_files
 from mason.util.environment import MasonEnvironment
 from mason.util.problems import Problem
@@ -64,11 +64,16 @@ class Engine(Generic[C]):
         scheme, separator, _ = path.partition("://")
         if not separator:
             return self.client
+        unusable: MasonError | None = None
         for name in self.client_names:
-            client = self.client_named(name)
+            try:
+                client = self.client_named(name)
+            except (RoleNotFilled, MissingDependency) as error:
+                unusable = error  # it may be the one; only who serves nothing else has to know
+                continue
             if scheme in getattr(client, "schemes", ()):
                 return client
-        raise BadPath(
+        raise unusable or BadPath(
             f'No client of the role {self.role} in configuration "{self.config_id}" serves {scheme}:// paths ({path}).',
             hint=f"Its clients: {', '.join(self.client_names) or 'none'}.",
         )

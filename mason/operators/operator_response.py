@@ -20,6 +20,7 @@ class OperatorResponse:
         """Return the JSON form; what the object says of itself is part of the data."""
         shown = self.response.to_dict()
         shown["Data"] += [each for each in self._models() if each not in shown["Data"]]
+        shown["Data"] = self.response.redactor.redact_data(shown["Data"])
         return shown
 
     def _models(self) -> list[Any]:

@@ -60,7 +60,10 @@ class ParameterDefinition:
         """Return a value that could stand in an example call."""
         if self.default is not None and not isinstance(self.default, list):
             return str(self.default).lower() if isinstance(self.default, bool) else str(self.default)
-        return self.choices[0] if self.choices else _EXAMPLES.get(self.type, "…")
+        if self.choices:
+            return self.choices[0]
+        limit = self.minimum if self.minimum is not None else self.maximum
+        return _EXAMPLES.get(self.type, "…") if limit is None else str(limit)
 
 
 @dataclass(frozen=True)

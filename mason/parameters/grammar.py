@@ -34,7 +34,8 @@ def _parse(text: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     start = _START.match(text)
     if start is None:
-        raise InvalidParameters([f'-p "{text}" should begin with a name and a colon, as in -p "table_name:orders".'])
+        shown = re.split(r"[:,]", text, maxsplit=1)[0][:20]  # no more: the rest may hold a secret
+        raise InvalidParameters([f'-p "{shown}…" should begin with a name and a colon, as in -p "table_name:orders".'])
     while start is not None:
         name = start["name"]
         value, following = _value(text, start.end(), name)

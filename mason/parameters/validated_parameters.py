@@ -76,7 +76,8 @@ def validate_parameters(
             elif definition.required:
                 problems.append(_missing(definition))
         except BadValue as error:
-            problems.append(f'The parameter "{definition.name}" {error}.')
+            message = str(error)
+            problems.append(f'The parameter "{definition.name}" {message}{"" if message.endswith("?") else "."}')
     if problems:
         raise InvalidParameters(problems)
     return ValidatedParameters(values, _secrets(definitions, values))

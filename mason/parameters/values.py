@@ -12,6 +12,7 @@ from mason.parameters.definition import ParameterDefinition
 from mason.util.nearest import did_you_mean
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
+_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _TRUE, _FALSE = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
 
 
@@ -56,10 +57,9 @@ def _read_integer(text: str) -> int:
 
 
 def _read_number(text: str) -> float | int:
-    try:
-        return int(text) if _INTEGER.fullmatch(text.strip()) else float(text)
-    except ValueError:
-        raise BadValue(f'must be a number, not "{text}"') from None
+    if not _NUMBER.fullmatch(text.strip()):
+        raise BadValue(f'must be a number, not "{text}"')
+    return int(text) if _INTEGER.fullmatch(text.strip()) else float(text)
 
 
 def _read_boolean(text: str) -> bool:

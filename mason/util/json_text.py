@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
 
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
 
 def json_text(value: Any) -> str:
-    """Return the value as JSON text."""
-    return json.dumps(json_value(value), indent=1, ensure_ascii=False, allow_nan=False)
+    """Return the value as JSON text, which is UTF-8 whatever a file's name on disk is."""
+    text = json.dumps(json_value(value), indent=1, ensure_ascii=False, allow_nan=False)
+    return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def json_value(value: Any) -> Any:

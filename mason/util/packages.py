@@ -18,12 +18,20 @@ class EntryPoint:
 
     def folder(self) -> Path | None:
         """Return the folder of the module, found by its name alone: no code of the package runs."""
-        parts = self.module.split(".")
+        first, *rest = self.module.split(".")
         for place in sys.path:
-            folder = Path(place or ".").joinpath(*parts)
+            folder = Path(place or ".").joinpath(first, *rest)
             if folder.is_dir():
                 return folder
-        return None
+        return self._folder_by_import_hook(first, rest)
+
+    def _folder_by_import_hook(self, first: str, rest: list[str]) -> Path | None:
+        # Some editable installations are on no path. A package at the top is found without running it.
+        from importlib.util import find_spec
+
+        spec = find_spec(first)
+        places = list(spec.submodule_search_locations or ()) if spec else []
+        return next((folder for place in places if (folder := Path(place).joinpath(*rest)).is_dir()), None)
 
 
 def entry_points(group: str) -> list[EntryPoint]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 REDACTED = "REDACTED"
 
-_SECRET_WORD = re.compile(r"(key|secret|token|password|passwd|passphrase|pwd|credential|credentials|apikey)")
+_SECRET_WORD = re.compile(
+    r".*(secret|token|password|passwd|passphrase|credential|apikey|accesskey|secretkey|privatekey)s?|keys?|pwd"
+)
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _URL_PASSWORD = re.compile(r"(?P<before>[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+(?=@)")
 _SHORTEST_SECRET = 4
@@ -28,8 +31,9 @@ def redact_values(value: Any, schema: Mapping[str, Any] | None = None, name: str
     if schema.get("x-mason-secret") or (name and is_secret_name(name)):
         return REDACTED if value not in (None, "") else value
     if isinstance(value, Mapping):
-        known = schema.get("properties", {})
-        return {key: redact_values(each, known.get(key), str(key)) for key, each in value.items()}
+        known, others = schema.get("properties", {}), schema.get("additionalProperties")
+        rest = others if isinstance(others, Mapping) else None
+        return {key: redact_values(each, known.get(key, rest), str(key)) for key, each in value.items()}
     if isinstance(value, list):
         return [redact_values(each, schema.get("items")) for each in value]
     return redact_url(value) if isinstance(value, str) else value
@@ -54,12 +58,26 @@ class Redactor:
 
     def learn(self, secrets: Iterable[str]) -> None:
         """Add secrets; very short ones are left out, since replacing them would only garble the text."""
-        self._secrets.update(secret for secret in secrets if len(secret) >= _SHORTEST_SECRET)
+        for secret in secrets:
+            if len(secret) >= _SHORTEST_SECRET:
+                # As it is, and as it stands in a traceback or in JSON.
+                self._secrets |= {secret, repr(secret)[1:-1], json.dumps(secret)[1:-1]}
 
     def __call__(self, text: str) -> str:
+        return redact_url(self._without_secrets(text))
+
+    def redact_data(self, value: Any) -> Any:
+        """Return data without the known secrets; else they stay what they are, URLs included."""
+        if isinstance(value, Mapping):
+            return {key: self.redact_data(each) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.redact_data(each) for each in value]
+        return self._without_secrets(value) if isinstance(value, str) else value
+
+    def _without_secrets(self, text: str) -> str:
         for secret in sorted(self._secrets, key=len, reverse=True):
             text = text.replace(secret, REDACTED)
-        return redact_url(text)
+        return text
 
 
 def _texts(value: Any) -> set[str]:

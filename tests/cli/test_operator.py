@@ -854,7 +854,8 @@ class TestHeavyImports:
         """Run a command and return which of the heavy packages it imported."""
         told = mason.folder.parent / "modules.json"
         told.unlink(missing_ok=True)
-        script = f"import atexit, json, sys\natexit.register(lambda: json.dump(list(sys.modules), open({str(told)!r}, 'w')))\n"
+        tell = f"json.dump(list(sys.modules), open({str(told)!r}, 'w'))"
+        script = f"import atexit, json, sys\natexit.register(lambda: {tell})\n"
         watch = write(mason.folder.parent / "watch", {"sitecustomize.py": script})
         path = f"{watch}{os.pathsep}{PROJECT}"
         result = mason(*arguments, variables={"PYTHONPATH": path})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -32,18 +31,8 @@ def test_the_readme_shows_the_two_commands() -> None:
     assert commands[:2] == list(SET_UP)
 
 
-def test_the_demo_runs(tmp_path: Path) -> None:
-    """In a copy with the same environment: what installing it takes is shown by the steps of the Dockerfile."""
-    copy = tmp_path / "project"
-    files = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=PROJECT, capture_output=True, text=True, check=True
-    )
-    for file in filter(lambda name: (PROJECT / name).is_file(), files.stdout.splitlines()):
-        (copy / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(PROJECT / file, copy / file)
-    (copy / ".venv").symlink_to(PROJECT / ".venv")
-
-    done = subprocess.run([copy / "scripts/demo.sh"], cwd=tmp_path, capture_output=True, text=True, check=False)
+def test_the_demo_runs() -> None:
+    done = subprocess.run(["scripts/demo.sh"], cwd=PROJECT, capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "price      string" in done.stdout

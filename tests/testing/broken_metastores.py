@@ -228,6 +228,12 @@ class CreatesDatabasesAnywhere(Good):
         return super().create_database(database.strip("./\0") or "root", response=response)
 
 
+@found_by("test_create_database_refuses_a_name_that_it_would_not_list[two words]")
+class CreatesDatabasesUnderAnotherName(Good):
+    def create_database(self, database, *, response):
+        return super().create_database(database.replace(" ", "_"), response=response)
+
+
 @found_by("test_delete_table_keeps_one_whose_name_begins_the_same")
 class DeletesByPrefix(Good):
     def delete_table(self, database, table, *, response):
@@ -346,6 +352,6 @@ class DeclaresWhatItCannotKeep(Good):
         [first, *_] = table.schema.columns
         if first.type == pa.uint64():
             raise Unsupported("This metastore has no unsigned integers of 64 bits.")
-        if "." in first.name or ("." in table.name.strip("./") and "/" not in table.name):
+        if "a.b" in (first.name, table.name):
             raise Unsupported("This metastore takes no dots.")
         return super().save_table(table, response=response)

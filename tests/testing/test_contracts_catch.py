@@ -9,7 +9,6 @@ from mason.clients.local.storage import LocalStorageClient
 from tests.testing import broken_metastores, broken_storages
 from tests.testing.trial import failed_tests
 
-
 GOOD_METASTORES = [
     LocalMetastoreClient,
     broken_metastores.DeclaresWhatItLacks,

@@ -6,18 +6,26 @@ file or a folder of data files that is found there.
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
 
 from mason.clients.engines.metastore import MetastoreClient
 from mason.clients.engines.role import verb
 from mason.clients.local.storage import LocalStorageClient, local_root
+from mason.clients.local.table_finder import (
+    OWN_FOLDER,
+    FoundTable,
+    entry_file,
+    file_name,
+    find_tables,
+    read_entry,
+    read_table,
+    visible,
+)
 from mason.clients.response import Response
 from mason.engines.metastore.models.database import Database
 from mason.engines.metastore.models.partition import Partition
@@ -27,26 +35,15 @@ from mason.errors import (
     AlreadyExists,
     BadPath,
     ClientFailed,
+    Conflict,
     DatabaseNotFound,
     Forbidden,
     NotEmpty,
     NotFound,
     TableNotFound,
-    UnreadableFile,
+    Unsupported,
 )
-from mason.pipeline.formats import format_of_name
 from mason.util.atomic_file import write_file
-
-_OWN = ".mason"
-
-
-@dataclass(frozen=True)
-class _Found:
-    """A table as it was found: the place of its data, and its entry when one was saved."""
-
-    name: str
-    place: Path | None
-    entry: Path | None = None
 
 
 class LocalMetastoreClient(MetastoreClient):
@@ -63,7 +60,7 @@ class LocalMetastoreClient(MetastoreClient):
 
     @verb
     def list_databases(self, *, response: Response) -> Sequence[Database]:
-        folders = [each for each in _visible(self.root) if each.is_dir()]
+        folders = [each for each in visible(self.root) if each.is_dir()]
         return [Database(each.name, str(each)) for each in folders]
 
     @verb
@@ -73,6 +70,8 @@ class LocalMetastoreClient(MetastoreClient):
     @verb
     def create_database(self, database: str, *, response: Response) -> Database:
         folder = _below(self.root, database, "database")
+        if folder.name != database or database.startswith((".", "_")):
+            raise BadPath(f'"{database}" cannot be a database: it would not be listed.')
         if folder.exists():
             raise AlreadyExists(f'Database "{database}" exists already ({folder}).')
         folder.mkdir(parents=True)
@@ -81,23 +80,23 @@ class LocalMetastoreClient(MetastoreClient):
     @verb
     def delete_database(self, database: str, *, response: Response) -> None:
         folder = self._folder(database)
-        tables = sorted(_find_tables(folder))
-        others = [each.name for each in _visible(folder)]
+        tables = sorted(find_tables(folder))
+        others = [each.name for each in visible(folder)]
         if tables or others:
             shown = ", ".join(tables or others)
             raise NotEmpty(f'Database "{database}" is not empty: {shown}.', hint="Delete what is in it first.")
-        if (folder / _OWN / "trash").exists():
+        if (folder / OWN_FOLDER / "trash").exists():
             raise NotEmpty(
-                f'Database "{database}" still has deleted tables in {folder / _OWN / "trash"}.',
+                f'Database "{database}" still has deleted tables in {folder / OWN_FOLDER / "trash"}.',
                 hint="Remove that folder when nobody needs them.",
             )
-        if (folder / _OWN).exists():
-            (folder / _OWN).rmdir()
+        if (folder / OWN_FOLDER).exists():
+            (folder / OWN_FOLDER).rmdir()
         folder.rmdir()
 
     @verb
     def list_tables(self, database: str, *, response: Response) -> Sequence[TableSummary]:
-        found = _find_tables(self._folder(database))
+        found = find_tables(self._folder(database))
         return [_summary(database, found[name]) for name in sorted(found)]
 
     @verb
@@ -106,27 +105,31 @@ class LocalMetastoreClient(MetastoreClient):
         if found.entry is None:
             path = self._storage.path(str(found.place))
             return self._storage.infer_table(path, database, found.name, InferOptions(), response=response)[0]
-        saved = _read_table(found.entry)
+        saved = read_table(found.entry)
         if found.place is not None and not found.place.exists():
             response.add_warning(f'The data of table "{table}" are no longer at {found.place}.')
-        return replace(saved, path=str(found.place or ""))
+        return replace(saved, path=found.path)
 
     @verb
     def save_table(self, table: Table, *, response: Response) -> Table:
         from mason.clients.local.table_entry import entry_of
 
         folder = self._folder(table.database_name)
+        _below(folder, table.name, "table")
         stamped = replace(table, created_at=_now(), created_by=table.created_by or "mason")
-        write_file(_entry_file(folder, table.name), entry_of(replace(stamped, path=_kept_path(folder, table.path))))
+        write_file(entry_file(folder, table.name), entry_of(replace(stamped, path=_kept_path(folder, table.path))))
         return stamped
 
     @verb
     def delete_table(self, database: str, table: str, *, response: Response) -> None:
-        found = self._find(database, table)
         folder = self._folder(database)
+        found = self._find(database, table)
+        others = [each.name for each in find_tables(folder).values() if each.path == found.path and each != found]
+        if others and found.entry is None:
+            raise Conflict(f'The data of "{table}" are also those of {", ".join(others)}.', hint="Delete that first.")
         # Data inside the database are the table's own and go with it; data elsewhere belong to somebody else.
-        if found.place is not None and found.place.exists() and folder in found.place.parents:
-            trash = folder / _OWN / "trash" / f"{_now().replace(':', '')}-{quote(table, safe='')}"
+        if found.place is not None and found.place.exists() and folder in found.place.parents and not others:
+            trash = folder / OWN_FOLDER / "trash" / f"{_now().replace(':', '')}-{file_name(table)}"
             trash.parent.mkdir(parents=True, exist_ok=True)
             found.place.rename(trash)
             response.add_info(f'The data of table "{table}" are now in {trash}; remove that to free their space.')
@@ -138,6 +141,8 @@ class LocalMetastoreClient(MetastoreClient):
         from mason.pipeline.files import find_partitions
 
         found = self._find(database, table)
+        if found.elsewhere:
+            raise Unsupported(f'The data of table "{table}" are at {found.elsewhere}, which is not on this machine.')
         if found.place is None:
             return []
         partitions = find_partitions(self._storage.filesystem(), str(found.place))
@@ -146,56 +151,18 @@ class LocalMetastoreClient(MetastoreClient):
     def _folder(self, database: str) -> Path:
         folder = _below(self.root, database, "database")
         if not folder.is_dir():
-            raise DatabaseNotFound(database, [each.name for each in _visible(self.root) if each.is_dir()])
+            raise DatabaseNotFound(database, [each.name for each in visible(self.root) if each.is_dir()])
         return folder
 
-    def _find(self, database: str, table: str) -> _Found:
+    def _find(self, database: str, table: str) -> FoundTable:
         folder = self._folder(database)
         _below(folder, table, "table")
-        tables = _find_tables(folder)
+        tables = find_tables(folder)
         by_file = {each.place.name: each for each in tables.values() if each.place and each.entry is None}
         found = tables.get(table) or by_file.get(table)
         if found is None:
             raise TableNotFound(database, table, list(tables))
         return found
-
-
-def _find_tables(folder: Path) -> dict[str, _Found]:
-    places = [each for each in _visible(folder) if _is_table(each)]
-    names = [_table_name(each) for each in places]
-    tables = {}
-    for place, name in zip(places, names, strict=True):
-        unique = name if names.count(name) == 1 else place.name  # orders.csv beside orders.json: each keeps its ending
-        tables[unique] = _Found(unique, place)
-    for entry in sorted((folder / _OWN).glob("*.json")):
-        name = unquote(entry.stem)
-        path = _read_entry(entry).get("Path", "")
-        tables[name] = _Found(name, folder / path if path else None, entry)
-    return tables
-
-
-def _is_table(place: Path) -> bool:
-    if place.is_file():
-        return bool(format_of_name(place.name))
-    return any(True for _ in _data_files(place))
-
-
-def _data_files(folder: Path) -> Iterator[str]:
-    for _, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
-        yield from (name for name in files if not name.startswith((".", "_")))
-
-
-def _table_name(place: Path) -> str:
-    """Return the name without the endings that say its format: `orders.csv.gz` → `orders`."""
-    name = place.name
-    while place.is_file() and format_of_name(name):
-        name = name.rpartition(".")[0]
-    return name
-
-
-def _visible(folder: Path) -> list[Path]:
-    return sorted(each for each in folder.iterdir() if not each.name.startswith((".", "_")))
 
 
 def _below(folder: Path, name: str, what: str) -> Path:
@@ -205,45 +172,17 @@ def _below(folder: Path, name: str, what: str) -> Path:
     return place
 
 
-def _summary(database: str, found: _Found) -> TableSummary:
-    path = str(found.place or "")
+def _summary(database: str, found: FoundTable) -> TableSummary:
     if found.entry is None:
-        return TableSummary(found.name, database, path, created_by="mason")
-    entry = _read_entry(found.entry)
-    return TableSummary(found.name, database, path, entry.get("CreatedAt", ""), entry.get("CreatedBy", ""))
-
-
-def _entry_file(folder: Path, table: str) -> Path:
-    return folder / _OWN / f"{quote(table, safe='')}.json"
+        return TableSummary(found.name, database, found.path, created_by="mason")
+    entry = read_entry(found.entry)
+    return TableSummary(found.name, database, found.path, entry.get("CreatedAt", ""), entry.get("CreatedBy", ""))
 
 
 def _kept_path(folder: Path, path: str) -> str:
     # Relative where it can be: the database can then be moved as a whole.
     place = Path(path)
     return str(place.relative_to(folder)) if path and folder in place.parents else path
-
-
-def _read_entry(file: Path) -> dict[str, Any]:
-    try:
-        entry = json.loads(file.read_bytes())
-    except ValueError as error:
-        raise UnreadableFile(
-            str(file), f"is not the entry of a table: {error}", hint="Infer the table again."
-        ) from error
-    if not isinstance(entry, dict):
-        raise UnreadableFile(str(file), "is not the entry of a table", hint="Infer the table again.")
-    return entry
-
-
-def _read_table(file: Path) -> Table:
-    from mason.clients.local.table_entry import table_of
-
-    try:
-        return table_of(_read_entry(file))
-    except (KeyError, TypeError, ValueError) as error:
-        raise UnreadableFile(
-            str(file), f"is not the entry of a table: {error!r}", hint="Infer the table again."
-        ) from error
 
 
 def _now() -> str:

@@ -21,6 +21,7 @@ LEAVING = {
     "absolute": "/x",
     "with NUL": "x\0y",
 }
+ODD = ("two words", "größe", "it's", "a.b", "a/b", "_a", ".a")
 
 
 class NameTests(MetastoreFixtures):
@@ -50,6 +51,16 @@ class NameTests(MetastoreFixtures):
             answer(client.create_database, leaving)
 
         assert (others(), list(answer(client.list_databases))) == before
+
+    @pytest.mark.parametrize("odd", ODD)
+    @tests_verbs("create_database", "list_databases")
+    def test_create_database_refuses_a_name_that_it_would_not_list(self, client: MetastoreClient, odd: str) -> None:
+        try:
+            answer(client.create_database, odd)
+        except BadInput:
+            return
+
+        assert odd in [each.name for each in answer(client.list_databases)]
 
     @pytest.mark.parametrize("verb", ["get_database", "list_tables", "delete_database"])
     @tests_verbs("list_tables")

@@ -1,6 +1,6 @@
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
-from mason.errors import AlreadyExists
+from mason.errors import AlreadyExists, DatabaseNotFound
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.parameters.validated_parameters import ValidatedParameters
@@ -23,8 +23,9 @@ class DatabaseCreate(OperatorDefinition):
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
         database_name: str = parameters.get_required("database_name")
-        databases, response = config.metastore.client.list_databases(response=resp)
-        if database_name in [database.name for database in databases]:
-            raise AlreadyExists(f'Database "{database_name}" exists already.')
-        response.add_info(f'Would create database "{database_name}".')
-        return OperatorResponse(response)
+        try:
+            config.metastore.client.get_database(database_name, response=resp)
+        except DatabaseNotFound:
+            resp.add_info(f'Would create database "{database_name}".')
+            return OperatorResponse(resp)
+        raise AlreadyExists(f'Database "{database_name}" exists already.')

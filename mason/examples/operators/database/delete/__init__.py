@@ -25,5 +25,5 @@ class DatabaseDelete(OperatorDefinition):
         tables, response = config.metastore.client.list_tables(database_name, response=resp)
         if tables:
             raise NotEmpty(f'Database "{database_name}" is not empty: {", ".join(table.name for table in tables)}.')
-        response.add_info(f'Would delete database "{database_name}".')
+        response.add_info(f'Would delete database "{database_name}", which has no tables.')
         return OperatorResponse(response)

@@ -1,0 +1,118 @@
+"""Which tables a database's folder has: entries that were saved, and data files and folders that are found there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from mason.engines.metastore.models.table import Table
+from mason.errors import UnreadableFile
+from mason.pipeline.formats import format_of_name
+
+OWN_FOLDER = ".mason"
+_NOT_IN_FILE_NAMES = re.compile(r"[/%\0]|^\.")
+
+
+@dataclass(frozen=True)
+class FoundTable:
+    """A table as it was found: the place of its data on this machine, and its entry when one was saved."""
+
+    name: str
+    place: Path | None
+    entry: Path | None = None
+    elsewhere: str = ""
+    """The path of data in another storage, such as `s3://…`."""
+
+    @property
+    def path(self) -> str:
+        return self.elsewhere or str(self.place or "")
+
+
+def find_tables(folder: Path) -> dict[str, FoundTable]:
+    """Return the tables of a database by their names; a saved entry wins over a file or folder of its name."""
+    places = [each for each in visible(folder) if _is_table(each)]
+    names = Counter(map(_table_name, places))
+    tables = {}
+    for place in places:
+        name = _table_name(place)
+        unique = name if names[name] == 1 else place.name  # orders.csv beside orders.json: each keeps its ending
+        tables[unique] = FoundTable(unique, place)
+    for entry in sorted((folder / OWN_FOLDER).glob("*.json")):
+        name = unquote(entry.stem)
+        path = read_entry(entry).get("Path", "")
+        elsewhere = path if "://" in path else ""
+        tables[name] = FoundTable(name, folder / path if path and not elsewhere else None, entry, elsewhere)
+    return tables
+
+
+def visible(folder: Path) -> list[Path]:
+    """Return what is in a folder and not hidden, sorted."""
+    return sorted(each for each in folder.iterdir() if not each.name.startswith((".", "_")))
+
+
+def entry_file(folder: Path, table: str) -> Path:
+    """Return the file that a table's entry is kept in."""
+    return folder / OWN_FOLDER / f"{file_name(table)}.json"
+
+
+def file_name(table: str) -> str:
+    """Return a name for a file out of a table's name, changing only what cannot stand in one."""
+    return _NOT_IN_FILE_NAMES.sub(lambda match: f"%{ord(match[0]):02X}", table)
+
+
+def read_entry(file: Path) -> Mapping[str, Any]:
+    """Return what an entry says.
+
+    Raises:
+        UnreadableFile: it is damaged.
+    """
+    try:
+        entry = json.loads(file.read_bytes())
+    except ValueError as error:
+        raise _damaged(file, error) from error
+    if not isinstance(entry, dict):
+        raise _damaged(file, "it is not a mapping")
+    return entry
+
+
+def read_table(file: Path) -> Table:
+    """Return the table that an entry describes.
+
+    Raises:
+        UnreadableFile: it is damaged.
+    """
+    from mason.clients.local.table_entry import table_of  # imports pyarrow, which a listing does without
+
+    try:
+        return table_of(read_entry(file))
+    except (KeyError, TypeError, ValueError) as error:
+        raise _damaged(file, repr(error)) from error
+
+
+def _damaged(file: Path, reason: object) -> UnreadableFile:
+    return UnreadableFile(str(file), f"is not the entry of a table: {reason}.", hint="Infer the table again.")
+
+
+def _is_table(place: Path) -> bool:
+    return bool(format_of_name(place.name)) if place.is_file() else any(_data_files(place))
+
+
+def _data_files(folder: Path) -> Iterator[str]:
+    for _, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
+        yield from (name for name in files if not name.startswith((".", "_")))
+
+
+def _table_name(place: Path) -> str:
+    """Return the name without the endings that say its format: `orders.csv.gz` → `orders`."""
+    name = place.name
+    while place.is_file() and format_of_name(name):
+        name = name.rpartition(".")[0]
+    return name
