@@ -1,5 +1,19 @@
-"""`python -m mason` is `mason`."""
+"""The program `mason`, and `python -m mason`."""
 
-from mason.cli.main import main
+import sys
 
-main()
+
+def main() -> None:
+    """Run the command line and exit."""
+    try:
+        from mason.cli.main import run  # in here, so that ctrl-C during the imports is nothing special either
+
+        code = run()
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted.\n")
+        code = 130
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -68,12 +68,8 @@ def mason() -> None:
     """Data operators that do the same sensible thing whichever technologies stand behind them."""
 
 
-def main() -> None:
-    """Run the command line and exit."""
-    sys.exit(_run())
-
-
-def _run() -> int:
+def run() -> int:
+    """Run the command line and return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         # JSON is UTF-8 whatever the locale says, and no name of a file may stop a message.
         if isinstance(stream, io.TextIOWrapper):
@@ -85,11 +81,8 @@ def _run() -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        from mason.cli.output import tell
-
-        tell("Interrupted.")
-        return 130
+    except click.Abort as error:  # click's own word for ctrl-C
+        raise KeyboardInterrupt from error
     except BrokenPipeError:
         # The reader of the pipe has had enough (`mason operator | head`): not worth a word.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -34,14 +34,22 @@ def _parse(text: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     start = _START.match(text)
     if start is None:
-        shown = re.split(r"[:,]", text, maxsplit=1)[0][:20]  # no more: the rest may hold a secret
-        raise InvalidParameters([f'-p "{shown}…" should begin with a name and a colon, as in -p "table_name:orders".'])
+        raise InvalidParameters(
+            [f'-p "{_beginning(text)}" should begin with a name and a colon: -p "table_name:orders".']
+        )
     while start is not None:
         name = start["name"]
         value, following = _value(text, start.end(), name)
         found.append((name, value))
         start = following
     return found
+
+
+def _beginning(text: str) -> str:
+    """Return what can be shown of a text that was not understood: a value in it may be a secret."""
+    named = _START.search(text)
+    shown = text[: named.start() if named else len(text)][:20]
+    return shown if shown == text else f"{shown}…"
 
 
 def _value(text: str, begin: int, name: str) -> tuple[str, re.Match[str] | None]:

@@ -69,10 +69,10 @@ def format_of(name: str, start: bytes) -> str:
     if found and found[0] in _MAGIC:
         return _MAGIC[found[0]]
     claimed = format_of_name(name)
-    if claimed == "msgpack":
-        return claimed
+    if claimed == "msgpack" or claimed in _MAGIC.values():
+        return claimed  # without the bytes that it must begin with, it is damaged: reading it will say so
     if not is_text(start):
-        return claimed if claimed in _MAGIC.values() else _format_of_bytes(start)
+        return _format_of_bytes(start)
     if claimed in ("json", "jsonl"):
         return claimed
     if claimed in ("csv", "tsv", "psv"):

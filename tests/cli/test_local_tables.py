@@ -140,10 +140,21 @@ class TestTables:
         assert time.monotonic() - began < 5
 
     def test_a_table_that_cannot_be_read_is_an_error_that_names_the_file(self, shop: Mason) -> None:
-        write(shop.folder / "shop", {"broken.parquet": "this is not parquet", "empty.csv": ""})
+        whole = (shop.folder / "shop" / "events" / "1.parquet").read_bytes()
+        (shop.folder / "shop" / "cut.parquet").write_bytes(whole[: len(whole) // 2])
+        (shop.folder / "shop" / "noise.parquet").write_bytes(bytes(range(256)) * 4)
+        write(shop.folder / "shop", {"empty.csv": ""})
 
-        assert "broken.parquet" in fail(shop, "table", "get", database_name="shop", table_name="broken")
+        for name in ("cut", "noise"):
+            assert f"{name}.parquet" in fail(shop, "table", "get", database_name="shop", table_name=name)
         assert "empty" in fail(shop, "table", "get", database_name="shop", table_name="empty")
+
+    def test_text_that_calls_itself_parquet_does_not_pass_without_a_word(self, shop: Mason) -> None:
+        write(shop.folder / "shop", {"broken.parquet": "this is not parquet"})
+
+        response = strict_json(shop("operator", "table", "get", "-p", "database_name:shop,table_name:broken"))
+
+        assert any("broken.parquet" in each for each in [*response["Errors"], *response["Warnings"]])
 
 
 class TestInfer:
@@ -210,10 +221,7 @@ class TestInfer:
     def test_the_examples_data_are_inferred_with_their_troubles(self, mason: Mason) -> None:
         mason.register_examples()
         shutil.copytree(EXAMPLES / "data", mason.folder / "data")
-        configured(
-            mason,
-            "id: e\nmetastore_engine: local\nstorage_engine: local\nclients: {local: {configuration: {root: data}}}\n",
-        )
+        rooted(mason, "data")
 
         acme = table(mason, "acme", "suppliers")
         assert columns(acme)["sku"] == "string"
@@ -356,19 +364,14 @@ class TestDatabases:
         assert not (shop.folder / "shop").exists()
 
     def test_the_root_decides_where_databases_are(self, shop: Mason, tmp_path: Path) -> None:
-        configured(
-            shop,
-            f"id: r\nmetastore_engine: local\nstorage_engine: local\nclients: {{local: {{configuration: {{root: {tmp_path}/r}}}}}}\n",
-        )
+        rooted(shop, tmp_path / "r")
         write(tmp_path / "r", {"db/t.jsonl": '{"a": 1}\n'})
 
         assert columns(table(shop, "t", "db")) == {"a": "int64"}
         assert fail(shop, "table", "list", database_name="shop").startswith('Database "shop" not found.')
 
     def test_a_root_that_is_not_there_is_an_error_that_names_it(self, shop: Mason, tmp_path: Path) -> None:
-        configured(
-            shop, f"id: r\nmetastore_engine: local\nclients: {{local: {{configuration: {{root: {tmp_path}/gone}}}}}}\n"
-        )
+        rooted(shop, tmp_path / "gone")
 
         result = shop("operator", "database", "list")
 

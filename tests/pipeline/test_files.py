@@ -47,7 +47,7 @@ def test_an_extension_claims_a_format(name: str, expected: str) -> None:
         ("a.csv", b'{"a": 1}\n{"a": 2}\n', "jsonl"),
         ("a.csv", b"{x},y\n", "csv"),
         ("a", b"a,b\n1,2\n", "csv"),
-        ("a.parquet", b"a,b\n1,2\n", "csv"),
+        ("a.parquet", b"a,b\n1,2\n", "parquet"),
         ("a.parquet", b"\x00\x01\x02\x00\x05\x04", "parquet"),
         ("a", b"\x81\xa1a\x01", "csv"),
         ("a.mpk", b"\x81\xa1a\x01", "msgpack"),

@@ -46,3 +46,13 @@ def test_every_link_between_the_pages_leads_somewhere() -> None:
             if "://" not in target and not (PROJECT / page).parent.joinpath(target).exists():
                 broken.append(f"{page}: {target}")
     assert broken == []
+
+
+def test_the_page_on_reliability_names_tests_that_exist() -> None:
+    page = (PROJECT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", page)
+
+    assert len(named) > 25
+    for file, test in named:
+        code = (PROJECT / file).read_text(encoding="utf-8")
+        assert not test or re.search(rf"def {test}\(", code), f"{file}::{test}"

@@ -10,7 +10,7 @@ from mason.clients.response import Response
 from mason.engines.metastore.models.database import Database
 from mason.engines.metastore.models.partition import Partition
 from mason.engines.metastore.models.table import Table, TableSummary
-from mason.errors import TableNotFound
+from mason.errors import NotEmpty, TableNotFound
 
 
 class MetastoreClient(Role):
@@ -91,6 +91,18 @@ class MetastoreClient(Role):
             DatabaseNotFound: there is no such database.
             TableNotFound: the database has no such table.
         """
+
+    def require_empty_database(self, database: str, *, response: Response) -> None:
+        """Check that a database could be deleted.
+
+        Raises:
+            DatabaseNotFound: there is no such database.
+            NotEmpty: it still has tables.
+        """
+        tables, _ = self.list_tables(database, response=response)
+        if tables:
+            shown = ", ".join(table.name for table in tables)
+            raise NotEmpty(f'Database "{database}" is not empty: {shown}.', hint="Delete what is in it first.")
 
     def has_table(self, database: str, table: str, *, response: Response) -> bool:
         """Say whether the database has the table.

@@ -79,20 +79,24 @@ class LocalMetastoreClient(MetastoreClient):
 
     @verb
     def delete_database(self, database: str, *, response: Response) -> None:
+        self.require_empty_database(database, response=response)
         folder = self._folder(database)
-        tables = sorted(find_tables(folder))
-        others = [each.name for each in visible(folder)]
-        if tables or others:
-            shown = ", ".join(tables or others)
-            raise NotEmpty(f'Database "{database}" is not empty: {shown}.', hint="Delete what is in it first.")
-        if (folder / OWN_FOLDER / "trash").exists():
-            raise NotEmpty(
-                f'Database "{database}" still has deleted tables in {folder / OWN_FOLDER / "trash"}.',
-                hint="Remove that folder when nobody needs them.",
-            )
         if (folder / OWN_FOLDER).exists():
             (folder / OWN_FOLDER).rmdir()
         folder.rmdir()
+
+    def require_empty_database(self, database: str, *, response: Response) -> None:
+        super().require_empty_database(database, response=response)
+        folder = self._folder(database)
+        others, trash = visible(folder), folder / OWN_FOLDER / "trash"
+        if others:
+            shown = ", ".join(each.name for each in others)
+            raise NotEmpty(f'Database "{database}" is not empty: {shown}.', hint="Remove what is in it first.")
+        if trash.exists():
+            raise NotEmpty(
+                f'Database "{database}" still has deleted tables in {trash}.',
+                hint="Remove that folder when nobody needs them.",
+            )
 
     @verb
     def list_tables(self, database: str, *, response: Response) -> Sequence[TableSummary]:

@@ -1,6 +1,5 @@
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
-from mason.errors import NotEmpty
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.parameters.validated_parameters import ValidatedParameters
@@ -22,8 +21,6 @@ class DatabaseDelete(OperatorDefinition):
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
         database_name: str = parameters.get_required("database_name")
-        tables, response = config.metastore.client.list_tables(database_name, response=resp)
-        if tables:
-            raise NotEmpty(f'Database "{database_name}" is not empty: {", ".join(table.name for table in tables)}.')
-        response.add_info(f'Would delete database "{database_name}", which has no tables.')
-        return OperatorResponse(response)
+        config.metastore.client.require_empty_database(database_name, response=resp)
+        resp.add_info(f'Would delete database "{database_name}".')
+        return OperatorResponse(resp)

@@ -1,0 +1,51 @@
+"""`mason workflow` and `mason run`: the flags of the seeds, and an honest word on what is not there yet."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import Mason
+
+
+def test_no_workflows_says_how_to_register(mason: Mason) -> None:
+    result = mason("workflow")
+
+    assert result.exit_code == 0
+    assert result.stdout == 'No Workflows Registered.  Register workflows by running "mason register"\n'
+
+
+def test_workflows_are_listed_as_in_the_seeds(mason: Mason) -> None:
+    assert mason("register", "mason/examples/workflows/").exit_code == 0
+
+    for arguments, title in ([["workflow"], "Workflow"], [["workflow", "table"], "table"]):
+        lines = mason(*arguments).stdout.splitlines()
+        assert lines[1] == f"| Available {title} Methods: {mason.home}/registered_workflows/  |"
+        assert lines[3] == ""
+        assert lines[4].split() == ["namespace", "command", "description"]
+        assert ["table", "infer", "One", "step"] in [line.split()[:4] for line in lines[6:]]
+
+
+@pytest.mark.parametrize("flags", [[], ["-d"], ["--deploy"], ["-r"], ["--run"], ["-c", "1"], ["-s", "nightly"]])
+def test_the_flags_of_the_seeds_are_there_and_say_what_is_missing(mason: Mason, flags: list[str]) -> None:
+    assert mason("register", "mason/examples/workflows/").exit_code == 0
+
+    result = mason("workflow", "table", "infer", "-f", "mason/examples/parameters/workflow_table_infer.yaml", *flags)
+
+    assert result.exit_code == 1
+    assert "cannot plan, run or deploy them yet" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_an_unknown_flag_of_workflow_is_a_usage_error(mason: Mason) -> None:
+    assert mason("workflow", "table", "infer", "-p", "a:1").exit_code == 2
+
+
+def test_run_has_its_flags_and_says_what_is_missing(mason: Mason) -> None:
+    for arguments in ([], ["--port", "5001"], ["--host", "0.0.0.0", "--port", "5001", "-l", "debug"]):
+        result = mason("run", *arguments)
+        assert result.exit_code == 1
+        assert result.stdout == ""
+        assert "no server yet" in result.stderr
+        assert "Traceback" not in result.stderr
+    assert mason("run", "--port", "many").exit_code == 2
+    assert "[default: 5000" in mason("run", "--help").stdout
