@@ -43,4 +43,11 @@ mason operator table get -p "database_name:suppliers,table_name:articles" 2>/dev
 step "Is this machine ready for more?"
 run mason doctor
 
-printf '\nThe data, and what Mason keeps of them, are in %s. Look around: cd demo; mason operator --help\n' "$PWD"
+cat <<TEXT
+
+The data, and what Mason keeps of them, are in $PWD. To look around yourself:
+
+  source $(dirname "$PWD")/.venv/bin/activate
+  cd $PWD && export MASON_HOME=$MASON_HOME
+  mason operator
+TEXT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
 import os
@@ -70,6 +71,8 @@ def mason() -> None:
 
 def run() -> int:
     """Run the command line and return its exit code."""
+    if sys.stdout is None:  # closed by whoever called: what nobody wants to read goes nowhere
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         # JSON is UTF-8 whatever the locale says, and no name of a file may stop a message.
         if isinstance(stream, io.TextIOWrapper):
@@ -87,6 +90,12 @@ def run() -> int:
         # The reader of the pipe has had enough (`mason operator | head`): not worth a word.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename:
+            raise
+        sys.stderr.write("error: What this command has to say could not be written: no space left.\n")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except Exception as error:  # noqa: BLE001 (only to tell Mason's own errors from bugs, which are raised again)
         return _explain(error)
 

@@ -33,9 +33,10 @@ _NONE_REGISTERED = 'No Operators Registered.  Register operators by running "mas
 @click.option(
     "-f",
     "--file",
-    "parameter_file",
+    "parameter_files",
+    multiple=True,
     metavar="FILE",
-    help="A YAML or JSON file of parameters; -p overrides it.",
+    help="A YAML or JSON file of parameters; can be repeated, and -p overrides it.",
     type=click.Path(),
 )
 @click.option(
@@ -56,7 +57,7 @@ def command(
     namespace: str | None,
     operator: str | None,
     parameters: tuple[str, ...],
-    parameter_file: str | None,
+    parameter_files: tuple[str, ...],
     config_id: str | None,
     plan: bool,
     json_schema: bool,
@@ -72,7 +73,10 @@ def command(
         return 0
     if not namespace:
         return _list("")
-    if operator is None and not _is_operator(namespace):
+    wants_run = bool(parameters or parameter_files or plan)
+    if operator is None and not _is_operator(namespace, wants_run=wants_run):
+        if wants_run:
+            raise click.UsageError(f'"{namespace}" is a namespace. Which of its operators should run?')
         return _list(namespace)
     name, _, digest = (operator or namespace).partition("@")
     wanted = (namespace if operator else "", name, digest)
@@ -80,19 +84,24 @@ def command(
         return _explain(*wanted)
     if json_schema:
         return _show_json_schema(*wanted)
-    return _run(*wanted, parameters, parameter_file, config_id, plan=plan)
+    return _run(*wanted, parameters, parameter_files, config_id, plan=plan)
 
 
-def _is_operator(word: str) -> bool:
-    """Say whether the word names an operator without a namespace, rather than a namespace."""
+def _is_operator(word: str, *, wants_run: bool) -> bool:
+    """Say whether the word names an operator without a namespace, rather than a namespace.
+
+    Of a word that names neither, a run will say so in its response.
+    """
     from mason.operators.registry import list_operators
     from mason.state.home import read_state
 
     operators = list_operators(read_state(MasonEnvironment.of()))
     if any(not each.name.namespace and each.name.command == word.partition("@")[0] for each in operators):
         return True
-    if not operators or any(each.name.namespace == word for each in operators):
+    if any(each.name.namespace == word for each in operators):
         return False
+    if wants_run or not operators:
+        return wants_run
     from mason.util.nearest import did_you_mean
 
     known = sorted({each.name.namespace or each.name.command for each in operators})
@@ -182,7 +191,7 @@ def _run(
     command: str,
     digest: str,
     parameters: tuple[str, ...],
-    parameter_file: str | None,
+    parameter_files: tuple[str, ...],
     config_id: str | None,
     *,
     plan: bool,
@@ -197,8 +206,10 @@ def _run(
     def work(response: Response) -> OperatorResponse:
         _refuse_parameter_file(config_id)
         given = parse_parameters(parameters)
-        base = read_parameter_file(given_path(parameter_file)) if parameter_file else {}
-        call = OperatorCall(namespace, command, digest, given, base, config_id or "")
+        base = {
+            name: value for file in parameter_files for name, value in read_parameter_file(given_path(file)).items()
+        }
+        call = OperatorCall(namespace, command, digest, given, base, config_id or "", ", ".join(parameter_files))
         return (plan_operator if plan else run_operator)(MasonEnvironment.of(), call, response)
 
     start_logging()

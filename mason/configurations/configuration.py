@@ -62,9 +62,9 @@ def parse_checked_configuration(text: str, *, name: str, default_id: str) -> Con
 
 def _build(document: YamlDocument, default_id: str) -> Configuration:
     engines = {role: _names(document.value.get(f"{role}_engine")) for role in ROLES}
-    given = document.value.get("clients") or {}
+    given = _mapping(document.value.get("clients"))
     named = {name for names in engines.values() for name in names}
-    clients = {name: (given.get(name) or {}).get("configuration") or {} for name in sorted(named | set(given))}
+    clients = {name: _mapping(_mapping(given.get(name)).get("configuration")) for name in sorted(named | set(given))}
     return Configuration(str(document.value.get("id", default_id)), document, engines, clients)
 
 
@@ -74,10 +74,10 @@ def _check(document: YamlDocument, default_id: str) -> list[Problem]:
     if document.value is None:
         return [Problem(document.name, 1, "", "is empty; it should say which client fills which role")]
     problems = check_document(document, _schema())
-    if problems:
+    if not isinstance(document.value, dict):
         return problems
-    config_id = str(document.value.get("id", default_id))
-    if not is_config_id(config_id):
+    config_id = document.value.get("id", default_id)
+    if isinstance(config_id, str | int) and not is_config_id(str(config_id)):
         problems.append(document.problem(("id",), f'"{config_id}" cannot be an id: {CONFIG_ID_RULE}'))
     configuration = _build(document, default_id)
     problems += _check_engines(configuration)
@@ -101,7 +101,7 @@ def _check_client(document: YamlDocument, name: str, values: Mapping[str, Any]) 
 
     client = find_client(name)
     if client is None:
-        if name in (document.value.get("clients") or {}):
+        if name in _mapping(document.value.get("clients")):
             yield document.problem(("clients", name), f'there is no client "{name}"')
         return
     place = ("clients", name, "configuration")
@@ -112,9 +112,13 @@ def _check_client(document: YamlDocument, name: str, values: Mapping[str, Any]) 
 
 
 def _names(value: Any) -> Sequence[str]:
-    if value is None:
-        return ()
-    return (value,) if isinstance(value, str) else tuple(value)
+    given = value if isinstance(value, list) else [value]
+    return tuple(name for name in given if isinstance(name, str) and name)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    """What is of another kind was reported by the schema; the rest of the file is still looked at."""
+    return value if isinstance(value, dict) else {}
 
 
 @cache

@@ -53,7 +53,6 @@ def read_configurations(path: Path) -> Reading:
 def save_configurations(env: MasonEnvironment, valid: Sequence[tuple[Path, Configuration]]) -> str | None:
     """Save configurations, and make the first one current when none is: its id is returned then."""
     store = open_state(env)
-    known = {each.id for each in store.list_configurations()}
     store.save_configurations(
         [SavedConfiguration(each.id, each.document.text, str(file), __version__) for file, each in valid]
     )
@@ -63,7 +62,7 @@ def save_configurations(env: MasonEnvironment, valid: Sequence[tuple[Path, Confi
             write_file(saved_file(env, each.id), each.document.text.encode(), mode=0o600)
         except OSError as error:
             raise StateFailed(f"{error.filename}: {error.strerror}.") from error
-    if valid and store.get_current_configuration() not in {*known, *(each.id for _, each in valid)}:
+    if valid and store.get_current_configuration() is None:
         store.set_current_configuration(valid[0][1].id)
         return valid[0][1].id
     return None
@@ -75,8 +74,7 @@ def list_configurations(env: MasonEnvironment) -> tuple[list[Configuration], str
     current = current_id(store)
     saved = [_parse_saved(env, each) for each in sorted(store.list_configurations(), key=_natural_order)]
     if current not in {each.id for each in saved}:
-        saved.insert(0, _built_in())
-        current = BUILT_IN
+        saved.insert(0, find_configuration(env, store, current))
     return saved, current
 
 
@@ -98,13 +96,12 @@ def use_configuration(env: MasonEnvironment, config_id: str = "") -> ValidConfig
         InvalidConfiguration: a variable in it is not set.
     """
     store = read_state(env)
-    chosen = config_id or os.environ.get("MASON_CONFIG", "") or current_id(store)
-    return validate_configuration(find_configuration(env, store, chosen), env)
+    return validate_configuration(find_configuration(env, store, config_id or current_id(store)), env)
 
 
 def current_id(store: StateStore) -> str:
-    """Return the id of the configuration that is current."""
-    return store.get_current_configuration() or BUILT_IN
+    """Return the id of the configuration that is current: in this shell (MASON_CONFIG), or else the one chosen."""
+    return os.environ.get("MASON_CONFIG", "") or store.get_current_configuration() or BUILT_IN
 
 
 def find_configuration(env: MasonEnvironment, store: StateStore, config_id: str) -> Configuration:

@@ -132,6 +132,8 @@ def _check_client(engine: Engine[Any], role: str, name: str) -> Iterator[Finding
         troubles = engine.client_named(name).check()
     except MasonError as error:
         troubles = [str(error)]
+    except Exception as error:  # noqa: BLE001 (somebody else's client: the other findings still count)
+        troubles = [f"it failed: {type(error).__name__}: {error}"]
     if not troubles:
         yield Finding(subject, Verdict.FINE, "ready")
     yield from (Finding(subject, Verdict.WRONG, trouble) for trouble in troubles)

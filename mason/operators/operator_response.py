@@ -24,7 +24,8 @@ class OperatorResponse:
         return shown
 
     def _models(self) -> list[Any]:
-        objects = (
-            self.object if isinstance(self.object, Sequence) and not isinstance(self.object, str) else [self.object]
-        )
-        return [each.to_dict() for each in objects if hasattr(each, "to_dict")]
+        if self.object is None:
+            return []
+        many = isinstance(self.object, Sequence) and not isinstance(self.object, str | bytes)
+        objects = self.object if many else [self.object]
+        return [each.to_dict() if hasattr(each, "to_dict") else each for each in objects]

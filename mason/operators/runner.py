@@ -34,6 +34,7 @@ class OperatorCall:
     given: Sequence[tuple[str, Any]] = ()
     base: Mapping[str, Any] = field(default_factory=dict)
     config_id: str = ""
+    base_name: str = "the file"
 
 
 def run_operator(env: MasonEnvironment, call: OperatorCall, response: Response) -> OperatorResponse:
@@ -111,7 +112,7 @@ def _prepare(env: MasonEnvironment, call: OperatorCall, response: Response) -> _
     response.redactor = config.redactor
     registration = find_operator(store, call.namespace, call.command, call.digest)
     spec = OperatorSpec.of(registration.definition)
-    parameters = validate_parameters(spec.parameters, call.given, call.base)
+    parameters = validate_parameters(spec.parameters, call.given, call.base, call.base_name)
     response.redactor.learn(parameters.secrets)
     accepted = spec.narrow(config)
     operator = load_operator(env, store, registration)

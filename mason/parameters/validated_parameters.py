@@ -55,15 +55,18 @@ def read_parameter_file(path: Path) -> dict[str, Any]:
 
 
 def validate_parameters(
-    definitions: ParameterDefinitions, given: Sequence[tuple[str, Any]], base: Mapping[str, Any] | None = None
+    definitions: ParameterDefinitions,
+    given: Sequence[tuple[str, Any]],
+    base: Mapping[str, Any] | None = None,
+    base_name: str = "the file",
 ) -> ValidatedParameters:
-    """Check what was given (`-p`) on top of a base (`-f`) and return the typed values.
+    """Check what was given (`-p`) on top of a base (`-f`, which `base_name` names) and return the typed values.
 
     Raises:
         InvalidParameters: with everything that is missing, unknown, given twice or ill-typed.
     """
     problems: list[str] = []
-    chosen = _by_name(definitions, list((base or {}).items()), problems)
+    chosen = _by_name(definitions, list((base or {}).items()), problems, f" (in {base_name})")
     chosen |= _by_name(definitions, given, problems)
     values: dict[str, Any] = {}
     for definition in definitions.all:
@@ -77,20 +80,20 @@ def validate_parameters(
                 problems.append(_missing(definition))
         except BadValue as error:
             message = str(error)
-            problems.append(f'The parameter "{definition.name}" {message}{"" if message.endswith("?") else "."}')
+            problems.append(f'The parameter "{definition.name}" {message}{"" if message.endswith(("?", ".")) else "."}')
     if problems:
         raise InvalidParameters(problems)
     return ValidatedParameters(values, _secrets(definitions, values))
 
 
 def _by_name(
-    definitions: ParameterDefinitions, given: Iterable[tuple[str, Any]], problems: list[str]
+    definitions: ParameterDefinitions, given: Iterable[tuple[str, Any]], problems: list[str], place: str = ""
 ) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     for word, value in given:
         definition = definitions.find(word)
         if definition is None:
-            problems.append(_unknown(definitions, word))
+            problems.append(_unknown(definitions, word, place))
         elif definition.name in chosen:
             problems.append(f'The parameter "{definition.name}" is given twice.')
         else:
@@ -98,10 +101,11 @@ def _by_name(
     return chosen
 
 
-def _unknown(definitions: ParameterDefinitions, word: str) -> str:
+def _unknown(definitions: ParameterDefinitions, word: str, place: str) -> str:
     names = [each.name for each in definitions.all]
     near = did_you_mean(word, names) or (f"Known: {', '.join(names)}." if names else "It takes none.")
-    return f'There is no parameter "{word}". {near} If it belongs to the value before it, put that value in quotes.'
+    quote = "" if place else " If it belongs to the value before it, put that value in quotes."
+    return f'There is no parameter "{word}"{place}. {near}{quote}'
 
 
 def _missing(definition: ParameterDefinition) -> str:

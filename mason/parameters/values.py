@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -29,9 +30,7 @@ def read_value(definition: ParameterDefinition, given: Any) -> Any:
     if definition.type == "list":
         return _read_list(given)
     if isinstance(given, Mapping | list):
-        if definition.type == "string":  # a structured value is handed on as it is: an operator may want it
-            return given
-        raise BadValue(f"must be {definition.type}, not {json.dumps(given)}")
+        raise BadValue(f"must be of type {definition.type}, not {json.dumps(given)}")
     value = _READERS[definition.type](_text(given))
     _check_limits(definition, value)
     return value
@@ -47,7 +46,8 @@ def _read_list(given: Any) -> list[Any]:
     text = str(given).strip()
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
-    return [part.strip() for part in text.split(",") if part.strip()]
+    parts = next(csv.reader([text], skipinitialspace=True), [])  # an element with a comma in it is put in quotes
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _read_integer(text: str) -> int:

@@ -65,6 +65,7 @@ def read_csv(
         complete=buffer.is_exhausted(),
         header=header,
         warnings=warnings,
+        delimiter=delimiter,
     )
 
 

@@ -16,7 +16,7 @@ from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.files import DataFile
 from mason.pipeline.formats import DELIMITERS, format_of
 from mason.pipeline.sampling import Budget
-from mason.pipeline.text_encoding import decode_blocks
+from mason.pipeline.text_encoding import decode_blocks, encoding_of
 
 _DECLARING = ("parquet", "orc", "avro")
 
@@ -48,7 +48,7 @@ class FileReader:
             if not found:
                 raise UnreadableFile(file.name, "what it holds is in no format that can be read.")
             if found not in _DECLARING:
-                return self._read_rows(file, found, chain([first], blocks))
+                return self._read_rows(file, found, first, blocks)
         return self._read_declared(file, found)
 
     def _read_declared(self, file: DataFile, found: str) -> FileSchema:
@@ -61,13 +61,15 @@ class FileReader:
         }[found]
         return read(self.filesystem, file)
 
-    def _read_rows(self, file: DataFile, found: str, blocks: Iterator[bytes]) -> FileSchema | None:
+    def _read_rows(self, file: DataFile, found: str, first: bytes, others: Iterator[bytes]) -> FileSchema | None:
+        blocks = chain([first], others)
         if found == "msgpack":
             from mason.pipeline.msgpack_files import read_msgpack
 
             return read_msgpack(file.name, blocks, self.budget)
         warnings: list[str] = []
-        texts = decode_blocks(blocks, self.encoding, warnings.append)
+        encoding = encoding_of(first, self.encoding)
+        texts = decode_blocks(blocks, encoding, warnings.append)
         if found in ("json", "jsonl"):
             from mason.pipeline.json_files import read_json
 
@@ -80,4 +82,6 @@ class FileReader:
                 nulls=self.nulls,
             )
             schema = read_csv(file.name, texts, options, self.budget, self._headers)
-        return replace(schema, warnings=[*warnings, *schema.warnings]) if schema and warnings else schema
+        if schema is None:
+            return None
+        return replace(schema, encoding=encoding.name, warnings=[*warnings, *schema.warnings])

@@ -14,6 +14,7 @@ class FileSchema:
 
     `complete`: all of the file was looked at, or it declares its types.
     `required`: columns that the file declares to hold no nulls. `details`: the words its format has for a column.
+    `delimiter` and `encoding`: how the text of the file is written, where it is text.
     """
 
     format: str
@@ -24,6 +25,8 @@ class FileSchema:
     warnings: Sequence[str] = ()
     required: frozenset[str] = frozenset()
     details: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    delimiter: str = ""
+    encoding: str = ""
 
 
 def unique_names(names: Sequence[str], warnings: list[str]) -> list[str]:

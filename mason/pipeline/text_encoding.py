@@ -39,20 +39,22 @@ def detect_encoding(start: bytes) -> Encoding:
     return _detect_eight_bit(start)
 
 
-def decode_blocks(blocks: Iterable[bytes], wanted: str, warn: Callable[[str], None]) -> Iterator[str]:
-    """Yield the text of the blocks with `\\n` for every line end; `wanted` is the encoding the user named, or "".
+def encoding_of(start: bytes, wanted: str) -> Encoding:
+    """Return the encoding of a text: the one that the user named, or what its first bytes show.
 
     Raises:
         BadInput: there is no encoding of the wanted name.
     """
-    decoder = None
+    return checked_encoding(wanted, start) if wanted else detect_encoding(start)
+
+
+def decode_blocks(blocks: Iterable[bytes], encoding: Encoding, warn: Callable[[str], None]) -> Iterator[str]:
+    """Yield the text of the blocks with `\\n` for every line end."""
+    if encoding.warning:
+        warn(encoding.warning)
+    bytes_decoder = codecs.getincrementaldecoder(encoding.name)(encoding.errors)
+    decoder = io.IncrementalNewlineDecoder(bytes_decoder, translate=True)
     for block in blocks:
-        if decoder is None:
-            encoding = checked_encoding(wanted, block) if wanted else detect_encoding(block)
-            if encoding.warning:
-                warn(encoding.warning)
-            bytes_decoder = codecs.getincrementaldecoder(encoding.name)(encoding.errors)
-            decoder = io.IncrementalNewlineDecoder(bytes_decoder, translate=True)
         try:
             text = decoder.decode(block)
         except UnicodeDecodeError as error:
@@ -61,10 +63,9 @@ def decode_blocks(blocks: Iterable[bytes], wanted: str, warn: Callable[[str], No
             text = decoder.decode(block)
         if text:
             yield text
-    if decoder is not None:
-        bytes_decoder.errors = "replace"
-        if text := decoder.decode(b"", final=True):
-            yield text
+    bytes_decoder.errors = "replace"
+    if text := decoder.decode(b"", final=True):
+        yield text
 
 
 def checked_encoding(wanted: str, start: bytes) -> Encoding:

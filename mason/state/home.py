@@ -13,7 +13,7 @@ from mason.util.environment import MasonEnvironment
 def read_state(env: MasonEnvironment) -> StateStore:
     """Open the store to read from it; where there is none yet, an empty one. Nothing is created."""
     try:
-        exists = env.state_file.exists()
+        exists = env.state_file.exists() and env.state_file.stat().st_size > 0
     except OSError as error:
         raise _failed(env.home, error) from error
     return SqliteStore(env.state_file if exists else None, for_reading=True)

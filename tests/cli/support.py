@@ -67,6 +67,15 @@ def strict_json(result: Result) -> dict[str, Any]:
     return document
 
 
+def errors(mason: Mason, *arguments: str) -> list[str]:
+    """Run an operator that must fail, and return its errors."""
+    result = mason("operator", *arguments)
+    assert result.exit_code == 1, result.stdout
+    told: list[str] = strict_json(result)["Errors"]
+    assert told
+    return told
+
+
 def tree(folder: Path) -> dict[str, str | bytes]:
     """Return everything below a folder: files with their bytes, links with their targets, folders."""
     found: dict[str, str | bytes] = {}

@@ -52,10 +52,9 @@ class TestDoctor:
 
     def test_a_java_that_is_too_new_does_not_serve(self, mason: Mason, tmp_path: Path) -> None:
         for version in (21, 25):
-            file = write(
-                tmp_path, {f"{version}/bin/java": f"#!/bin/sh\necho 'openjdk version \"{version}.0.1\"' >&2\n"}
-            )
-            (file / str(version) / "bin" / "java").chmod(0o755)
+            script = f"#!/bin/sh\necho 'openjdk version \"{version}.0.1\"' >&2\n"
+            write(tmp_path, {f"{version}/bin/java": script})
+            (tmp_path / str(version) / "bin" / "java").chmod(0o755)
 
         serves = findings(mason("doctor", variables={"JAVA_HOME": f"{tmp_path}/21"}))["Java"]
         too_new = findings(mason("doctor", variables={"JAVA_HOME": f"{tmp_path}/25"}))["Java"]

@@ -32,6 +32,7 @@ def define(*optional: Any, required: list[Any] | None = None) -> ParameterDefini
         ("list", "a, b,c", ["a", "b", "c"]),
         ("list", "[a, b]", ["a", "b"]),
         ("list", ["a", "b"], ["a", "b"]),
+        ("list", '"a,b", c', ["a,b", "c"]),
         ("secret", "hush", "hush"),
     ],
 )
@@ -53,7 +54,8 @@ def test_a_text_becomes_a_value_of_its_type(kind: str, text: Any, value: Any) ->
         ({"type": "integer", "minimum": 1}, "0", "must be at least 1"),
         ({"type": "integer", "maximum": 9}, "10", "must be at most 9"),
         ({"choices": ["widen", "fail"]}, "widden", 'must be one of widen, fail, not "widden". Did you mean "widen"?'),
-        ({"type": "integer"}, {"a": 1}, "must be integer"),
+        ({"type": "integer"}, {"a": 1}, "must be of type integer"),
+        ({"type": "string"}, {"a": 1}, "must be of type string"),
     ],
 )
 def test_a_value_that_does_not_fit_is_named_with_what_would(

@@ -1,0 +1,44 @@
+"""Delimited text in chunks of whole records, however large the file: memory is bounded by the chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from mason.pipeline.record_scan import Scan, scan_records
+
+CHUNK = 16 * 1024 * 1024
+LONGEST_RECORD = 512 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Whole records in UTF-8. `offset` is where they begin in the (decoded) file; `is_last`: nothing follows."""
+
+    text: bytes
+    scan: Scan
+    offset: int
+    is_last: bool
+
+
+def cut_chunks(blocks: Iterable[bytes], delimiter: str, *, offset: int = 0, size: int = CHUNK) -> Iterator[Chunk]:
+    """Cut text that comes block by block, and begins at a record's start, behind records.
+
+    A record that does not end within reach is cut off there, as a chunk whose quote is open: the reader of the chunk
+    says what is wrong with it.
+    """
+    rest, needed = b"", size
+    for block in blocks:
+        rest += block
+        if len(rest) < needed:
+            continue
+        scan = scan_records(rest, delimiter, final=False)
+        if not scan.end and len(rest) < LONGEST_RECORD:
+            needed = len(rest) * 2  # scanning it anew with every block would take forever
+            continue
+        end = scan.end or len(rest)
+        yield Chunk(rest[:end], scan if scan.end else scan_records(rest, delimiter, final=True), offset, False)
+        offset += end
+        rest, needed = rest[end:], size
+    if rest:
+        yield Chunk(rest, scan_records(rest, delimiter, final=True), offset, True)

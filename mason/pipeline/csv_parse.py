@@ -1,0 +1,166 @@
+"""A chunk of delimited text as columns of text, with every record accounted for.
+
+Arrow's parser is fast, and silent about what it does not like. So its rows are counted against the scan of the bytes;
+where the two differ, or a quote stands where none belongs, the chunk is read again by the tokenizer of `csv_records`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from mason.pipeline.csv_chunks import Chunk
+from mason.pipeline.csv_records import QUOTED_EMPTY, split_records
+from mason.pipeline.record_scan import blank_records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_EVERYTHING = 2**62
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a file's records are written; `width` is how many fields one has."""
+
+    delimiter: str
+    width: int
+    nulls: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class BadRecord:
+    """A record that is no row: its index among the chunk's records, what is wrong, and its text."""
+
+    index: int
+    reason: str
+    raw: str
+
+
+@dataclass(frozen=True)
+class ParsedChunk:
+    """The rows of a chunk: one array of text per column, and the index of each row among the chunk's records."""
+
+    columns: Sequence[pa.Array]
+    indices: npt.NDArray[np.int64]
+    bad: Sequence[BadRecord]
+    records: int
+
+    def __post_init__(self) -> None:
+        assert len(self.indices) + len(self.bad) == self.records
+
+
+def parse_chunk(chunk: Chunk, dialect: Dialect) -> ParsedChunk:
+    """Return the rows of a chunk and the records that are none."""
+    if not chunk.scan.has_stray_quotes and not chunk.scan.open_quote:
+        parsed = _parse_fast(chunk, dialect)
+        if parsed is not None:
+            return parsed
+    return _parse_carefully(chunk, dialect)
+
+
+def _parse_fast(chunk: Chunk, dialect: Dialect) -> ParsedChunk | None:
+    blank = blank_records(chunk.text, chunk.scan) if dialect.width > 1 else np.zeros(len(chunk.scan.ends), dtype=bool)
+    wanted = np.flatnonzero(~blank)
+    if dialect.width == 1 and bool(blank_records(chunk.text, chunk.scan).any()):
+        return None  # Arrow passes over blank lines, which are nulls in a file of one column
+    ragged: list[Any] = []
+
+    def set_aside(row: Any) -> str:
+        ragged.append(row)
+        return "skip"
+
+    try:
+        table = pacsv.read_csv(
+            pa.BufferReader(chunk.text),
+            read_options=pacsv.ReadOptions(
+                use_threads=False, block_size=len(chunk.text) + 1, column_names=_names(dialect.width)
+            ),
+            parse_options=pacsv.ParseOptions(
+                delimiter=dialect.delimiter, newlines_in_values=True, invalid_row_handler=set_aside
+            ),
+            convert_options=pacsv.ConvertOptions(
+                column_types={name: pa.string() for name in _names(dialect.width)},
+                null_values=["", *dialect.nulls],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    if table.num_rows + len(ragged) != len(wanted) or any(row.number is None for row in ragged):
+        return None
+    numbers = np.array([row.number - 1 for row in ragged], dtype=np.int64)
+    good = np.ones(len(wanted), dtype=bool)
+    good[numbers] = False
+    bad = [BadRecord(int(wanted[row.number - 1]), _ragged(row.actual_columns, dialect), row.text) for row in ragged]
+    columns = [column.combine_chunks() for column in table.columns]
+    return ParsedChunk(columns, wanted[good], bad, len(wanted))
+
+
+def _parse_carefully(chunk: Chunk, dialect: Dialect) -> ParsedChunk:
+    """By the tokenizer, which knows that a quote only opens at the beginning of a field."""
+    text = _decoded(chunk.text)
+    found = split_records(text, dialect.delimiter, _EVERYTHING, final=True)
+    rows: list[list[str]] = []
+    indices, bad = [], []
+    records = 0
+    for index, row in enumerate(found.rows):
+        if dialect.width > 1 and row == [""]:
+            continue
+        records += 1
+        problem = _problem(row, index, found.rows, dialect, open_quote=found.open_quote)
+        if problem:
+            bad.append(BadRecord(index, problem, dialect.delimiter.join(map(_quoted_if_needed(dialect), row))))
+        else:
+            rows.append(row)
+            indices.append(index)
+    columns = [_column((row[position] for row in rows), dialect.nulls) for position in range(dialect.width)]
+    return ParsedChunk(columns, np.array(indices, dtype=np.int64), bad, records)
+
+
+def _problem(row: list[str], index: int, rows: list[list[str]], dialect: Dialect, *, open_quote: bool) -> str:
+    if open_quote and index == len(rows) - 1:
+        return "a quote is opened and not closed"
+    if not all(map(_is_text, row)):
+        return "it is not valid UTF-8"
+    return "" if len(row) == dialect.width else _ragged(len(row), dialect)
+
+
+def _ragged(fields: int, dialect: Dialect) -> str:
+    return f"{fields:,} fields instead of {dialect.width:,}"
+
+
+def _column(values: Iterable[str], nulls: Sequence[str]) -> pa.Array:
+    missing = {"", *nulls}
+    return pa.array(
+        [None if value in missing else "" if value == QUOTED_EMPTY else value for value in values], pa.string()
+    )
+
+
+def _is_text(field: str) -> bool:
+    """Say whether all bytes of a field could be decoded: those that could not stand in it as surrogates."""
+    return field.isascii() or not any("\udc80" <= char <= "\udcff" for char in field)
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", errors="surrogateescape").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _quoted_if_needed(dialect: Dialect) -> Any:
+    def quoted(field: str) -> str:
+        if field == QUOTED_EMPTY or not any(mark in field for mark in (dialect.delimiter, '"', "\n")):
+            return field
+        return '"' + field.replace('"', '""') + '"'
+
+    return quoted
+
+
+def _names(width: int) -> list[str]:
+    return [str(number) for number in range(width)]

@@ -1,0 +1,102 @@
+"""Text to a column's type, only where the text is exactly of that type.
+
+The rules are those of `text_types`: what they would not have chosen the type for does not fit it. The checks here are
+columnar; what they cannot settle is settled value by value, by those rules themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from mason.pipeline.number_types import EXACT_IN_DOUBLE
+from mason.pipeline.text_types import classify
+from mason.pipeline.types import Evidence, decide, storable
+
+_BOOLEANS = pa.array(["true", "false", "True", "False", "TRUE", "FALSE"])
+_INTEGER = r"^(0|-?[1-9][0-9]*)$"
+_NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?$"
+_NAIVE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?$"
+_ZONED = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
+
+
+def fit_text(values: pa.Array, target: pa.DataType) -> pa.Array | None:
+    """Return the text as values of the type, or None when some of it is not exactly of that type.
+
+    A date in a column of times is midnight of that day; an integer among fractions is one of them.
+    """
+    if pa.types.is_string(target):
+        return values
+    check = _CHECKS.get(target.id)
+    if check is None or not check(values, target):
+        return None
+    try:
+        return values.cast(target)
+    except pa.ArrowInvalid:
+        return None
+
+
+def evidence_in(values: pa.Array) -> Evidence:
+    """Return what the text of a column says of its type."""
+    return classify([value for value in pc.unique(values).to_pylist() if value is not None and value != ""])
+
+
+def fits(value: str, target: pa.DataType) -> bool:
+    """Say whether one text is a value of the type: by the rules for text, or since a wider type holds it."""
+    found = storable(decide(classify([value])))
+    return found == target or fit_text(pa.array([value]), target) is not None
+
+
+def _all_match(values: pa.Array, pattern: str) -> bool:
+    return pc.all(pc.match_substring_regex(values, pattern)).as_py() is not False
+
+
+def _are_integers(values: pa.Array, target: pa.DataType) -> bool:
+    # Arrow reads 007, -0 and 0x1F as numbers: only what begins with 0 or - needs the slow look.
+    doubtful = pc.or_(pc.starts_with(values, "0"), pc.starts_with(values, "-"))
+    return not pc.any(doubtful).as_py() or _all_match(values.filter(doubtful), _INTEGER)
+
+
+def _are_numbers_for_double(values: pa.Array, target: pa.DataType) -> bool:
+    if not _all_match(values, _NUMBER):
+        return False
+    # With its sign and its point, a number of so many digits survives a double; longer ones are looked at one by one.
+    long = pc.greater(pc.binary_length(values), EXACT_IN_DOUBLE + 1)
+    if not pc.any(long).as_py():
+        return True
+    return all(_survives_double(value) for value in values.filter(long).to_pylist())
+
+
+def _survives_double(value: str) -> bool:
+    return bool(pa.types.is_floating(decide(classify([value, "0.5"]))))
+
+
+def _are_decimals(values: pa.Array, target: pa.DataType) -> bool:
+    if not target.scale:
+        return _all_match(values, _INTEGER)
+    return _all_match(values, rf"^-?(0|[1-9][0-9]*)\.[0-9]{{{target.scale}}}$")
+
+
+def _are_dates(values: pa.Array, target: pa.DataType) -> bool:
+    lengths = pc.min_max(pc.binary_length(values)).as_py()
+    return lengths["min"] is None or (lengths["min"], lengths["max"]) == (10, 10)
+
+
+def _are_times(values: pa.Array, target: pa.DataType) -> bool:
+    return _all_match(values, _ZONED if target.tz else _NAIVE)
+
+
+def _are_booleans(values: pa.Array, target: pa.DataType) -> bool:
+    return pc.all(pc.is_in(values.drop_null(), value_set=_BOOLEANS)).as_py() is not False
+
+
+_CHECKS: Mapping[int, Callable[[pa.Array, pa.DataType], bool]] = {
+    pa.int64().id: _are_integers,
+    pa.float64().id: _are_numbers_for_double,
+    pa.decimal128(1).id: _are_decimals,
+    pa.date32().id: _are_dates,
+    pa.timestamp("us").id: _are_times,
+    pa.bool_().id: _are_booleans,
+}

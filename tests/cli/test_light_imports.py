@@ -1,0 +1,53 @@
+"""Nothing heavy is imported before it is used."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from tests.conftest import PROJECT, Mason, write
+
+HEAVY = ("pyspark", "pyarrow", "pandas", "boto3", "flask", "numpy")
+
+
+class TestHeavyImports:
+    def _imported(self, mason: Mason, *arguments: str) -> list[str]:
+        """Run a command and return which of the heavy packages it imported."""
+        told = mason.folder.parent / "modules.json"
+        told.unlink(missing_ok=True)
+        tell = f"json.dump(list(sys.modules), open({str(told)!r}, 'w'))"
+        script = f"import atexit, json, sys\natexit.register(lambda: {tell})\n"
+        watch = write(mason.folder.parent / "watch", {"sitecustomize.py": script})
+        path = f"{watch}{os.pathsep}{PROJECT}"
+        result = mason(*arguments, variables={"PYTHONPATH": path})
+        assert result.exit_code == 0, result.stdout + result.stderr
+        modules = json.loads(told.read_text())
+        assert "mason.cli.main" in modules
+        return [name for name in HEAVY if name in modules]
+
+    def test_what_need_not_be_heavy_is_light(self, mason: Mason) -> None:
+        for arguments in (
+            ["--help"],
+            ["--version"],
+            ["register", "mason/examples/operators"],
+            ["config", "mason/examples/configs"],
+            ["config"],
+            ["config", "-s", "3"],
+            ["operator"],
+            ["operator", "table"],
+            ["operator", "table", "get", "--help"],
+            ["operator", "table", "get", "--json-schema"],
+            ["workflow"],
+            ["registry", "history", "table:get"],
+            ["completion", "bash"],
+        ):
+            assert self._imported(mason, *arguments) == [], arguments
+
+    def test_the_check_sees_a_heavy_import_where_there_is_one(self, mason: Mason) -> None:
+        mason.register_examples()
+        write(mason.folder, {"shop/orders.csv": "id\n1\n"})
+
+        imported = self._imported(mason, "operator", "table", "get", "-p", "database_name:shop,table_name:orders")
+
+        assert "pyarrow" in imported
+        assert "pyspark" not in imported
