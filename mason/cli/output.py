@@ -14,7 +14,7 @@ TRACE = 5
 
 _chosen_level = "info"
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "bold": "1"}
-_NARROWEST_COLUMN = 24
+_NARROWEST_COLUMN = 8
 
 
 def show(text: str) -> None:
@@ -73,7 +73,7 @@ def show_banner(text: str) -> None:
 
 
 def show_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows below their headers. On a terminal the last column is folded to its width, in a pipe it is whole."""
+    """Print rows below their headers. On a terminal long cells are folded to its width, in a pipe they are whole."""
     for line in table_lines(headers, rows, terminal_width(sys.stdout)):
         show(line)
 
@@ -82,14 +82,26 @@ def table_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: in
     """Return the lines of a table; without a width nothing is folded."""
     widths = [max(map(len, column)) for column in zip(headers, *rows, strict=True)]
     if width is not None:
-        before = sum(widths[:-1]) + 2 * (len(widths) - 1)
-        widths[-1] = min(widths[-1], max(width - before, _NARROWEST_COLUMN))
-    lines = [_line(headers, widths), _line(["-" * each for each in widths], widths)]
+        widths = _narrowed(widths, width - 2 * (len(widths) - 1))
+    lines = _row_lines(headers, widths)
+    lines.append(_line(["-" * each for each in widths], widths))
     for row in rows:
-        *others, last = row
-        for number, part in enumerate(_folded(last, widths[-1])):
-            lines.append(_line([*(others if number == 0 else [""] * len(others)), part], widths))
+        lines += _row_lines(row, widths)
     return lines
+
+
+def _narrowed(widths: list[int], room: int) -> list[int]:
+    """Take from the widest column until all fit, as long as one is worth folding."""
+    narrowed = list(widths)
+    while sum(narrowed) > room and max(narrowed) > _NARROWEST_COLUMN:
+        narrowed[narrowed.index(max(narrowed))] -= 1
+    return narrowed
+
+
+def _row_lines(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    parts = [_folded(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    height = max(map(len, parts))
+    return [_line([part[number] if number < len(part) else "" for part in parts], widths) for number in range(height)]
 
 
 def terminal_width(stream: IO[str]) -> int | None:
@@ -134,7 +146,7 @@ def _folded(text: str, width: int) -> list[str]:
         return [text]
     from textwrap import wrap
 
-    return wrap(text, width, break_on_hyphens=False)
+    return wrap(text, width, break_on_hyphens=False) or [""]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

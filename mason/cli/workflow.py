@@ -7,7 +7,7 @@ import click
 from mason.cli import completion_sources
 from mason.cli.options import log_level
 from mason.cli.output import show, show_banner, show_table
-from mason.errors import Unsupported
+from mason.errors import NotFound, Unsupported
 from mason.util.environment import MasonEnvironment
 
 
@@ -52,6 +52,11 @@ def _list(namespace: str) -> int:
     env = MasonEnvironment.of()
     registered = read_state(env).list_registrations(Kind.WORKFLOW)
     found = [each for each in registered if namespace in ("", each.name.namespace)]
+    if registered and not found:
+        known = sorted({each.name.namespace for each in registered})
+        raise NotFound(
+            f'There is no namespace "{namespace}" among the workflows.', hint=f"There are: {', '.join(known)}."
+        )
     if not found:
         show('No Workflows Registered.  Register workflows by running "mason register"')
         return 0

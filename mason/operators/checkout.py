@@ -10,6 +10,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from mason.state.models import Kind, Name
 from mason.state.store import StateStore
 from mason.util.atomic_file import sync_folder
 from mason.util.environment import MasonEnvironment
+
+_ABANDONED_SECONDS = 3600
 
 
 def checkout(env: MasonEnvironment, digest: str, files: Mapping[str, bytes]) -> Path:
@@ -57,6 +60,7 @@ def link_current(env: MasonEnvironment, store: StateStore) -> None:
     """
     try:
         with _locked(env.home / ".links.lock"):
+            _sweep(env.object_home)
             for kind, home in ((Kind.OPERATOR, env.operator_home), (Kind.WORKFLOW, env.workflow_home)):
                 wanted = {
                     _place(home, each.name): env.object_home / each.digest for each in store.list_registrations(kind)
@@ -69,6 +73,13 @@ def link_current(env: MasonEnvironment, store: StateStore) -> None:
         raise StateFailed(
             f"{error.filename}: {error.strerror}.", hint="What is registered stays registered."
         ) from error
+
+
+def _sweep(object_home: Path) -> None:
+    """Remove what processes that were killed had begun to check out."""
+    for folder in object_home.glob(".*"):
+        if time.time() - folder.stat().st_mtime > _ABANDONED_SECONDS:
+            _remove(folder)
 
 
 def _place(home: Path, name: Name) -> Path:

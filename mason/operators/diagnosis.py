@@ -85,6 +85,8 @@ def _check_spark() -> Finding:
 
 def _check_home(env: MasonEnvironment) -> Finding:
     place = env.shown(env.home)
+    if env.home.exists() and not env.home.is_dir():
+        return Finding("Home", Verdict.WRONG, f"{place} is not a folder. Move it away, or set MASON_HOME.")
     try:
         store = read_state(env)
         count = len(store.list_registrations(Kind.OPERATOR))

@@ -50,7 +50,7 @@ def find_operator(store: StateStore, namespace: str, command: str, digest: str =
     """
     name = Name(Kind.OPERATOR, namespace, command)
     if digest:
-        return find_version(store, name, digest)
+        return find_version(store, name, digest, packaged_operators())
     everything = {each.name: each for each in list_operators(store)}
     if name not in everything:
         known = [str(each) for each in everything]
@@ -59,16 +59,16 @@ def find_operator(store: StateStore, namespace: str, command: str, digest: str =
     return everything[name]
 
 
-def find_version(store: StateStore, name: Name, digest: str) -> Registration:
-    """Return the version of a name whose digest begins so.
+def find_version(store: StateStore, name: Name, digest: str, packaged: Sequence[NewRegistration] = ()) -> Registration:
+    """Return the version of a name whose digest begins so, of those registered and of those that packages bring.
 
     Raises:
         OperatorNotFound: there is no such version, or more than one.
     """
     prefix = digest.removeprefix("sha256:").lower()
-    history = store.get_history(name)
+    history = [*store.get_history(name), *(each.registration for each in packaged if each.registration.name == name)]
     found = [each for each in history if each.digest.startswith(prefix)] if len(prefix) >= _SHORTEST_DIGEST else []
-    if len(found) != 1:
+    if len({each.digest for each in found}) != 1:
         reason = "is not unique" if found else "not found"
         versions = ", ".join(each.short_digest for each in history) or "none"
         raise OperatorNotFound(f'Version "{digest}" of {name} {reason}.', hint=f"Its versions: {versions}.")

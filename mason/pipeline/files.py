@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
 import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.partition import Partition
 from mason.errors import Forbidden, PathNotFound, UnreadableFile
-from mason.pipeline.formats import is_data
+from mason.pipeline.formats import format_of_name, is_data
 
 _NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
@@ -43,6 +43,21 @@ def list_files(filesystem: pafs.FileSystem, path: str) -> list[DataFile]:
         raise Forbidden(f'"{error.filename or path}" may not be listed: permission denied.') from error
     except FileNotFoundError as error:
         raise PathNotFound(path) from error
+
+
+def without_strangers(files: Sequence[DataFile]) -> tuple[list[DataFile], list[DataFile]]:
+    """Return the files that belong to a table, and those that merely lie beside them.
+
+    Where some names end as data do (`.csv`), one that ends otherwise (`README.md`) is a stranger. A name without an
+    ending counts: many programs write `part-00000`.
+    """
+    if not any(format_of_name(file.name) for file in files):
+        return list(files), []
+    belong, strangers = [], []
+    for file in files:
+        known = format_of_name(file.name) or not PurePosixPath(file.name).suffix
+        (belong if known else strangers).append(file)
+    return belong, strangers
 
 
 def find_partitions(filesystem: pafs.FileSystem, path: str) -> list[Partition]:

@@ -14,7 +14,7 @@ from mason.pipeline.csv_dialect import checked_delimiter
 from mason.pipeline.file_reader import FileReader
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.file_warnings import FileWarnings, reason
-from mason.pipeline.files import DataFile, list_files
+from mason.pipeline.files import DataFile, list_files, without_strangers
 from mason.pipeline.findings import FoundColumn, partition_columns
 from mason.pipeline.formats import checked_format
 from mason.pipeline.sampling import budget_for, spread
@@ -51,7 +51,8 @@ def infer(filesystem: pafs.FileSystem, path: str, options: InferOptions = InferO
         UnreadableFile: not one file could be read; a bad file among good ones is a warning.
         BadInput: an option has a value that is not known.
     """
-    files = list_files(filesystem, path)
+    found = list_files(filesystem, path)
+    files, strangers = (found, []) if options.input_format else without_strangers(found)
     if not files:
         raise NoData(f'There are no data files at "{path}".', hint="Names that begin with . or _ do not count.")
     chosen = spread(files, read_all=options.read_all)
@@ -65,6 +66,8 @@ def infer(filesystem: pafs.FileSystem, path: str, options: InferOptions = InferO
         options.nulls,
     )
     warnings = FileWarnings()
+    for stranger in strangers:
+        warnings.add(stranger.name, "its name is not that of a data file; it is left out")
     schemas = _read_files(reader, chosen, path, warnings)
     return _combine(files, len(chosen), schemas, warnings)
 

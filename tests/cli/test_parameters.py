@@ -126,7 +126,7 @@ class TestParameterFiles:
             ("- a\n", "must be a mapping of parameter names to values"),
             ("just text\n", "must be a mapping of parameter names to values"),
             ("a: 1\na: 2\n", "p.yaml:2: a: given twice (first on line 1)"),
-            ("nope: 1\n", 'There is no parameter "nope".'),
+            ("nope: 1\n", 'There is no parameter "nope" (in p.yaml).'),
             ("a: 1\nwhen: 2\nat: 3\n", 'The parameter "when" is given twice.'),
         ],
     )

@@ -90,7 +90,7 @@ def test_compressed_text_is_read_whatever_its_name_says(folder: Folder, suffix: 
         "zst": pa.Codec("zstd").compress(content, asbytes=True),
         "none": content,
     }[suffix]
-    folder.given(f"a.csv.{suffix}", packed)
+    folder.given(f"a.csv.{suffix}".removesuffix(".none"), packed)
     folder.given("b.csv", packed)
     folder.given("c.csv.gz", packed)
 
@@ -302,3 +302,14 @@ def test_any_arrow_filesystem_will_do(folder: Folder) -> None:
     found = infer(filesystem, "x")
 
     assert [str(column.type) for column in found.schema.columns] == ["int64", "int64"]
+
+
+def test_a_file_that_merely_lies_beside_the_data_is_left_out_and_named(folder: Folder) -> None:
+    folder.given("a.csv", "x,y\n1,2\n")
+    folder.given("README.md", "# Read me\nfirst, second\n")
+    folder.given("part-00000", "x,y\n3,4\n")
+
+    found = folder.infer()
+
+    assert (found.files, found.rows_read) == (2, 2)
+    assert found.warnings == ["README.md: its name is not that of a data file; it is left out."]

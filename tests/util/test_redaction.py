@@ -15,9 +15,7 @@ def test_names_that_give_a_secret_away(name: str) -> None:
     assert is_secret_name(name)
 
 
-@pytest.mark.parametrize(
-    "name", ["aws_region", "monkey", "tokenizer", "keyboard", "path_style", "root"]
-)
+@pytest.mark.parametrize("name", ["aws_region", "monkey", "tokenizer", "keyboard", "path_style", "root"])
 def test_names_that_do_not(name: str) -> None:
     assert not is_secret_name(name)
 

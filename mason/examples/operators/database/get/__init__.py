@@ -12,7 +12,6 @@ class DatabaseGet(OperatorDefinition):
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        database, response = config.metastore.client.get_database(
-            parameters.get_required("database_name"), response=resp
-        )
+        database_name: str = parameters.get_required("database_name")
+        database, response = config.metastore.client.get_database(database_name, response=resp)
         return OperatorResponse(response, database)

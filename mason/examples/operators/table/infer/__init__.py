@@ -24,11 +24,9 @@ class TableInfer(OperatorDefinition):
     def plan(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        database, response = config.metastore.client.get_database(
-            parameters.get_required("database_name"), response=resp
-        )
-        table, response = _infer(config, parameters, response)
-        response.add_info(f'Would save table "{table.name}" in database "{database.name}"; the files are only read.')
+        table, response = _infer(config, parameters, resp)
+        place = f'table "{table.name}" in database "{table.database_name}"'
+        response.add_info(f"Would save {place}; the files are only read.")
         return OperatorResponse(response, table)
 
 
@@ -46,4 +44,6 @@ def _infer(config: ValidConfig, parameters: ValidatedParameters, resp: Response)
     )
     table_name = parameters.get_optional("table_name") or PurePosixPath(path.path).name.split(".")[0]
     database_name: str = parameters.get_required("database_name")
-    return storage.infer_table(path, database_name, table_name, options, response=resp)
+    # Before the files are read: a database that is not there would be noticed only afterwards.
+    _, response = config.metastore.client.get_database(database_name, response=resp)
+    return storage.infer_table(path, database_name, table_name, options, response=response)
