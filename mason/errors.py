@@ -103,7 +103,7 @@ class ConfigurationNotFound(NotFound):
     """404 · exit 1"""
 
     def __init__(self, config_id: str, known: Sequence[str]) -> None:
-        listed = f"Saved configurations: {', '.join(known)}." if known else 'None is saved: run "mason config PATH".'
+        listed = f"There are: {', '.join(known)}."
         super().__init__(f'Configuration "{config_id}" not found.', hint=did_you_mean(config_id, known) or listed)
 
 

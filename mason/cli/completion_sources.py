@@ -13,7 +13,7 @@ def config_ids(ctx: click.Context, parameter: click.Parameter, incomplete: str) 
     from mason.state.home import read_state
 
     try:
-        ids = [each.id for each in read_state(MasonEnvironment.of()).list_configurations()] or ["local"]
+        ids = sorted({"local", *(each.id for each in read_state(MasonEnvironment.of()).list_configurations())})
     except MasonError:
         return []  # a shell that completes must not be written to
     return [each for each in ids if each.startswith(incomplete)]

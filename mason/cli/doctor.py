@@ -6,20 +6,13 @@ import sys
 
 import click
 
-from mason.cli import completion_sources
+from mason.cli.options import config_id
 from mason.cli.output import coloured, show
 from mason.util.environment import MasonEnvironment
 
 
 @click.command(name="doctor")
-@click.option(
-    "-c",
-    "--config",
-    "config_id",
-    metavar="ID",
-    help="The configuration to check.",
-    shell_complete=completion_sources.config_ids,
-)
+@config_id
 def command(config_id: str | None) -> int:
     """Checks this machine and the clients of a configuration.
 

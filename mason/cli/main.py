@@ -86,10 +86,6 @@ def run() -> int:
         return error.exit_code
     except click.Abort as error:  # click's own word for ctrl-C
         raise KeyboardInterrupt from error
-    except BrokenPipeError:
-        # The reader of the pipe has had enough (`mason operator | head`): not worth a word.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except OSError as error:
         if error.errno != errno.ENOSPC or error.filename:
             raise

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mason.cli import completion_sources
-from mason.cli.options import given_path, log_level
+from mason.cli.options import config_id, given_path, log_level
 from mason.cli.output import show, show_banner, show_json, show_table, start_logging, stdout_kept_clean, tell_banner
 from mason.errors import BadInput, OperatorNotFound
 from mason.util.environment import MasonEnvironment
@@ -39,14 +39,7 @@ _NONE_REGISTERED = 'No Operators Registered.  Register operators by running "mas
     help="A YAML or JSON file of parameters; can be repeated, and -p overrides it.",
     type=click.Path(),
 )
-@click.option(
-    "-c",
-    "--config",
-    "config_id",
-    metavar="ID",
-    help="The configuration to use for this call.",
-    shell_complete=completion_sources.config_ids,
-)
+@config_id
 @click.option("--plan", is_flag=True, help="Show what the run would do and write nothing.")
 @click.option("--json-schema", is_flag=True, help="Print the operator's parameters as JSON Schema.")
 @click.option("-h", "--help", "wants_help", is_flag=True, help="Show this message, or what an operator takes.")
@@ -73,12 +66,16 @@ def command(
         return 0
     if not namespace:
         return _list("")
+    if operator is None and ":" in namespace.partition("@")[0]:
+        namespace, _, operator = namespace.partition(":")  # table:get, as messages write it
     wants_run = bool(parameters or parameter_files or plan)
     if operator is None and not _is_operator(namespace, wants_run=wants_run):
         if wants_run:
             raise click.UsageError(f'"{namespace}" is a namespace. Which of its operators should run?')
         return _list(namespace)
-    name, _, digest = (operator or namespace).partition("@")
+    name, at, digest = (operator or namespace).partition("@")
+    if at and not digest:
+        raise click.UsageError(f'"{operator or namespace}" ends before its digest.')
     wanted = (namespace if operator else "", name, digest)
     if wants_help:
         return _explain(*wanted)

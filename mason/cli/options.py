@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from mason.cli import completion_sources
 from mason.cli.output import LEVELS, choose_level
 
 
@@ -22,6 +23,16 @@ log_level = click.option(
     callback=_choose,
     expose_value=False,
     help="How much is said on stderr (info unless told).",
+)
+
+
+config_id = click.option(
+    "-c",
+    "--config",
+    "config_id",
+    metavar="ID",
+    help="The configuration to use for this call.",
+    shell_complete=completion_sources.config_ids,
 )
 
 

@@ -19,7 +19,11 @@ _NARROWEST_COLUMN = 8
 
 def show(text: str) -> None:
     """Print what the command was asked for."""
-    print(text)
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # The reader of the pipe has had enough (`mason operator | head`): the rest goes nowhere, and nothing is wrong.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def tell(text: str, level: str = "info") -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from mason.cli import completion_sources
-from mason.cli.options import log_level
+from mason.cli.options import config_id, log_level
 from mason.cli.output import show, show_banner, show_table
 from mason.errors import NotFound, Unsupported
 from mason.util.environment import MasonEnvironment
@@ -18,14 +17,7 @@ from mason.util.environment import MasonEnvironment
 @click.option("-d", "--deploy", is_flag=True, help="Hand the workflow to the scheduler.")
 @click.option("-r", "--run", "run_now", is_flag=True, help="Run the workflow now.")
 @click.option("-s", "--schedule-name", metavar="NAME", help="The name of the schedule.")
-@click.option(
-    "-c",
-    "--config",
-    "config_id",
-    metavar="ID",
-    help="The configuration to use for this call.",
-    shell_complete=completion_sources.config_ids,
-)
+@config_id
 @log_level
 def command(
     namespace: str | None,

@@ -11,7 +11,15 @@ from pathlib import Path
 from mason import __version__
 from mason.configurations.configuration import Configuration, parse_checked_configuration, parse_configuration
 from mason.configurations.valid_config import ValidConfig, validate_configuration
-from mason.errors import ConfigurationNotFound, InvalidConfiguration, MasonError, NoData, PathNotFound, StateFailed
+from mason.errors import (
+    ConfigurationNotFound,
+    Conflict,
+    InvalidConfiguration,
+    MasonError,
+    NoData,
+    PathNotFound,
+    StateFailed,
+)
 from mason.state.home import open_state, read_state
 from mason.state.models import SavedConfiguration
 from mason.state.store import StateStore
@@ -24,14 +32,14 @@ _BUILT_IN_FILE = Path(__file__).parent / "local.yaml"
 
 
 @dataclass(frozen=True)
-class Reading:
+class ConfigurationsRead:
     """What became of reading the configurations below a path."""
 
     valid: Sequence[tuple[Path, Configuration]]
     problems: Sequence[str]
 
 
-def read_configurations(path: Path) -> Reading:
+def read_configurations(path: Path) -> ConfigurationsRead:
     """Read a configuration file, or every one in a folder and its sub-folders.
 
     Raises:
@@ -46,13 +54,15 @@ def read_configurations(path: Path) -> Reading:
         except InvalidConfiguration as error:
             problems += error.messages
     twice = _duplicates(valid)
-    refused = {each.id for each, _ in twice}
-    return Reading([each for each in valid if each[1].id not in refused], [*problems, *(text for _, text in twice)])
+    refused = {configuration.id.casefold() for configuration, _ in twice}
+    kept = [each for each in valid if each[1].id.casefold() not in refused]
+    return ConfigurationsRead(kept, [*problems, *(text for _, text in twice)])
 
 
 def save_configurations(env: MasonEnvironment, valid: Sequence[tuple[Path, Configuration]]) -> str | None:
     """Save configurations, and make the first one current when none is: its id is returned then."""
     store = open_state(env)
+    _refuse_twins(store, valid)
     store.save_configurations(
         [SavedConfiguration(each.id, each.document.text, str(file), __version__) for file, each in valid]
     )
@@ -115,7 +125,7 @@ def find_configuration(env: MasonEnvironment, store: StateStore, config_id: str)
         return _parse_saved(env, saved[config_id])
     if config_id == BUILT_IN:
         return _built_in()
-    raise ConfigurationNotFound(config_id, sorted(saved))
+    raise ConfigurationNotFound(config_id, sorted({*saved, BUILT_IN}))
 
 
 def saved_file(env: MasonEnvironment, config_id: str) -> Path:
@@ -154,11 +164,19 @@ def _duplicates(valid: Sequence[tuple[Path, Configuration]]) -> list[tuple[Confi
     first: dict[str, Path] = {}
     twice = []
     for file, configuration in valid:
-        other = first.setdefault(configuration.id, file)
+        other = first.setdefault(configuration.id.casefold(), file)  # a file's name may not tell X from x
         if other != file:
             problem = configuration.document.problem(("id",), f'"{configuration.id}" is the id of {other} as well')
             twice.append((configuration, str(problem)))
     return twice
+
+
+def _refuse_twins(store: StateStore, valid: Sequence[tuple[Path, Configuration]]) -> None:
+    saved = {each.id.casefold(): each.id for each in store.list_configurations()}
+    for file, configuration in valid:
+        other = saved.get(configuration.id.casefold(), configuration.id)
+        if other != configuration.id:
+            raise Conflict(f'{file}: the id "{configuration.id}" differs from the saved "{other}" only in case.')
 
 
 def _parse_saved(env: MasonEnvironment, saved: SavedConfiguration) -> Configuration:

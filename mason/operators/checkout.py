@@ -6,6 +6,7 @@ The state store is the truth. A checkout is made before the name points to it, a
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import shutil
@@ -15,7 +16,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mason.errors import StateFailed
-from mason.operators.definition_folder import digest_of
 from mason.state.models import Kind, Name
 from mason.state.store import StateStore
 from mason.util.atomic_file import sync_folder
@@ -60,7 +60,7 @@ def link_current(env: MasonEnvironment, store: StateStore) -> None:
     """
     try:
         with _locked(env.home / ".links.lock"):
-            _sweep(env.object_home)
+            _sweep(env.object_home, store.list_digests())
             for kind, home in ((Kind.OPERATOR, env.operator_home), (Kind.WORKFLOW, env.workflow_home)):
                 wanted = {
                     _place(home, each.name): env.object_home / each.digest for each in store.list_registrations(kind)
@@ -75,10 +75,10 @@ def link_current(env: MasonEnvironment, store: StateStore) -> None:
         ) from error
 
 
-def _sweep(object_home: Path) -> None:
-    """Remove what processes that were killed had begun to check out."""
-    for folder in object_home.glob(".*"):
-        if time.time() - folder.stat().st_mtime > _ABANDONED_SECONDS:
+def _sweep(object_home: Path, registered: set[str]) -> None:
+    """Remove checkouts that nothing is registered for; young ones may be another process's that is about to."""
+    for folder in object_home.iterdir() if object_home.is_dir() else ():
+        if folder.name not in registered and time.time() - folder.stat().st_mtime > _ABANDONED_SECONDS:
             _remove(folder)
 
 
@@ -132,7 +132,8 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
             os.fsync(handle.fileno())
         file.chmod(0o444)
     folder.chmod(0o755)
-    assert digest_of(_read(folder) or {}) == digest_of(files)
+    if _read(folder) != files:
+        raise OSError(errno.EIO, "what was written is not what was read back", str(folder))
 
 
 def _remove(folder: Path) -> None:

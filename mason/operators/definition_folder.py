@@ -12,7 +12,7 @@ from typing import Any
 from mason.errors import InvalidDefinition, NoData, PathNotFound
 from mason.operators.definition_kind import DefinitionKind
 from mason.operators.source_check import check_source
-from mason.parameters.definition import ParameterDefinition, ParameterDefinitions
+from mason.parameters.definition import ParameterDefinition
 from mason.parameters.values import BadValue, read_value
 from mason.state.models import Name, NewRegistration, Registration
 from mason.util.json_schema import check_document
@@ -25,14 +25,14 @@ _IGNORED = frozenset({"__pycache__"})
 
 
 @dataclass(frozen=True)
-class Reading:
+class DefinitionsRead:
     """What became of reading the definitions below a path."""
 
     valid: Sequence[NewRegistration]
     problems: Sequence[str]
 
 
-def read_definitions(path: Path, kinds: Sequence[DefinitionKind]) -> Reading:
+def read_definitions(path: Path, kinds: Sequence[DefinitionKind]) -> DefinitionsRead:
     """Read every definition below a path; a problem in one does not hide those of another.
 
     Raises:
@@ -52,7 +52,7 @@ def read_definitions(path: Path, kinds: Sequence[DefinitionKind]) -> Reading:
             problems += error.messages
     if not found:
         raise NoData(f"{path}: no {' or '.join(kind.file_name for kind in kinds)} below it.")
-    return Reading(valid, [*problems, *_same_names(valid)])
+    return DefinitionsRead(valid, [*problems, *_same_names(valid)])
 
 
 def read_definition(kind: DefinitionKind, folder: Path, kinds: Sequence[DefinitionKind]) -> NewRegistration:
@@ -143,22 +143,27 @@ def _check_definition(kind: DefinitionKind, document: YamlDocument) -> list[Prob
             problems.append(document.problem((key,), f'"{value}" cannot be a name: {IDENTIFIER_RULE}'))
     if document.value.get("command") == "":
         problems.append(document.problem(("command",), "must not be empty"))
-    if not problems and "parameters" in document.value:
-        problems += _check_parameters(document, document.value["parameters"])
+    if not any(problem.key.startswith("parameters") for problem in problems):
+        problems += _check_parameters(document, document.value.get("parameters") or {})
     return sorted(set(problems))
 
 
-def _check_parameters(document: YamlDocument, given: Mapping[str, Any] | None) -> Iterator[Problem]:
+def _check_parameters(document: YamlDocument, given: Mapping[str, Any]) -> Iterator[Problem]:
     words: set[str] = set()
-    for parameter in ParameterDefinitions.of(given).all:
-        for word in (parameter.name, *parameter.aliases):
-            if not is_identifier(word):
-                yield document.problem(("parameters",), f'"{word}" cannot be a parameter: {IDENTIFIER_RULE}')
-            if word in words:
-                yield document.problem(("parameters",), f'"{word}" names two parameters')
-            words.add(word)
-        for message in _parameter_problems(parameter):
-            yield document.problem(("parameters",), f'"{parameter.name}" {message}')
+    for kind in ("required", "optional"):
+        for index, each in enumerate(given.get(kind) or ()):
+            parameter = ParameterDefinition.of(each, required=kind == "required")
+            for message in (*_name_problems(parameter, words), *_parameter_problems(parameter)):
+                yield document.problem(("parameters", kind, index), f'"{parameter.name}" {message}')
+
+
+def _name_problems(parameter: ParameterDefinition, words: set[str]) -> Iterator[str]:
+    for word in (parameter.name, *parameter.aliases):
+        if not is_identifier(word):
+            yield f'cannot be called "{word}": {IDENTIFIER_RULE}'
+        if word in words:
+            yield f'has the name "{word}", which another parameter has as well'
+        words.add(word)
 
 
 def _parameter_problems(parameter: ParameterDefinition) -> Iterator[str]:

@@ -27,6 +27,6 @@ class OperatorDefinition(ABC):
     def plan(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        """Say what `run` would do, without writing anything."""
-        resp.add_info("This operator says no more about its plan than its parameters and clients.")
+        """Say what `run` would do, without writing anything; an operator that writes something has its own plan."""
+        resp.add_info("The operator says nothing about its plan beyond its parameters and clients.")
         return OperatorResponse(resp)

@@ -47,11 +47,12 @@ class ParameterDefinition:
         return cls(required=required, **values)
 
     def to_json_schema(self) -> dict[str, Any]:
+        choices = {"enum": list(self.choices)} if self.choices else {}
         limits = {"default": self.default, "minimum": self.minimum, "maximum": self.maximum}
         return {
             "type": _JSON_TYPES.get(self.type, "string"),
             **({"format": _JSON_FORMATS[self.type]} if self.type in _JSON_FORMATS else {}),
-            **({"enum": list(self.choices)} if self.choices else {}),
+            **({"items": {"type": "string", **choices}} if self.type == "list" else choices),
             **({"description": self.description} if self.description else {}),
             **{key: value for key, value in limits.items() if value is not None},
         }
@@ -99,7 +100,7 @@ class ParameterDefinitions:
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": title,
             "type": "object",
-            "properties": {each.name: each.to_json_schema() for each in self.all},
-            "required": [each.name for each in self.required],
+            "properties": {word: each.to_json_schema() for each in self.all for word in (each.name, *each.aliases)},
+            "required": [each.name for each in self.required if not each.aliases],
             "additionalProperties": False,
         }

@@ -28,7 +28,10 @@ def read_value(definition: ParameterDefinition, given: Any) -> Any:
         BadValue: it does not fit.
     """
     if definition.type == "list":
-        return _read_list(given)
+        values = _read_list(given)
+        for each in values:
+            _check_limits(definition, each)
+        return values
     if isinstance(given, Mapping | list):
         raise BadValue(f"must be of type {definition.type}, not {json.dumps(given)}")
     value = _READERS[definition.type](_text(given))

@@ -53,7 +53,8 @@ def without_strangers(files: Sequence[DataFile]) -> tuple[list[DataFile], list[D
     """
     if not any(format_of_name(file.name) for file in files):
         return list(files), []
-    belong, strangers = [], []
+    belong: list[DataFile] = []
+    strangers: list[DataFile] = []
     for file in files:
         known = format_of_name(file.name) or not PurePosixPath(file.name).suffix
         (belong if known else strangers).append(file)

@@ -54,6 +54,13 @@ def format_of_name(name: str) -> str:
     return _BY_EXTENSION.get(extension, "") if stem else ""
 
 
+def name_without_format(name: str) -> str:
+    """Return a file's name without the endings that say its format: `orders.csv.gz` → `orders`."""
+    while format_of_name(name):
+        name = name.rpartition(".")[0]
+    return name
+
+
 def codec_of(start: bytes) -> str:
     """Return the compression that the file's first bytes show, whatever its name says; "" for none."""
     found = _FIRST_BYTES(start)

@@ -37,7 +37,8 @@ class Inferred:
         """Say in one sentence how much was looked at."""
         rows = f"{self.rows_read:,} row{'s' * (self.rows_read != 1)} of " if self.rows_read else ""
         files = f"{self.files_read:,} of {self.files:,} files" if self.files > 1 else "1 file"
-        end = "; read_all: true reads everything." if self.sampled else ", which is everything."
+        everything = ", which is everything." if self.files_read == self.files else "."
+        end = "; read_all: true reads everything." if self.sampled else everything
         return f"Looked at {rows}{files}{end}"
 
 
@@ -104,7 +105,7 @@ def _combine(
     partitions = partition_columns(files)
     _compare_keys(files, list(partitions), warnings)
     _compare_headers(schemas, warnings)
-    notes = [*warnings.lines(), *_notes(found, partitions)]
+    notes = [*warnings.lines(), *_case_twins(schemas), *_notes(found, partitions)]
     columns = [column for name, column in found.items() if name not in partitions]
     formats = {schema.format for schema in schemas.values()}
     data = [column.to_column(len(schemas), with_details=formats == {"parquet"}) for column in columns]
@@ -144,6 +145,18 @@ def _compare_headers(schemas: Mapping[str, FileSchema], warnings: FileWarnings) 
     for file, schema in schemas.items():
         if not schema.header:
             warnings.add(file, "it has no header, unlike others: its columns are called col_0 and so on")
+
+
+def _case_twins(schemas: Mapping[str, FileSchema]) -> Iterator[str]:
+    """Columns of different files that may be meant to be one; those within a file are told of that file."""
+    first: dict[str, tuple[str, str]] = {}
+    told: set[str] = set()
+    for file, schema in schemas.items():
+        for name in schema.columns:
+            other, other_file = first.setdefault(name.casefold(), (name, file))
+            if other != name and name not in told and other_file != file:
+                told.add(name)
+                yield f'The columns "{other}" ({other_file}) and "{name}" ({file}) differ only in case.'
 
 
 def _notes(found: Mapping[str, FoundColumn], partitions: Mapping[str, Column]) -> Iterator[str]:

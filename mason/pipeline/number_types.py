@@ -10,6 +10,7 @@ import pyarrow as pa
 EXACT_IN_DOUBLE = 15  # every decimal number of so many digits survives the way through a double and back
 SHORT_DECIMAL = 18  # the precision that fits eight bytes
 MAX_PRECISION = 38
+MONEY_SCALE = 4  # so few decimals are money and rates, where a double would be an answer to no question
 _DECLARED_DIGITS = {8: 3, 16: 5, 32: 10, 64: 19}
 
 
@@ -40,7 +41,8 @@ def unite_numbers(seen: Collection[pa.DataType | Digits]) -> pa.DataType:
 
     - Integers widen; uint64 beside a signed integer is decimal128(20, 0).
     - Digits of one scale are int64 or a decimal of that scale, so that the text comes back the same.
-    - Digits of several scales are double while a double gives each number back, else decimal.
+    - Digits of several scales up to four are a decimal of the largest one.
+    - Of several and larger scales they are double while a double gives each number back, else decimal.
     - A declared integer beside a float is double: its values are not known to be too long for one.
     - Long digits or a long decimal beside a declared float are text: a double would change them, and how many
       decimals the floats need is not known.
@@ -80,8 +82,9 @@ def _unite_integers(types: Sequence[pa.DataType], digits: Sequence[Digits]) -> p
 def _needs_double(types: Sequence[pa.DataType], digits: Sequence[Digits]) -> bool:
     if any(map(pa.types.is_floating, types)) or any(each.are_doubles for each in digits):
         return True
-    # A declared decimal says that its owner wants decimals; scales that merely vary in text say the opposite.
-    return len({each.scale for each in digits}) > 1 and not any(map(pa.types.is_decimal, types))
+    # A declared decimal says that its owner wants decimals; many decimals, and now more, now fewer, are a measurement.
+    scales = {each.scale for each in digits}
+    return len(scales) > 1 and max(scales) > MONEY_SCALE and not any(map(pa.types.is_decimal, types))
 
 
 def _are_too_long_for_double(types: Sequence[pa.DataType], digits: Sequence[Digits]) -> bool:

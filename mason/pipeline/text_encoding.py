@@ -98,7 +98,7 @@ def _detect_eight_bit(start: bytes) -> Encoding:
         if not start[: error.start].isascii():
             return Encoding("utf-8", "replace", f"{fault}; such bytes are read as �")
         name, shown = ("cp1252", "Windows-1252") if _is_windows(start) else ("latin-1", "Latin-1")
-        return Encoding(name, "strict", f"{fault}; it is read as {shown}. The parameter encoding says otherwise")
+        return Encoding(name, "strict", f"{fault}; it is read as {shown} (the parameter encoding can say otherwise)")
     return _UTF8
 
 

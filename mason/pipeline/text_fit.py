@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mason.pipeline.number_types import EXACT_IN_DOUBLE
+from mason.pipeline.number_types import EXACT_IN_DOUBLE, MONEY_SCALE
 from mason.pipeline.text_types import classify
 from mason.pipeline.types import Evidence, decide, storable
 
 _BOOLEANS = pa.array(["true", "false", "True", "False", "TRUE", "FALSE"])
 _INTEGER = r"^(0|-?[1-9][0-9]*)$"
-_NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?$"
+_NUMBER = r"^(0|-?[1-9][0-9]*|-?(0|[1-9][0-9]*)\.[0-9]+)$"
 _NAIVE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?$"
 _ZONED = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 
@@ -70,12 +70,14 @@ def _are_numbers_for_double(values: pa.Array, target: pa.DataType) -> bool:
 
 
 def _survives_double(value: str) -> bool:
-    return bool(pa.types.is_floating(decide(classify([value, "0.5"]))))
+    return bool(pa.types.is_floating(decide(classify([value, "0.5", "0.00005"]))))
 
 
 def _are_decimals(values: pa.Array, target: pa.DataType) -> bool:
     if not target.scale:
         return _all_match(values, _INTEGER)
+    if target.scale <= MONEY_SCALE:
+        return _all_match(values, rf"^(0|-?[1-9][0-9]*|-?(0|[1-9][0-9]*)\.[0-9]{{1,{target.scale}}})$")
     return _all_match(values, rf"^-?(0|[1-9][0-9]*)\.[0-9]{{{target.scale}}}$")
 
 

@@ -4,7 +4,8 @@
 |---|---|
 | `0`, `-17` | int64; beyond it decimal128(38, 0), beyond 38 digits text |
 | `1.50`, `2.25`: one scale | decimal128(18, 2), beyond 18 digits decimal128(38, 2): the same text comes back |
-| `1.5`, `2.25`, `3`: several scales | double if it gives each number back, else decimal: the same number comes back |
+| `1.5`, `2.25`, `3`: several scales, up to 4 | decimal128(18, 2): the same number comes back |
+| `0.1`, `0.12345`: several scales, larger | double if it gives each number back, else decimal: the number comes back |
 | `true`, `False`, `TRUE` … | bool; `0`, `1`, `yes`, `no` are not |
 | `2024-02-29` | date32, if the calendar has that day |
 | `2024-02-29 10:00`, `…T10:00:00.123` | timestamp[us]; with more than six decimals text, as it would lose them |

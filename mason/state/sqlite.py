@@ -7,7 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from shutil import disk_usage
@@ -85,6 +85,9 @@ class SqliteStore(StateStore):
             for table in ("current_registrations", "registrations"):
                 db.execute(f"DELETE FROM {table} WHERE kind = ? AND namespace = ? AND command = ?", _key(name))  # noqa: S608
             db.execute("DELETE FROM object_files WHERE digest NOT IN (SELECT digest FROM registrations)")
+
+    def list_digests(self) -> set[str]:
+        return {digest for (digest,) in self._read("SELECT DISTINCT digest FROM registrations", ())}
 
     def get_files(self, digest: str) -> dict[str, bytes]:
         return dict(self._read("SELECT path, content FROM object_files WHERE digest = ? ORDER BY path", (digest,)))
@@ -221,7 +224,10 @@ class SqliteStore(StateStore):
 def _open_to_write(file: Path | None) -> sqlite3.Connection:
     if file is None:
         return _open(":memory:")
-    db = _open(f"{file.as_uri()}?mode=rwc")
+    # Readable by nobody else: it holds configurations, and these may hold secrets. SQLite's own files take after it.
+    with suppress(OSError):  # where it cannot be, SQLite says so in its own words
+        file.touch(mode=0o600)
+    db = _open(f"{file.as_uri()}?mode=rw")
     if db.execute("PRAGMA user_version").fetchone()[0] == 0:
         db.execute("PRAGMA journal_mode = WAL")  # stays as it was where the file system cannot do it
     return db

@@ -51,6 +51,10 @@ class StateStore(ABC):
         """Forget the name and all its versions."""
 
     @abstractmethod
+    def list_digests(self) -> set[str]:
+        """Return the digest of every version of every name."""
+
+    @abstractmethod
     def get_files(self, digest: str) -> dict[str, bytes]:
         """Return the files of a version."""
 

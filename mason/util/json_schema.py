@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from mason.util.nearest import did_you_mean
 from mason.util.problems import Problem
+from mason.util.redaction import REDACTED, is_secret_name
 from mason.util.yaml_file import YamlDocument
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
+_UNSAID = "has a value that does not fit"
 _TYPE_WORDS = {"object": "a mapping", "array": "a list", "string": "text", "integer": "a whole number",
                "number": "a number", "boolean": "true or false", "null": "nothing"}  # fmt: skip
 
@@ -53,16 +55,17 @@ def _explain(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], st
     elif error.validator == "type":
         types = [wanted] if isinstance(wanted, str) else wanted
         words = " or ".join(_TYPE_WORDS.get(each, each) for each in types)
-        yield key, f"must be {words}, not {_shown(instance)}"
+        yield key, f"must be {words}, not {_kind(instance)}"
     elif error.validator == "enum":
         near = did_you_mean(str(instance), [str(each) for each in wanted])
-        yield key, f"{_shown(instance)} is not one of {', '.join(map(str, wanted))}. {near}".rstrip()
+        yield key, f"{_shown(instance, key, schema)} is not one of {', '.join(map(str, wanted))}. {near}".rstrip()
     elif error.validator == "const":
-        yield key, f"must be {wanted!r}, not {_shown(instance)}"
+        yield key, f"must be {wanted!r}, not {_shown(instance, key, schema)}"
     elif error.validator in ("anyOf", "oneOf") and error.context:
         yield from _explain_alternatives(error)
     else:
-        yield key, str(schema.get("x-mason-message") or error.message)
+        fallback = _UNSAID if _is_secret(key, schema) else error.message
+        yield key, str(schema.get("x-mason-message") or fallback)
 
 
 def _explain_alternatives(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -81,6 +84,18 @@ def _explain_alternatives(error: ValidationError) -> Iterator[tuple[tuple[str | 
                 yield from _explain(each)
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, key: Sequence[str | int], schema: Any) -> str:
+    if _is_secret(key, schema):
+        return REDACTED
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _is_secret(key: Sequence[str | int], schema: Any) -> bool:
+    return bool(schema.get("x-mason-secret")) or any(isinstance(part, str) and is_secret_name(part) for part in key)
+
+
+def _kind(value: object) -> str:
+    """Return what a value is, in words. Not the value: where it is of the wrong kind, it may be anything."""
+    kinds = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
+    return _TYPE_WORDS[kinds.get(type(value), "null")]

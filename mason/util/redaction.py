@@ -14,7 +14,7 @@ _SECRET_WORD = re.compile(
 )
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _URL_PASSWORD = re.compile(r"(?P<before>[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+(?=@)")
-_SHORTEST_SECRET = 4
+_LONG_SECRET = 4
 
 
 def is_secret_name(name: str) -> bool:
@@ -57,11 +57,9 @@ class Redactor:
         self.learn(secrets)
 
     def learn(self, secrets: Iterable[str]) -> None:
-        """Add secrets; very short ones are left out, since replacing them would only garble the text."""
-        for secret in secrets:
-            if len(secret) >= _SHORTEST_SECRET:
-                # As it is, and as it stands in a traceback or in JSON.
-                self._secrets |= {secret, repr(secret)[1:-1], json.dumps(secret)[1:-1]}
+        """Add secrets: as they are, and as they stand in a traceback or in JSON."""
+        for secret in filter(None, secrets):
+            self._secrets |= {secret, repr(secret)[1:-1], json.dumps(secret)[1:-1]}
 
     def __call__(self, text: str) -> str:
         return redact_url(self._without_secrets(text))
@@ -76,7 +74,10 @@ class Redactor:
 
     def _without_secrets(self, text: str) -> str:
         for secret in sorted(self._secrets, key=len, reverse=True):
-            text = text.replace(secret, REDACTED)
+            if len(secret) >= _LONG_SECRET:
+                text = text.replace(secret, REDACTED)
+            else:  # inside other words it would be found everywhere
+                text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", REDACTED, text)
         return text
 
 

@@ -64,7 +64,7 @@ def test_parameters_of_an_operator_without_a_namespace_complete(ready: Mason) ->
 
 def test_configuration_ids_complete_wherever_one_is_taken(ready: Mason) -> None:
     for line in ("mason operator table get -c ", "mason config -s ", "mason doctor -c ", "mason workflow a b -c "):
-        assert complete(ready, line) == ["1", "2", "3", "examples"], line
+        assert complete(ready, line) == ["1", "2", "3", "examples", "local"], line
     assert complete(ready, "mason config -s e") == ["examples"]
 
 

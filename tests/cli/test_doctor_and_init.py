@@ -90,7 +90,7 @@ class TestDoctor:
         unknown, unset = mason("doctor", "-c", "x"), mason("doctor")
 
         assert (unknown.exit_code, unset.exit_code) == (1, 1)
-        assert findings(unknown)["Configuration"] == ("WRONG", 'Configuration "x" not found. Saved configurations: t.')
+        assert findings(unknown)["Configuration"] == ("WRONG", 'Configuration "x" not found. There are: local, t.')
         assert findings(unset)["Configuration"][0] == "WRONG"
         assert "the variable GONE is not set" in unset.stdout
 

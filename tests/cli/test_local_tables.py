@@ -70,7 +70,7 @@ class TestTables:
         assert found["DatabaseName"] == "shop"
         assert found["Path"] == str(shop.folder / "shop" / "orders.csv")
         assert found["Schema"]["SchemaType"] == "csv"
-        assert columns(found) == {"id": "string", "name": "string", "price": "double", "day": "date32[day]"}
+        assert columns(found) == {"id": "string", "name": "string", "price": "decimal128(18, 2)", "day": "date32[day]"}
 
     def test_parquet_prints_its_own_words_spelled_as_they_are_public(self, shop: Mason) -> None:
         found = table(shop, "events")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
@@ -31,6 +33,8 @@ COLUMNS = st.lists(st.one_of(NUMBERS, TIMES, WORDS), min_size=1, max_size=6)
 @settings(max_examples=600)
 @given(COLUMNS, st.one_of(NUMBERS, TIMES, WORDS))
 @example(["1"], "007")
+@example(["0.00"], "-0")
+@example(["0.1", "0.12345"], "-0")
 @example(["1.50"], "1.5")
 @example(["1.5", "1.25"], "3")
 @example(["2024-01-01 10:00"], "2024-01-01")
@@ -53,8 +57,10 @@ def test_a_column_fits_the_type_that_was_chosen_for_it_and_comes_back(column: li
     fitted = fit_text(pa.array(column), target)
 
     assert fitted is not None and fitted.type == target
-    if pa.types.is_integer(target) or (pa.types.is_decimal(target)) or pa.types.is_date(target):
+    if pa.types.is_integer(target) or pa.types.is_date(target):
         assert fitted.cast(pa.string()).to_pylist() == column
+    if pa.types.is_decimal(target):
+        assert fitted.to_pylist() == [Decimal(value) for value in column]
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ def test_every_usual_encoding_is_read(folder: Folder, encoding: str) -> None:
 def test_text_that_is_not_utf8_is_read_as_latin1_with_a_warning_that_names_the_file(folder: Folder) -> None:
     folder.given("a.csv", b"id,name\n1,\xfc\x81\n")
 
-    assert folder.warnings().startswith("a.csv: it is not valid UTF-8 at byte 10 (0xfc); it is read as Latin-1.")
+    assert folder.warnings().startswith("a.csv: it is not valid UTF-8 at byte 10 (0xfc); it is read as Latin-1 (")
 
 
 def test_a_wrong_byte_in_utf8_is_reported_and_spoils_nothing_else(folder: Folder) -> None:

@@ -47,7 +47,7 @@ def test_how_many_decimals_a_file_shows_is_no_conflict(folder: Folder) -> None:
     folder.given("a.csv", "price\n1.50\n2.25\n")
     folder.given("b.csv", "price\n1.5\n")
 
-    assert folder.types() == {"price": "double"}
+    assert folder.types() == {"price": "decimal128(18, 2)"}
     assert not folder.infer().conflicts
 
 
@@ -56,7 +56,7 @@ def test_whole_numbers_beside_fractions_are_a_conflict(folder: Folder) -> None:
     folder.given("b.csv", "price\n1.5\n")
 
     assert str(folder.infer().conflicts[0]) == (
-        'Column "price" differs between files (int64 in a.csv, double in b.csv): taken as double.'
+        'Column "price" differs between files (int64 in a.csv, decimal128(18, 1) in b.csv): taken as decimal128(18, 1).'
     )
 
 
@@ -313,3 +313,10 @@ def test_a_file_that_merely_lies_beside_the_data_is_left_out_and_named(folder: F
 
     assert (found.files, found.rows_read) == (2, 2)
     assert found.warnings == ["README.md: its name is not that of a data file; it is left out."]
+
+
+def test_names_that_differ_only_in_case_between_files_are_reported_with_both(folder: Folder) -> None:
+    folder.given("a.csv", "Id,x\n1,2\n")
+    folder.given("b.csv", "id,x\n1,2\n")
+
+    assert folder.warnings() == 'The columns "Id" (a.csv) and "id" (b.csv) differ only in case.'

@@ -49,7 +49,7 @@ class StorageClient(Role):
     def infer_table(
         self, path: Path, database: str, table: str, options: InferOptions, *, response: Response
     ) -> tuple[Table, Response]:
-        """Return the table that the files at or below the path make up.
+        """Return the table that the files at or below the path make up; without a name it is called as the path is.
 
         Raises:
             PathNotFound: there is nothing there.

@@ -60,8 +60,7 @@ class LocalMetastoreClient(MetastoreClient):
 
     @verb
     def list_databases(self, *, response: Response) -> Sequence[Database]:
-        folders = [each for each in visible(self.root) if each.is_dir()]
-        return [Database(each.name, str(each)) for each in folders]
+        return [Database(each.name, str(each)) for each in self._folders()]
 
     @verb
     def get_database(self, database: str, *, response: Response) -> Database:
@@ -71,7 +70,7 @@ class LocalMetastoreClient(MetastoreClient):
     def create_database(self, database: str, *, response: Response) -> Database:
         folder = _below(self.root, database, "database")
         if folder.name != database or database.startswith((".", "_")):
-            raise BadPath(f'"{database}" cannot be a database: it would not be listed.')
+            raise BadPath(f'"{database}" cannot be created: a database is one folder, not named with . or _ in front.')
         if folder.exists():
             raise AlreadyExists(f'Database "{database}" exists already ({folder}).')
         folder.mkdir(parents=True)
@@ -128,7 +127,7 @@ class LocalMetastoreClient(MetastoreClient):
     def delete_table(self, database: str, table: str, *, response: Response) -> None:
         folder = self._folder(database)
         found = self._find(database, table)
-        others = [each.name for each in find_tables(folder).values() if each.path == found.path and each != found]
+        others = [each.name for each in find_tables(folder).values() if each != found and each.shares_data_with(found)]
         if others and found.entry is None:
             raise Conflict(f'The data of "{table}" are also those of {", ".join(others)}.', hint="Delete that first.")
         # Data inside the database are the table's own and go with it; data elsewhere belong to somebody else.
@@ -155,8 +154,16 @@ class LocalMetastoreClient(MetastoreClient):
     def _folder(self, database: str) -> Path:
         folder = _below(self.root, database, "database")
         if not folder.is_dir():
-            raise DatabaseNotFound(database, [each.name for each in visible(self.root) if each.is_dir()])
+            raise DatabaseNotFound(database, [each.name for each in self._folders()])
         return folder
+
+    def _folders(self) -> list[Path]:
+        if not self.root.is_dir():
+            raise NotFound(
+                f'{self.root}, the root of the client "local", is not a folder.',
+                hint="Create it, or choose another configuration with -c (the built-in one is called local).",
+            )
+        return [each for each in visible(self.root) if each.is_dir()]
 
     def _find(self, database: str, table: str) -> FoundTable:
         folder = self._folder(database)

@@ -56,6 +56,7 @@ class LocalStorageClient(StorageClient):
 
     @verb
     def infer_table(self, path: Path, database: str, table: str, options: InferOptions, *, response: Response) -> Table:
+        from mason.pipeline.formats import name_without_format
         from mason.pipeline.inference import infer
 
         found = infer(self.filesystem(), path.path, options)
@@ -63,7 +64,7 @@ class LocalStorageClient(StorageClient):
             response.add_warning(warning)
         response.add_info(found.describe_sample())
         return Table(
-            name=table,
+            name=table or name_without_format(LocalPath(path.path).name),
             database_name=database,
             path=str(path),
             created_by="mason",

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from mason.engines.metastore.models.table import Table
 from mason.errors import UnreadableFile
-from mason.pipeline.formats import format_of_name
+from mason.pipeline.formats import format_of_name, name_without_format
 
 OWN_FOLDER = ".mason"
 _NOT_IN_FILE_NAMES = re.compile(r"[/%\0]|^\.")
@@ -33,6 +33,12 @@ class FoundTable:
     @property
     def path(self) -> str:
         return self.elsewhere or str(self.place or "")
+
+    def shares_data_with(self, other: FoundTable) -> bool:
+        """Say whether some file belongs to both tables."""
+        if self.place is None or other.place is None:
+            return False
+        return self.place == other.place or self.place in other.place.parents or other.place in self.place.parents
 
 
 def find_tables(folder: Path) -> dict[str, FoundTable]:
@@ -111,8 +117,4 @@ def _data_files(folder: Path) -> Iterator[str]:
 
 
 def _table_name(place: Path) -> str:
-    """Return the name without the endings that say its format: `orders.csv.gz` → `orders`."""
-    name = place.name
-    while place.is_file() and format_of_name(name):
-        name = name.rpartition(".")[0]
-    return name
+    return name_without_format(place.name) if place.is_file() else place.name

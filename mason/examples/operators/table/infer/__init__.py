@@ -1,5 +1,3 @@
-from pathlib import PurePosixPath
-
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.metastore.models.table import Table
@@ -42,7 +40,7 @@ def _infer(config: ValidConfig, parameters: ValidatedParameters, resp: Response)
         nulls=tuple(parameters.get_optional("nulls") or ()),
         read_all=parameters.get_optional("read_all"),
     )
-    table_name = parameters.get_optional("table_name") or PurePosixPath(path.path).name.split(".")[0]
+    table_name: str = parameters.get_optional("table_name") or ""
     database_name: str = parameters.get_required("database_name")
     # Before the files are read: a database that is not there would be noticed only afterwards.
     _, response = config.metastore.client.get_database(database_name, response=resp)
