@@ -18,10 +18,8 @@ class DefinitionKind:
     kind: Kind
     file_name: str
     schema_file: Path
-    base_class: str
-    """The class to inherit from, with its module."""
-    methods: Mapping[str, Sequence[str]]
-    """The methods that the class must have, each with its parameters."""
+    bases: Mapping[str, Mapping[str, Sequence[str]]]
+    """The classes to inherit from, with their module, and the methods that each wants, with their parameters."""
     needs_class: bool
 
     @property
@@ -34,7 +32,11 @@ OPERATORS = DefinitionKind(
     Kind.OPERATOR,
     "operator.yaml",
     Path(__file__).parent / "schema.json",
-    "mason.operators.operator_definition.OperatorDefinition",
-    {"run": ("self", "env", "config", "parameters", "resp")},
+    {
+        "mason.operators.operator_definition.OperatorDefinition": {
+            "run": ("self", "env", "config", "parameters", "resp")
+        },
+        "mason.operators.operator_definition.DataOperator": {"job": ("self", "config", "parameters")},
+    },
     needs_class=True,
 )

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
+from mason.engines.execution.models.job import Job
 from mason.operators.operator_response import OperatorResponse
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.util.environment import MasonEnvironment
@@ -30,3 +31,27 @@ class OperatorDefinition(ABC):
         """Say what `run` would do, without writing anything; an operator that writes something has its own plan."""
         resp.add_info("The operator says nothing about its plan beyond its parameters and clients.")
         return OperatorResponse(resp)
+
+
+class DataOperator(OperatorDefinition):
+    """An operator that moves data: it says which job, and the execution engine plans and runs it.
+
+    Since both come from the same job, a plan cannot promise what the run does not do.
+    """
+
+    @abstractmethod
+    def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
+        """Return the job that these parameters ask for."""
+
+    def plan(
+        self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
+    ) -> OperatorResponse:
+        plan, response = config.execution.client.plan_job(self.job(config, parameters), response=resp)
+        return OperatorResponse(response, plan)
+
+    def run(
+        self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
+    ) -> OperatorResponse:
+        plan, response = config.execution.client.plan_job(self.job(config, parameters), response=resp)
+        record, response = config.execution.client.run_job(plan, response=response)
+        return OperatorResponse(response, record)

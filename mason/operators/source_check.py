@@ -39,13 +39,15 @@ def check_source(kind: DefinitionKind, class_name: str, files: Mapping[str, byte
 
 
 def _class_problems(kind: DefinitionKind, found: ast.ClassDef, module: _Module) -> list[str]:
-    base_name = kind.base_class.rpartition(".")[2]
     lineage = _lineage(found, module)
-    if kind.base_class not in _base_names(lineage, module):
-        return [f"must inherit from {base_name} (from {kind.base_class.rpartition('.')[0]} import {base_name})"]
+    base = next((name for name in kind.bases if name in _base_names(lineage, module)), None)
+    if base is None:
+        wanted = [name.rpartition(".") for name in kind.bases]
+        imports = " or ".join(f"from {place} import {name}" for place, _, name in wanted)
+        return [f"must inherit from {' or '.join(name for _, _, name in wanted)} ({imports})"]
     methods = {each.name: each for cls in reversed(lineage) for each in cls.body if isinstance(each, ast.FunctionDef)}
     problems = []
-    for method, parameters in kind.methods.items():
+    for method, parameters in kind.bases[base].items():
         if method not in methods:
             problems.append(f"has no method {method}({', '.join(parameters)})")
         elif not _takes(methods[method], parameters):

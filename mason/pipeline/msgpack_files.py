@@ -28,7 +28,7 @@ def read_msgpack(name: str, blocks: Iterator[bytes], budget: Budget) -> FileSche
         UnreadableFile: there is not one map in it.
     """
     columns: dict[str, Evidence] = {}
-    maps = _Maps(name, blocks)
+    maps = Maps(name, blocks)
     count = 0
     while records := maps.take(min(_BATCH, budget.rows - count)):
         count += len(records)
@@ -41,7 +41,7 @@ def read_msgpack(name: str, blocks: Iterator[bytes], budget: Budget) -> FileSche
     return FileSchema("msgpack", columns, rows=count, complete=maps.at_end, warnings=warnings)
 
 
-class _Maps:
+class Maps:
     """Unpacks maps and reads on while one is not complete. `problem` says why it had to stop, if it had to."""
 
     def __init__(self, name: str, blocks: Iterator[bytes]) -> None:

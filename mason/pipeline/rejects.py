@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
+
+import pyarrow.fs as pafs
+
+from mason.errors import PathNotFound
 
 
 @dataclass(frozen=True)
@@ -18,4 +24,23 @@ class Reject:
     raw: str
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return {name.capitalize(): value for name, value in asdict(self).items()}
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> Reject:
+        return cls(**{name.lower(): each for name, each in value.items()})
+
+
+def read_quarantine(filesystem: pafs.FileSystem, table: str) -> Iterator[Reject]:
+    """Yield the records that the merges into a table set aside, by commit and place.
+
+    Raises:
+        PathNotFound: there is no such table.
+    """
+    if filesystem.get_file_info(table).type == pafs.FileType.NotFound:
+        raise PathNotFound(table)
+    folder = pafs.FileSelector(f"{table}/_mason/quarantine", allow_not_found=True)
+    for file in sorted(filesystem.get_file_info(folder), key=lambda each: each.path):
+        with filesystem.open_input_stream(file.path) as stream:
+            for line in stream.read().splitlines():
+                yield Reject.of(json.loads(line))

@@ -11,7 +11,6 @@ WORKFLOWS = DefinitionKind(
     Kind.WORKFLOW,
     "workflow.yaml",
     Path(__file__).parent / "schema.json",
-    "mason.workflows.workflow_definition.WorkflowDefinition",
-    methods={},
+    {"mason.workflows.workflow_definition.WorkflowDefinition": {}},
     needs_class=False,
 )

@@ -11,6 +11,7 @@ from mason.clients.response import Response
 from mason.engines.metastore.models.table import Table
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.path import File, Path
+from mason.errors import Unsupported
 
 if TYPE_CHECKING:
     import pyarrow.fs
@@ -36,6 +37,10 @@ class StorageClient(Role):
     @abstractmethod
     def filesystem(self) -> pyarrow.fs.FileSystem:
         """Return the file system through which the data pipeline reads and writes."""
+
+    def address(self) -> str:
+        """Return the address by which a task on any machine opens the same file system; no secret is in it."""
+        raise Unsupported(f"{type(self).__name__} cannot be reached by the tasks of a job yet.")
 
     @abstractmethod
     def list_files(self, path: Path, *, response: Response) -> tuple[Sequence[File], Response]:

@@ -46,6 +46,9 @@ class LocalStorageClient(StorageClient):
 
         return pyarrow.fs.LocalFileSystem()
 
+    def address(self) -> str:
+        return "file:///"
+
     @verb
     def list_files(self, path: Path, *, response: Response) -> Sequence[File]:
         from mason.pipeline.files import list_files

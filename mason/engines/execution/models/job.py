@@ -39,6 +39,8 @@ class JobPlan:
 
     job: Job
     details: Mapping[str, Any] = field(default_factory=dict)
+    payload: Any = field(default=None, repr=False, compare=False)
+    """What the engine itself needs of its plan to run it."""
 
     def to_dict(self) -> dict[str, Any]:
         return {"JobType": self.job.type, **self.details}

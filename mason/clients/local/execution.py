@@ -1,0 +1,20 @@
+"""This process as execution engine: the same plans and kernels as on Spark, for small data and for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mason.pipeline.execution import PipelineExecutionClient
+from mason.pipeline.in_process import InProcessRunner
+from mason.pipeline.tasks import TaskRunner
+
+
+class LocalExecutionClient(PipelineExecutionClient):
+    """Runs jobs in this process."""
+
+    def __init__(self, configuration: Mapping[str, Any]) -> None:
+        pass
+
+    def runner(self) -> TaskRunner:
+        return InProcessRunner()

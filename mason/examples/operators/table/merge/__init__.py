@@ -1,0 +1,25 @@
+from mason.configurations.valid_config import ValidConfig
+from mason.engines.execution.models.job import Job
+from mason.operators.operator_definition import DataOperator
+from mason.parameters.validated_parameters import ValidatedParameters
+from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode, OnBadRecord, OnConflict
+
+
+class TableMerge(DataOperator):
+    """Merge the files below a path into one table, column by name, no row lost."""
+
+    def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
+        input_path: str = parameters.get_required("input_path")
+        storage = config.storage.client_for(input_path)
+        options = MergeOptions(
+            input_format=parameters.get_optional("input_format") or "",
+            parse_headers=parameters.get_optional("parse_headers"),
+            nulls=tuple(parameters.get_optional("nulls") or ()),
+            extract_paths=parameters.get_optional("extract_paths"),
+            on_conflict=OnConflict(parameters.get_optional("on_conflict")),
+            on_bad_record=OnBadRecord(parameters.get_optional("on_bad_record")),
+            mode=Mode(parameters.get_optional("mode")),
+        )
+        inputs = storage.path(input_path).path
+        output = storage.path(parameters.get_required("output_path")).path
+        return MergeJob(inputs, output, storage.address(), options).to_job()

@@ -1,0 +1,1 @@
+"""Merging files into one table: column by name, no row lost."""

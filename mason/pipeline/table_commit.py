@@ -1,0 +1,184 @@
+"""The commit of a plain-Parquet table in a local folder: readers see the old table or the new one, never a mixture.
+
+The truth is the newest commit record in `_mason/commits/`. A new version is staged in a folder beside the table and
+the two folders are exchanged in one step. The old version's files move to `_mason/kept/`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from mason.errors import Conflict
+from mason.util.atomic_file import sync_folder
+from mason.util.exchange import exchange_folders
+
+OWN_FOLDER = "_mason"
+_OWNER = f"{OWN_FOLDER}/owner.lock"
+_COMMITS = f"{OWN_FOLDER}/commits"
+
+
+@dataclass(frozen=True)
+class CommittedFile:
+    """A file of a committed table."""
+
+    path: str
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class CommitRecord:
+    """What a version of a table consists of."""
+
+    id: str
+    number: int
+    parent: str | None
+    job: str
+    files: Sequence[CommittedFile]
+    rows: int
+    quarantined: int
+    schema: str
+    """The Arrow schema, encoded."""
+    created_at: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self.__dict__, "files": [each.__dict__ for each in self.files]}
+
+    @classmethod
+    def of(cls, value: dict[str, Any]) -> CommitRecord:
+        return cls(**{**value, "files": [CommittedFile(**each) for each in value["files"]]})
+
+
+class TableFolder:
+    """A table in a local folder, and the versions of it."""
+
+    def __init__(self, output: str) -> None:
+        self.path = Path(output)
+
+    def current(self) -> CommitRecord | None:
+        """Return the newest commit; none for a folder that is no table of Mason's, or is not there."""
+        records = sorted((self.path / _COMMITS).glob("*.json"))
+        return CommitRecord.of(json.loads(records[-1].read_bytes())) if records else None
+
+    @contextlib.contextmanager
+    def stage(self, job: str) -> Iterator[Path]:
+        """Give a folder to write the next version into. Whatever is left in it at the end is removed.
+
+        Its lock lives as long as this process: what a killed one left behind can be told from what is in use.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.sweep()
+        staging = self.path.with_name(f".{self.path.name}.mason-{job}")
+        making = self.path.with_name(f".{self.path.name}.making-{job}")
+        (making / OWN_FOLDER).mkdir(parents=True)
+        with open(making / _OWNER, "w") as owner:
+            fcntl.flock(owner, fcntl.LOCK_EX)
+            making.rename(staging)  # under the name that others sweep it appears locked
+            try:
+                yield staging
+            finally:
+                if (staging / _OWNER).exists():
+                    shutil.rmtree(staging)
+
+    def publish(
+        self, staging: Path, record: CommitRecord, *, expected: CommitRecord | None, append: bool
+    ) -> CommitRecord:
+        """Make the staged version the table.
+
+        Raises:
+            Conflict: somebody else committed to the table since `expected` was read.
+        """
+        with self._locked():
+            current = self.current()
+            if (current and current.id) != (expected and expected.id):
+                raise Conflict(
+                    f"{self.path} was changed by another job ({current.job if current else 'removed'}) meanwhile.",
+                    hint="Nothing of this one was kept; run it again.",
+                )
+            published = self._complete(staging, record, current, append=append)
+            self._switch(staging, current)
+        return published
+
+    def sweep(self) -> None:
+        """Remove what killed jobs left behind; finish what one had published but not tidied up."""
+        with self._locked():
+            for left in self.path.parent.glob(f".{self.path.name}.mason-*"):
+                if left.is_dir():
+                    self._sweep(left)
+
+    def _sweep(self, left: Path) -> None:
+        if not (left / _OWNER).exists():
+            self._keep(left)
+            return
+        with open(left / _OWNER) as owner, contextlib.suppress(BlockingIOError):
+            fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(left)
+
+    def _complete(
+        self, staging: Path, record: CommitRecord, current: CommitRecord | None, *, append: bool
+    ) -> CommitRecord:
+        files = [*(current.files if current and append else ()), *record.files]
+        for each in files[: len(files) - len(record.files)]:
+            os.link(self.path / each.path, staging / each.path)
+        for history in ("commits", "quarantine"):
+            self._carry_over(staging, history)
+        number = current.number + 1 if current else 1
+        rows = sum(each.rows for each in files)
+        parent = current.id if current else None
+        created = datetime.now(UTC).isoformat(timespec="microseconds")
+        completed = CommitRecord(
+            record.id, number, parent, record.job, files, rows, record.quarantined, record.schema, created
+        )
+        place = staging / _COMMITS / f"{number:08}-{record.id}.json"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps(completed.to_dict(), indent=1))
+        (staging / _OWNER).unlink()
+        _sync_tree(staging)
+        return completed
+
+    def _carry_over(self, staging: Path, history: str) -> None:
+        for file in (self.path / OWN_FOLDER / history).glob("*"):
+            place = staging / OWN_FOLDER / history / file.name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if not place.exists():
+                os.link(file, place)
+
+    def _switch(self, staging: Path, current: CommitRecord | None) -> None:
+        if self.path.exists():
+            exchange_folders(staging, self.path)
+            self._keep(staging)
+        else:
+            staging.rename(self.path)
+        sync_folder(self.path.parent)
+
+    def _keep(self, old: Path) -> None:
+        """Move a former version below the table, with those that it had kept itself."""
+        kept = self.path / OWN_FOLDER / "kept"
+        kept.mkdir(parents=True, exist_ok=True)
+        for earlier in (old / OWN_FOLDER / "kept").glob("*"):
+            earlier.rename(kept / earlier.name)
+        old.rename(kept / old.name.rpartition("-")[2])
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        with open(self.path.with_name(f".{self.path.name}.mason-lock"), "w") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+
+
+def _sync_tree(folder: Path) -> None:
+    """Make all that is in a folder survive a power cut, before anybody is pointed to it."""
+    for place, _, files in os.walk(folder):
+        for name in files:
+            with open(Path(place) / name, "rb") as file:
+                os.fsync(file.fileno())
+        sync_folder(Path(place))

@@ -1,0 +1,79 @@
+"""A merge as a test wants it: given files, what comes out?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+import pytest
+
+from mason.pipeline.in_process import InProcessRunner
+from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode, OnBadRecord, OnConflict
+from mason.pipeline.merge.plan import MergePlan, plan_merge
+from mason.pipeline.merge.run import MergeResult, run_merge
+from mason.pipeline.rejects import Reject, read_quarantine
+from mason.pipeline.table_commit import TableFolder
+from mason.pipeline.tasks import TaskRunner
+
+LOCAL = pafs.LocalFileSystem()
+
+
+@dataclass
+class Merge:
+    """Files in `in`, merged into `out`."""
+
+    root: Path
+    runner: TaskRunner = field(default_factory=InProcessRunner)
+    jobs: Iterator[int] = field(default_factory=lambda: iter(range(1000)))
+
+    @property
+    def output(self) -> Path:
+        return self.root / "out"
+
+    def given(self, name: str, content: str | bytes | pa.Table) -> Path:
+        file = self.root / "in" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, pa.Table):
+            pq.write_table(content, file)
+        else:
+            file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return file
+
+    def plan(self, **options: Any) -> MergePlan:
+        typed = {"on_conflict": OnConflict, "on_bad_record": OnBadRecord, "mode": Mode}
+        values = {name: typed[name](value) if name in typed else value for name, value in options.items()}
+        return plan_merge(LOCAL, MergeJob(str(self.root / "in"), str(self.output), options=MergeOptions(**values)))
+
+    def run(self, **options: Any) -> MergeResult:
+        return self.run_plan(self.plan(**options))
+
+    def run_plan(self, plan: MergePlan) -> MergeResult:
+        return run_merge(plan, self.runner, f"job{next(self.jobs)}", lambda done, tasks, records: None)
+
+    def table(self) -> pa.Table:
+        """The table as its newest commit has it."""
+        commit = TableFolder(str(self.output)).current()
+        assert commit is not None
+        tables = [pq.read_table(self.output / each.path) for each in commit.files]
+        return pa.concat_tables(tables) if tables else pa.table({})
+
+    def rows(self, **options: Any) -> list[dict[str, Any]]:
+        self.run(**options)
+        return list(self.table().to_pylist())
+
+    def types(self) -> dict[str, str]:
+        return {each.name: str(each.type) for each in self.table().schema}
+
+    def rejects(self) -> Sequence[Reject]:
+        return list(read_quarantine(LOCAL, str(self.output)))
+
+
+@pytest.fixture
+def merge(tmp_path: Path) -> Merge:
+    (tmp_path / "in").mkdir()
+    return Merge(tmp_path)
