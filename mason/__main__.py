@@ -1,5 +1,6 @@
 """The program `mason`, and `python -m mason`."""
 
+import signal
 import sys
 
 
@@ -12,6 +13,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("Interrupted.\n")
         code = 130
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said and done: only the interpreter is left to stop
     sys.exit(code)
 
 

@@ -40,12 +40,23 @@ step "And look at it"
 printf '$ mason operator table get -p "database_name:suppliers,table_name:articles"\n'
 mason operator table get -p "database_name:suppliers,table_name:articles" 2>/dev/null | columns
 
+step "Merge all of it on Spark: every record counted, the bad one set aside"
+run mason operator table merge -p "input_path:suppliers,output_path:warehouse/articles" >/dev/null
+
+step "The record that did not fit, with its place"
+run mason operator table quarantine -p "path:warehouse/articles" 2>/dev/null
+
+step "The merged table"
+printf '$ mason operator table get -p "database_name:warehouse,table_name:articles"\n'
+mason operator table get -p "database_name:warehouse,table_name:articles" 2>/dev/null | columns
+
 step "Is this machine ready for more?"
 run mason doctor
 
+mason spark stop >/dev/null 2>&1 || true
 cat <<TEXT
 
-The data, and what Mason keeps of them, are in $PWD. To look around yourself:
+The merged table is in $PWD/warehouse/articles (plain Parquet). To look around yourself:
 
   source $(dirname "$PWD")/.venv/bin/activate
   cd $PWD && export MASON_HOME=$MASON_HOME

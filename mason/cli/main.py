@@ -21,6 +21,7 @@ COMMANDS = {
     "register": "Registers operators and workflows.",
     "registry": "Shows and changes which version of an operator or workflow is current.",
     "run": "Runs the REST API.",
+    "spark": "Shows and stops the Spark server that Mason keeps warm between commands.",
     "workflow": "Lists and runs workflows.",
 }
 

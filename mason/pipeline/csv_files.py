@@ -111,7 +111,7 @@ def _classify_batches(
 
 def _first_ragged(rows: list[list[str]], width: int, number: int) -> str:
     index, fields = next((index, len(row)) for index, row in enumerate(rows) if len(row) != width)
-    return f"record {number + index:,} has {fields:,} fields instead of {width:,}"
+    return f"record {number + index:,} has {fields:,} field{'s' * (fields != 1)} instead of {width:,}"
 
 
 def _columns(rows: list[list[str]], width: int) -> list[tuple[str, ...]]:

@@ -134,7 +134,7 @@ def _problem(row: list[str], index: int, rows: list[list[str]], dialect: Dialect
 
 
 def _ragged(fields: int, dialect: Dialect) -> str:
-    return f"{fields:,} fields instead of {dialect.width:,}"
+    return f"{fields:,} field{'s' * (fields != 1)} instead of {dialect.width:,}"
 
 
 def _column(values: Iterable[str], nulls: Sequence[str]) -> pa.Array:

@@ -149,8 +149,8 @@ def test_registering_does_not_run_or_import_the_code(mason: Mason, tmp_path: Pat
         (
             "from elsewhere import OperatorDefinition\n\nclass NewOne(OperatorDefinition):\n"
             "    def run(self, a, b, c, d): ...\n",
-            "__init__.py:3: NewOne: must inherit from OperatorDefinition "
-            "(from mason.operators.operator_definition import OperatorDefinition)",
+            "__init__.py:3: NewOne: must inherit from OperatorDefinition or DataOperator "
+            "(from mason.operators.operator_definition import OperatorDefinition or ",
         ),
         (
             "from mason.operators.operator_definition import OperatorDefinition\n\nclass NewOne(OperatorDefinition):\n"

@@ -82,7 +82,7 @@ def test_ragged_records_go_to_the_quarantine_with_their_place(merge: Merge) -> N
 
     assert (result.rows_in, result.rows_out, result.quarantined) == (4, 2, 2)
     assert [(each.file, each.record, each.reason, each.raw) for each in merge.rejects()] == [
-        ("a.csv", 3, "1 fields instead of 2", "3"),
+        ("a.csv", 3, "1 field instead of 2", "3"),
         ("a.csv", 4, "3 fields instead of 2", "4,5,6"),
     ]
     assert [each.offset for each in merge.rejects()] == [8, 10]

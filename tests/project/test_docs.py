@@ -36,6 +36,7 @@ def test_the_demo_runs() -> None:
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "price      string" in done.stdout
+    assert "14 records in, 13 rows out, 1 quarantined" in done.stdout
     assert 'Column "price" differs between files' in done.stdout
 
 

@@ -1,0 +1,60 @@
+"""`mason spark`."""
+
+from __future__ import annotations
+
+import click
+
+from mason.cli.output import show, show_json, show_table
+
+
+@click.group(name="spark")
+def command() -> None:
+    """Shows and stops the Spark server that Mason keeps warm between commands."""
+
+
+@command.command()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def status(as_json: bool) -> None:
+    """Shows the warm servers of this user."""
+    from dataclasses import asdict
+
+    from mason.clients.spark.server.status import server_statuses
+
+    servers = server_statuses()
+    if as_json:
+        show_json([asdict(server) for server in servers])
+    elif servers:
+        headers = ["Process", "Port", "Key", "State", "Up", "Idle", "Sessions"]
+        rows = [
+            [
+                str(server.pid),
+                str(server.port),
+                server.key,
+                server.state,
+                _span(server.uptime),
+                _span(server.idle),
+                f"{server.sessions} ({server.sessions_in_use} in use)",
+            ]
+            for server in servers
+        ]
+        show_table(headers, rows)
+    else:
+        show("none")
+
+
+@command.command()
+def stop() -> None:
+    """Stops the warm servers of this user; a job that runs on one fails."""
+    from mason.clients.spark.server.status import stop_servers
+
+    stopped = stop_servers()
+    for pid in stopped:
+        show(f"Stopped the Spark server (process {pid}).")
+    if not stopped:
+        show("none")
+
+
+def _span(seconds: float) -> str:
+    whole = int(seconds)
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}h {minutes:02}m" if hours else f"{minutes}m {whole % 60:02}s"

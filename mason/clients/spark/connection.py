@@ -1,0 +1,98 @@
+"""Sessions over Spark Connect."""
+
+from __future__ import annotations
+
+import atexit
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, cast
+
+import grpc  # type: ignore[import-untyped]
+from pyspark.sql.connect import proto
+from pyspark.sql.connect.client import DefaultChannelBuilder
+from pyspark.sql.connect.client.retries import DefaultPolicy
+from pyspark.sql.connect.proto import base_pb2_grpc
+from pyspark.sql.connect.session import SparkSession as ConnectSession
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PING_SECONDS = 15.0
+
+# Closed by `stop()` or by idleness, or unknown to a server that was started anew.
+_CLOSED = ("SESSION_CLOSED", "SESSION_NOT_FOUND", "SESSION_CHANGED")
+
+
+class SessionClosed(Exception):
+    """The server has closed the session for good."""
+
+
+class NoAnswer(Exception):
+    """The server does not answer, or does not know the token."""
+
+
+class LoopbackBuilder(DefaultChannelBuilder):
+    """Reaches a server of this user's on loopback.
+
+    A token is only sent without TLS to a host that is literally `localhost`; yet that name may stand for `::1` too,
+    where another user could be listening. So the name is kept and the address is said.
+    """
+
+    def __init__(self, port: int, token: str, session_id: str) -> None:
+        super().__init__(f"sc://localhost:{port}")
+        self._address = f"127.0.0.1:{port}"
+        self.set("token", token)
+        self.set("session_id", session_id)
+
+    @property
+    def endpoint(self) -> str:
+        return self._address
+
+
+def ping(builder: LoopbackBuilder) -> None:
+    """Ask the server something that only it answers, and only to who has its token; opens the session, too.
+
+    Raises:
+        SessionClosed: the server has closed this session.
+        NoAnswer: the server does not answer, or refuses.
+    """
+    request = proto.ConfigRequest(session_id=builder.session_id or "", client_type=builder.userAgent)
+    request.operation.get_option.keys.append("spark.app.name")
+    with builder.toChannel() as channel:
+        try:
+            stub = base_pb2_grpc.SparkConnectServiceStub(channel)  # type: ignore[no-untyped-call]
+            stub.Config(request, timeout=_PING_SECONDS)
+        except grpc.RpcError as error:
+            if any(word in str(error) for word in _CLOSED):
+                raise SessionClosed from error
+            raise NoAnswer(cast("grpc.Call", error).code().name) from error
+
+
+def open_session(connection: str | DefaultChannelBuilder, *, retries: int) -> SparkSession:
+    """Return a session; one that is not there after some retries is given up, by default that takes ten minutes."""
+    session = ConnectSession(connection)
+    session.client.set_retry_policies([DefaultPolicy(max_retries=retries)])
+    # At exit pyspark would run a command for ML caches that Mason has none of: it costs time, and was seen to hang.
+    atexit.unregister(session.client._cleanup_ml_cache)
+    return cast("SparkSession", session)
+
+
+def close_session(session: SparkSession) -> None:
+    """Close the connection; the server keeps the session."""
+    with suppress(Exception), quiet():
+        cast("Any", session).client.close()
+
+
+def end_session(session: SparkSession) -> None:
+    """End the session on the server, and close the connection."""
+    with suppress(Exception), quiet():
+        session.stop()
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep pyspark's warning that it has retried often enough from users: the error that follows says it all."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")
+        yield

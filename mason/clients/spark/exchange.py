@@ -1,0 +1,32 @@
+"""The files through which a driver that was submitted gets its tasks and hands back what became of them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+# The number of what is not a task's result, but the error that ended the job.
+FAILED = -1
+
+_HEAD = struct.Struct(">qq")
+
+
+def write_items(stream: BinaryIO, items: Iterable[tuple[int, bytes]]) -> None:
+    """Write numbered pieces of bytes one after the other."""
+    for number, payload in items:
+        stream.write(_HEAD.pack(number, len(payload)))
+        stream.write(payload)
+        stream.flush()
+
+
+def read_items(file: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the pieces of a file; one that was cut off is not yielded."""
+    with open(file, "rb") as stream:
+        while len(head := stream.read(_HEAD.size)) == _HEAD.size:
+            number, length = _HEAD.unpack(head)
+            payload = stream.read(length)
+            if len(payload) < length:
+                return
+            yield number, payload

@@ -1,0 +1,34 @@
+"""Spark as execution engine: places, retries and spreads the tasks of the pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from mason.clients.spark.runners import SparkRunner, build_runner
+from mason.errors import MasonError
+from mason.pipeline.execution import PipelineExecutionClient
+from mason.pipeline.tasks import TaskRunner
+from mason.util.java import HOW_TO_INSTALL, find_java
+
+
+class SparkExecutionClient(PipelineExecutionClient):
+    """Runs jobs on the Spark that the configuration's runner reaches; on this machine unless told."""
+
+    def __init__(self, configuration: Mapping[str, Any]) -> None:
+        self._configuration = configuration
+
+    def check(self) -> list[str]:
+        try:
+            build_runner(self._configuration)
+        except MasonError as error:
+            return [str(error)]
+        return [] if find_java() else [HOW_TO_INSTALL]
+
+    def runner(self) -> TaskRunner:
+        return self._runner
+
+    @cached_property
+    def _runner(self) -> SparkRunner:
+        return build_runner(self._configuration)

@@ -1,0 +1,121 @@
+"""Runs the tasks of a job on a Spark session, classic or Connect, and brings the results back one by one."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from mason.clients.spark.failures import decode_failure
+from mason.clients.spark.worker import RESULT_SCHEMA, run_batches
+from mason.errors import ClientFailed
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Fetch = Callable[["DataFrame"], Iterable[Any]]
+
+_SECONDS_TO_INTERRUPT = 10.0
+_LONGEST_MESSAGE = 2000
+
+
+def run_job(spark: SparkSession, kernel: str, tasks: Sequence[bytes], fetch: Fetch) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the result of every task; closing the iterator interrupts the Spark job."""
+    job = _Job(spark, kernel, tasks, fetch)
+    job.start()
+    try:
+        yield from job.results()
+    finally:
+        job.stop()
+
+
+def stream(frame: DataFrame) -> Iterable[Any]:
+    """Fetch rows partition by partition, as Connect's server sends them."""
+    return frame.toLocalIterator()
+
+
+def collect(frame: DataFrame) -> Iterable[Any]:
+    """Fetch all rows at once: a classic `toLocalIterator` would run one partition after the other."""
+    return frame.collect()
+
+
+class _Job:
+    """One Spark job in a thread of its own, so that neither a slow caller nor ctrl-C holds up the connection."""
+
+    def __init__(self, spark: SparkSession, kernel: str, tasks: Sequence[bytes], fetch: Fetch) -> None:
+        self._spark, self._kernel, self._tasks, self._fetch = spark, kernel, tasks, fetch
+        self._tag = f"mason-{uuid.uuid4()}"
+        self._outcomes: queue.SimpleQueue[tuple[int, bool, bytes] | Exception | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=self._tag, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def results(self) -> Iterator[tuple[int, bytes]]:
+        missing = set(range(len(self._tasks)))
+        while missing:
+            outcome = self._outcomes.get()
+            if outcome is None:
+                raise ClientFailed(f"Spark ended the job without a result for {len(missing)} of its tasks.")
+            if isinstance(outcome, Exception):
+                raise _explained(outcome) from outcome
+            number, failed, payload = outcome
+            if failed:
+                raise decode_failure(payload)
+            if number in missing:
+                missing.discard(number)
+                yield number, payload
+
+    def stop(self) -> None:
+        if self._thread.is_alive() and not self._ends_by_itself():
+            self._spark.interruptTag(self._tag)
+            self._thread.join(_SECONDS_TO_INTERRUPT)
+
+    def _ends_by_itself(self) -> bool:
+        # After the last row Spark still says goodbye: that is quicker than interrupting it.
+        self._thread.join(0.2)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        try:
+            self._spark.addTag(self._tag)
+            frame = _one_partition_each(self._spark, self._tasks)
+            done = frame.mapInArrow(partial(run_batches, self._kernel), RESULT_SCHEMA)
+            for row in self._fetch(done):
+                self._outcomes.put((row[0], row[1], bytes(row[2])))
+        except Exception as error:  # noqa: BLE001 (whatever it is, it is raised in the caller's thread)
+            self._outcomes.put(error)
+        else:
+            self._outcomes.put(None)
+
+
+def _one_partition_each(spark: SparkSession, tasks: Sequence[bytes]) -> DataFrame:
+    # The tasks are rows, not literals of an expression: each Spark task then carries its own bytes and no other's.
+    # Both settings are needed for exactly one row to a partition, the second for a classic session.
+    spark.conf.set("spark.sql.leafNodeDefaultParallelism", len(tasks))
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 1)
+    numbers = pa.array(range(len(tasks)), pa.int64())
+    return spark.createDataFrame(pa.table({"number": numbers, "task": pa.array(tasks, pa.binary())}))
+
+
+def _explained(error: Exception) -> Exception:
+    from pyspark.errors import PySparkException
+
+    if isinstance(error, PySparkException):
+        return ClientFailed(f"Spark failed: {_essence(error)}")
+    if type(error).__module__.split(".")[0] in ("grpc", "py4j"):
+        return ClientFailed(f"The connection to Spark failed: {_essence(error)}")
+    return error
+
+
+def _essence(error: Exception) -> str:
+    """Return what a person needs of an error that may hold two hundred lines of a JVM's stack."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if not line.lstrip().startswith(("at ", "\tat", "... "))]
+    text = "\n".join(told[:20])
+    return text[:_LONGEST_MESSAGE] or type(error).__name__

@@ -1,0 +1,49 @@
+"""The ways to reach a Spark: `build_runner` picks one by what the configuration says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from mason.clients.spark.settings import RunnerSettings
+from mason.errors import Unsupported
+
+
+class SparkRunner(Protocol):
+    """Runs tasks on a Spark; a `TaskRunner` of the pipeline that can be described and closed."""
+
+    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
+        """Run the kernel on every task and yield the number of each task with its result.
+
+        Closing the iterator interrupts the Spark job.
+        """
+
+    def describe(self) -> str:
+        """Return what a log should say about where the tasks run."""
+
+    def close(self) -> None:
+        """Give back what the runner holds: its session, its connection."""
+
+
+def build_runner(configuration: Mapping[str, Any]) -> SparkRunner:
+    """Return the runner of a `spark` client's configuration: this machine's Spark unless told.
+
+    Raises:
+        Unsupported: this runner is not there yet.
+    """
+    settings = RunnerSettings.of(configuration)
+    if settings.type == "local":
+        from mason.clients.spark.runners.local import LocalRunner
+
+        return LocalRunner(settings)
+    if settings.type == "connect":
+        from mason.clients.spark.runners.connect import ConnectRunner
+
+        return ConnectRunner(settings)
+    if settings.type == "submit":
+        from mason.clients.spark.runners.submit import SubmitRunner
+
+        return SubmitRunner(settings)
+    raise Unsupported(
+        f'The runner "{settings.type}" is not there yet.', hint="What works today: local, connect, submit."
+    )

@@ -1,0 +1,92 @@
+"""Any Spark Connect server: Mason's own code is sent along, so that the server need not have it."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from mason.clients.spark.code import write_archive
+from mason.clients.spark.settings import RunnerSettings
+from mason.errors import ClientFailed, InvalidConfiguration
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Waits of 0.05 s, then four times as long each: 17 s in all.
+_RETRIES = 5
+
+
+class ConnectRunner:
+    """Runs tasks on the server of a url such as `sc://host:15002`, in a session of its own."""
+
+    def __init__(self, settings: RunnerSettings) -> None:
+        if not settings.url.startswith("sc://"):
+            raise InvalidConfiguration(['runner: the type "connect" needs a url such as sc://host:15002'])
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._spark: SparkSession | None = None
+        self._shipped: set[str] = set()
+
+    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
+        if not tasks:
+            return
+        from mason.clients.spark.job import run_job, stream
+
+        yield from run_job(self._session(kernel), kernel, tasks, stream)
+
+    def describe(self) -> str:
+        return f"Spark Connect at {self._server}"
+
+    def close(self) -> None:
+        with self._lock:
+            if self._spark:
+                from mason.clients.spark.connection import end_session
+
+                end_session(self._spark)
+                self._spark = None
+                self._shipped.clear()
+
+    @property
+    def _server(self) -> str:
+        # Not the whole url: it may hold a token.
+        url = urlsplit(self._settings.url)
+        return f"{url.hostname}:{url.port or 15002}"
+
+    def _session(self, kernel: str) -> SparkSession:
+        from mason.clients.spark.connection import end_session, open_session, quiet
+
+        package = kernel.partition(":")[0].partition(".")[0]
+        with self._lock, quiet():
+            if self._spark is None:
+                self._spark = self._opened(open_session(self._settings.url, retries=_RETRIES))
+                # A runner that nobody closes ends its session when it is forgotten, or when the process ends.
+                weakref.finalize(self, end_session, self._spark)
+            if package not in self._shipped:
+                self._ship(self._spark, kernel)
+                self._shipped.add(package)
+            return self._spark
+
+    def _opened(self, spark: SparkSession) -> SparkSession:
+        try:
+            for name, value in self._settings.conf.items():
+                spark.conf.set(name, value)
+            _ = spark.version
+        except Exception as error:
+            raise ClientFailed(
+                f"The Spark Connect server at {self._server} does not answer: {_first(error)}"
+            ) from error
+        return spark
+
+    def _ship(self, spark: SparkSession, kernel: str) -> None:
+        # Always, not only where it is missing: another version of Mason on the server would be worse than none.
+        with tempfile.TemporaryDirectory(prefix="mason-") as folder:
+            spark.addArtifacts(str(write_archive(Path(folder), kernel)), pyfile=True)
+
+
+def _first(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,82 @@
+"""A classic Spark session in this process: no server stays behind, and every command starts a JVM."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from mason.clients.spark.java_home import java_home
+from mason.clients.spark.server.launch import spark_environment
+from mason.clients.spark.settings import RunnerSettings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class InProcessRunner:
+    """Runs tasks on `local[*]` in this process; the session stays for the next job of the process."""
+
+    def __init__(self, settings: RunnerSettings) -> None:
+        self._settings = settings
+
+    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
+        if not tasks:
+            return
+        session = classic_session(self._settings.local_conf)
+        from mason.clients.spark.job import collect, run_job
+
+        yield from run_job(session, kernel, tasks, collect)
+
+    def describe(self) -> str:
+        return "Spark in this process"
+
+    def close(self) -> None:
+        """Leave the session to the next job: a process has one JVM, and cannot start another cheaply."""
+
+
+def classic_session(conf: Mapping[str, str]) -> SparkSession:
+    """Return this process's Spark session, which is started if need be.
+
+    Raises:
+        MissingDependency: there is no Java that Spark can run on.
+    """
+    home = java_home()
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
+
+    with SparkContext._lock:
+        running = SparkContext._active_spark_context is not None
+    if not running:
+        settings = SparkConf(loadDefaults=False).setAll(list(conf.items()))
+        with _environment(spark_environment(home)):
+            _start_quietly(settings)
+    return SparkSession.builder.getOrCreate()
+
+
+def _start_quietly(settings: object) -> None:
+    """Start the JVM with its messages in a file: a user's terminal is not the place for a JVM's small talk."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
+    assert isinstance(settings, SparkConf)
+    with tempfile.TemporaryFile(prefix="mason-spark-") as log:
+        gateway = launch_gateway(settings, {"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
+    SparkContext(conf=settings, gateway=gateway)
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set variables for as long as the JVM is being started, which takes its own from this process."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

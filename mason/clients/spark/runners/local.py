@@ -1,0 +1,143 @@
+"""Spark on this machine: a warm server where one may be kept, else a session in this process."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mason.clients.spark.java_home import java_home
+from mason.clients.spark.runners.in_process import InProcessRunner
+from mason.clients.spark.server.launch import Launch
+from mason.clients.spark.server.warm import ServerUnavailable, WarmSession, give_up, warm_session
+from mason.clients.spark.settings import RunnerSettings
+from mason.errors import ClientFailed, Forbidden
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_logger = logging.getLogger("mason")
+
+# The server is on this machine: what does not answer within four seconds is not there.
+_RETRIES = 4
+_CONTAINER_MARKS = ("docker", "kubepods", "containerd", "libpod", "lxc")
+
+
+class LocalRunner:
+    """Runs tasks on the warm server; on a Spark in this process when there is none and none may be kept."""
+
+    def __init__(self, settings: RunnerSettings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._held: WarmConnection | None = None
+
+    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
+        if not tasks:
+            return
+        held = self._connection() if keeps_warm(self._settings.warm) else None
+        if held is None:
+            yield from InProcessRunner(self._settings).run(kernel, tasks)
+            return
+        from mason.clients.spark.job import run_job, stream
+
+        try:
+            yield from run_job(held.spark, kernel, tasks, stream)
+        except ClientFailed as error:
+            if held.alive:
+                raise
+            raise ClientFailed("The warm Spark server was stopped while the job ran.", hint="Run it again.") from error
+
+    def describe(self) -> str:
+        if self._held:
+            server = self._held.session.server
+            return f"the warm Spark server {server.key} (process {server.server.pid})"
+        return "a warm Spark server" if keeps_warm(self._settings.warm) else "Spark in this process"
+
+    def close(self) -> None:
+        with self._lock:
+            if self._held:
+                self._held.release()
+                self._held = None
+
+    def _connection(self) -> WarmConnection | None:
+        with self._lock:
+            if self._held and not self._held.alive:
+                self._held.release()
+                self._held = None
+            self._held = self._held or self._connect()
+            return self._held
+
+    def _connect(self) -> WarmConnection | None:
+        launch = Launch.of(self._settings, java_home())
+        try:
+            held = connect(launch)
+        except (ServerUnavailable, Forbidden, OSError) as error:
+            _logger.warning("Spark runs in this process, which takes longer to start: %s", error)
+            return None
+        # A runner that nobody closes gives its session back when it is forgotten, or when the process ends.
+        weakref.finalize(self, held.release)
+        return held
+
+
+@dataclass(frozen=True)
+class WarmConnection:
+    """A leased session of the warm server, and the connection to it."""
+
+    session: WarmSession
+    spark: SparkSession
+
+    @property
+    def alive(self) -> bool:
+        return self.session.server.server.alive
+
+    def release(self) -> None:
+        """Close the connection and let the next command have the session; doing so twice does no harm."""
+        from mason.clients.spark.connection import close_session
+
+        close_session(self.spark)
+        self.session.lease.give_back()
+
+
+def connect(launch: Launch) -> WarmConnection:
+    """Return a session of the warm server that fits; one that is closed, or a server that hangs, is replaced once."""
+    from mason.clients.spark.connection import LoopbackBuilder, NoAnswer, SessionClosed, open_session, ping
+
+    for last_try in (False, True):
+        session = warm_session(launch)
+        builder = LoopbackBuilder(session.server.port, session.token, session.lease.id)
+        try:
+            ping(builder)
+        except SessionClosed:
+            session.lease.discard()
+        except NoAnswer as error:
+            give_up(session)
+            if last_try:
+                raise ServerUnavailable(f"The warm Spark server does not answer ({error}).") from error
+        else:
+            spark = open_session(builder, retries=_RETRIES)
+            if session.lease.left_behind:
+                spark.interruptAll()
+            return WarmConnection(session, spark)
+    raise ServerUnavailable("The warm Spark server closes its sessions.")
+
+
+def keeps_warm(wanted: str, variables: Mapping[str, str] = os.environ, root: Path = Path("/")) -> bool:
+    """Return whether a server may stay behind: not in CI, containers and scheduled tasks, unless told."""
+    if wanted != "auto":
+        return wanted == "always"
+    return not (variables.get("CI") or variables.get("MASON_SCHEDULED") or _in_container(root))
+
+
+def _in_container(root: Path) -> bool:
+    if (root / ".dockerenv").exists() or (root / "run" / ".containerenv").exists():
+        return True
+    try:
+        groups = (root / "proc" / "1" / "cgroup").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return any(mark in groups for mark in _CONTAINER_MARKS)

@@ -1,0 +1,155 @@
+"""spark-submit to any master: the driver runs on this machine, the tasks on the cluster.
+
+The driver reads its tasks from a file here and writes their results to one, so it must run here: the deploy mode is
+`client`. Mason's code is shipped with the job; pyarrow and what else the kernels need must be there on the workers.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from mason.clients.spark import driver
+from mason.clients.spark.code import python_path, write_archive
+from mason.clients.spark.exchange import FAILED, read_items, write_items
+from mason.clients.spark.failures import decode_failure
+from mason.clients.spark.java_home import java_home
+from mason.clients.spark.server.launch import spark_home
+from mason.clients.spark.server.processes import ProcessId
+from mason.clients.spark.settings import LOG_SETTINGS, RunnerSettings
+from mason.errors import ClientFailed, InvalidConfiguration
+
+_SCRIPT = Path(driver.__file__).parent / "run_tasks.py"
+_LINES_SHOWN = 15
+_TICK = 0.1
+_SECONDS_TO_END = 15.0
+
+
+class SubmitRunner:
+    """Runs tasks on the cluster of a master such as `spark://host:7077`, `yarn` or `k8s://https://host:6443`."""
+
+    def __init__(self, settings: RunnerSettings) -> None:
+        if not settings.master:
+            raise InvalidConfiguration(['runner: the type "submit" needs a master such as spark://host:7077'])
+        if settings.conf.get("spark.submit.deployMode", "client") != "client":
+            raise InvalidConfiguration(
+                ["runner: spark.submit.deployMode: Mason's driver runs on this machine (client)"]
+            )
+        self._settings = settings
+
+    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
+        if not tasks:
+            return
+        with tempfile.TemporaryDirectory(prefix="mason-submit-") as name:
+            folder = Path(name)
+            results = folder / "results"
+            with open(folder / "tasks", "wb") as stream:
+                write_items(stream, enumerate(tasks))
+            results.touch()
+            self._submit(folder, kernel)
+            yield from _checked(read_items(results), len(tasks), folder / "log")
+
+    def describe(self) -> str:
+        return f"spark-submit to {self._settings.master}"
+
+    def close(self) -> None:
+        """Nothing is held between jobs."""
+
+    def _submit(self, folder: Path, kernel: str) -> None:
+        me = ProcessId.of(os.getpid())
+        arguments = [str(folder / "tasks"), str(folder / "results"), kernel, str(me.pid), me.started]
+        command = submit_command(self._settings, write_archive(folder, kernel), arguments)
+        with open(folder / "log", "wb") as log:
+            process = subprocess.Popen(
+                command,
+                env=_environment(os.environ, java_home()),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        try:
+            while process.poll() is None:
+                time.sleep(_TICK)
+        finally:
+            _end(process)
+
+
+def submit_command(settings: RunnerSettings, archive: Path, arguments: Sequence[str]) -> list[str]:
+    """Return the whole command line of a job; the settings in it come from the configuration."""
+    options = ["--master", settings.master, "--deploy-mode", "client", "--name", "mason", "--py-files", str(archive)]
+    if settings.driver_memory:
+        options += ["--driver-memory", settings.driver_memory]
+    if settings.packages:
+        options += ["--packages", ",".join(settings.packages)]
+    for name, value in submit_conf(settings).items():
+        options += ["--conf", f"{name}={value}"]
+    return [str(spark_home() / "bin" / "spark-submit"), *options, str(_SCRIPT), *arguments]
+
+
+def submit_conf(settings: RunnerSettings) -> dict[str, str]:
+    """Return the settings of a submitted job; what the configuration says wins."""
+    ivy = {name: value for name, value in settings.package_conf.items() if name != "spark.jars.packages"}
+    return {
+        "spark.pyspark.driver.python": sys.executable,
+        "spark.pyspark.python": _workers_python(settings.master),
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()}",
+        "spark.driver.maxResultSize": "0",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        **ivy,
+        **_executors(settings),
+        **settings.conf,
+    }
+
+
+def _workers_python(master: str) -> str:
+    # A container's image or a Hadoop node has a Python of its own; a standalone cluster is set up like this machine.
+    return "python3" if master.startswith(("yarn", "k8s://")) else sys.executable
+
+
+def _executors(settings: RunnerSettings) -> dict[str, str]:
+    if not settings.executors:
+        return {}
+    asked = {"spark.executor.instances": str(settings.executors)}
+    if settings.master.startswith("spark://"):
+        # A standalone master counts cores, not executors.
+        cores = int(settings.conf.get("spark.executor.cores", "1"))
+        asked |= {"spark.executor.cores": str(cores), "spark.cores.max": str(cores * settings.executors)}
+    return asked
+
+
+def _environment(variables: Mapping[str, str], java: Path) -> dict[str, str]:
+    # The driver is the user's own and short-lived: it keeps their environment, credentials for the cluster included.
+    others = {name: value for name, value in variables.items() if name not in ("SPARK_HOME", "SPARK_REMOTE")}
+    return {**others, "JAVA_HOME": str(java), "SPARK_HOME": str(spark_home()), "PYTHONPATH": python_path()}
+
+
+def _checked(items: Iterator[tuple[int, bytes]], count: int, log: Path) -> Iterator[tuple[int, bytes]]:
+    missing = set(range(count))
+    for number, payload in items:
+        if number == FAILED:
+            raise decode_failure(payload)
+        if number in missing:
+            missing.discard(number)
+            yield number, payload
+    if missing:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LINES_SHOWN:]
+        raise ClientFailed(f"spark-submit ended without {len(missing)} of {count} results:\n" + "\n".join(lines))
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End spark-submit and its driver, if the job was given up before they were done."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, number)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_SECONDS_TO_END)

@@ -1,0 +1,93 @@
+"""How the process of a warm server is started: its command, its environment, and the key of all that it depends on."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import socket
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mason.clients.spark.code import code_digest, distributions, python_path
+from mason.clients.spark.settings import RunnerSettings
+
+# Whatever else is in the environment (credentials of a cloud, say) must not live on in a server.
+KEPT_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TMPDIR", "SPARK_LOCAL_DIRS", "SPARK_CONF_DIR")
+
+_SERVER_CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
+_SERVER_CONF = {
+    "spark.connect.grpc.binding.address": "127.0.0.1",
+    # Sessions outlive the commands, and a cached plan would show a command the files of the one before it.
+    "spark.connect.session.planCache.enabled": "false",
+    # The job of a command that was killed is given up after this time.
+    "spark.connect.execute.manager.detachedTimeout": "60s",
+    "spark.connect.session.manager.defaultSessionTimeout": "24h",
+}
+
+
+@dataclass(frozen=True)
+class Launch:
+    """All that a server is started from."""
+
+    conf: Mapping[str, str]
+    environment: Mapping[str, str]
+
+    @classmethod
+    def of(cls, settings: RunnerSettings, java: Path) -> Launch:
+        return cls({**_SERVER_CONF, **settings.local_conf}, spark_environment(java))
+
+    @property
+    def key(self) -> str:
+        """A digest of everything that the server's workers depend on: another key is another server."""
+        parts = {
+            "code": code_digest(),
+            "python": [sys.executable, sys.version, distributions()],
+            "conf": dict(self.conf),
+            # A shell's PATH finds bash, and nothing that a worker runs: another one is no reason for another server.
+            "environment": {name: value for name, value in self.environment.items() if name != "PATH"},
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+    def as_json(self) -> str:
+        return json.dumps({"key": self.key, "conf": dict(self.conf)})
+
+
+def spark_home() -> Path:
+    """Return where pyspark keeps Spark, without importing it."""
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or not spec.origin:
+        raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
+    return Path(spec.origin).parent
+
+
+def spark_environment(java: Path, variables: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the environment of a Spark process: what Spark needs, and nothing else of this process's."""
+    kept = {name: variables[name] for name in KEPT_VARIABLES if variables.get(name)}
+    return {
+        **kept,
+        "JAVA_HOME": str(java),
+        "SPARK_HOME": str(spark_home()),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "PYTHONPATH": python_path(),
+    }
+
+
+def server_command(conf: Mapping[str, str], port: int, scratch: Path) -> list[str]:
+    """Return the command of a server; no secret is in it, since everybody can see it."""
+    places = {"spark.local.dir": str(scratch), "spark.sql.warehouse.dir": str(scratch / "warehouse")}
+    settings = {**places, **conf, "spark.connect.grpc.binding.port": str(port)}
+    options = [option for name, value in settings.items() for option in ("--conf", f"{name}={value}")]
+    return [str(spark_home() / "bin" / "spark-submit"), *options, "--class", _SERVER_CLASS, "spark-internal"]
+
+
+def free_port() -> int:
+    """Return a port that the system says is free."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

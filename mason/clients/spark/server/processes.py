@@ -1,0 +1,78 @@
+"""Tells a process from another one that was given the same id later, and ends it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_PROC = Path("/proc")
+
+
+@dataclass(frozen=True)
+class ProcessId:
+    """A process: its id, and when it was started, since ids come round again."""
+
+    pid: int
+    started: str
+
+    @classmethod
+    def of(cls, pid: int) -> ProcessId:
+        return cls(pid, start_time(pid))
+
+    @property
+    def alive(self) -> bool:
+        return bool(self.started) and start_time(self.pid) == self.started
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal, if the process is still the one that is meant."""
+        if self.alive:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def wait(self, seconds: float) -> bool:
+        """Return whether the process ended within some seconds."""
+        end = time.monotonic() + seconds
+        while self.alive:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.05)
+        return True
+
+    def stop(self, patience: float = 10.0) -> None:
+        """End the process: kindly first, then for good."""
+        self.send(signal.SIGTERM)
+        if not self.wait(patience):
+            self.send(signal.SIGKILL)
+            self.wait(patience)
+
+
+def start_time(pid: int) -> str:
+    """Return when a process was started, in the words of this system, or nothing if there is no such process."""
+    if _PROC.is_dir():
+        try:
+            # The name in brackets may hold spaces and brackets; what follows the last one is plain.
+            fields = (
+                (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            )
+        except OSError:
+            return ""
+        state, started = fields[0], fields[19]
+        return "" if state in "ZX" else started
+    told = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return told.stdout.strip()
+
+
+def die_with_parent() -> None:
+    """Let the kernel end this process when its parent dies, where it can (Linux): for `preexec_fn`."""
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    set_death_signal = 1
+    ctypes.CDLL(None).prctl(set_death_signal, signal.SIGTERM)

@@ -1,0 +1,88 @@
+"""What a configuration says about how Spark is reached, and the settings that follow from it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+LOG_SETTINGS = Path(__file__).parent / "log4j2.properties"
+IVY_SETTINGS = Path(__file__).parent / "ivysettings.xml"
+
+# A task that a killed Python worker took with it is tried again, on one machine too.
+LOCAL_MASTER = "local[*,4]"
+
+# The JVM only places tasks: it starts sooner, and stays smaller, with the simple compiler and collector.
+LOCAL_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+_MOST_MEMORY = 4096
+_LEAST_MEMORY = 1024
+
+
+@dataclass(frozen=True)
+class RunnerSettings:
+    """The `runner` of a configuration."""
+
+    type: str = "local"
+    url: str = ""
+    master: str = ""
+    conf: Mapping[str, str] = field(default_factory=dict)
+    driver_memory: str = ""
+    executors: int | None = None
+    packages: tuple[str, ...] = ()
+    warm: str = "auto"
+    spark_version: str = ""
+
+    @classmethod
+    def of(cls, configuration: Mapping[str, Any]) -> RunnerSettings:
+        """Return the settings of a client's configuration; its schema has been checked."""
+        runner: Mapping[str, Any] = configuration.get("runner") or {}
+        values = {key: value for key, value in runner.items() if key not in ("conf", "packages")}
+        conf = {key: spark_text(value) for key, value in (runner.get("conf") or {}).items()}
+        return cls(**values, conf=conf, packages=tuple(runner.get("packages") or ()))
+
+    @property
+    def package_conf(self) -> dict[str, str]:
+        """The settings that let Spark fetch the packages."""
+        if not self.packages:
+            return {}
+        # An Ivy folder of its own, and no look into ~/.m2: what a Maven run left half there would stop Spark.
+        ivy = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mason" / "ivy"
+        return {
+            "spark.jars.packages": ",".join(self.packages),
+            "spark.jars.ivy": str(ivy),
+            "spark.jars.ivySettings": str(IVY_SETTINGS),
+        }
+
+    @property
+    def local_conf(self) -> dict[str, str]:
+        """The settings of a Spark on this machine; what the configuration says comes last and wins."""
+        return {
+            "spark.master": LOCAL_MASTER,
+            "spark.app.name": "mason",
+            "spark.driver.host": "localhost",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.memory": self.driver_memory or f"{default_memory()}m",
+            "spark.driver.extraJavaOptions": f"{LOCAL_JAVA_OPTIONS} -Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()}",
+            "spark.driver.maxResultSize": "0",
+            # Sockets in the file system: what a small task costs is a third less than through loopback.
+            "spark.python.unix.domain.socket.enabled": "true",
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.sql.session.timeZone": "UTC",
+            **self.package_conf,
+            **self.conf,
+        }
+
+
+def spark_text(value: object) -> str:
+    """Return a setting's value as Spark writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def default_memory() -> int:
+    """Return the megabytes that a Spark on this machine may take: a quarter, but neither silly little nor a lot."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    return max(min(total // 4, _MOST_MEMORY), min(_LEAST_MEMORY, total // 2))

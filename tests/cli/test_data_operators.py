@@ -1,0 +1,68 @@
+"""`table merge` and what belongs to it, through the command line, in this process."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import Mason, write
+
+HERE = "metastore_engine: local\nstorage_engine: local\nexecution_engine: local\n"
+
+
+@pytest.fixture
+def here(mason: Mason) -> Mason:
+    write(mason.folder, {"here.yaml": HERE, "in/a.csv": "a,b\n1,x\n2\n", "in/b.csv": "b,a\ny,3\n"})
+    assert mason("config", "here.yaml").exit_code == 0
+    return mason.register_examples()
+
+
+def merge(mason: Mason, *more: str) -> tuple[int, dict[str, list[object]]]:
+    result = mason("operator", "table", "merge", "-p", "input_path:in,output_path:out", *more)
+    return result.exit_code, result.json
+
+
+def test_a_merge_answers_with_its_job_and_its_counts(here: Mason) -> None:
+    code, answer = merge(here)
+
+    assert code == 0
+    (job,) = answer["Data"]
+    assert isinstance(job, dict)
+    assert (job["Status"], job["RowsIn"], job["RowsOut"], job["RowsQuarantined"]) == ("succeeded", 3, 2, 1)
+    found = here("operator", "job", "get", "-p", f"job_id:{job['JobID']}").json["Data"][0]
+    assert (found["Status"], found["RowsOut"]) == ("succeeded", 2)
+    quarantined = here("operator", "table", "quarantine", "-p", "path:out").json["Data"]
+    assert [(each["File"], each["Record"], each["Raw"]) for each in quarantined] == [("a.csv", 3, "2")]
+
+
+def test_a_plan_of_a_merge_writes_nothing(here: Mason) -> None:
+    before = sorted(here.folder.rglob("*"))
+
+    code, answer = merge(here, "--plan")
+
+    assert code == 0 and isinstance(answer["Data"][1], dict)
+    assert [column["Name"] for column in answer["Data"][1]["Columns"]] == ["a", "b"]
+    assert sorted(here.folder.rglob("*")) == before
+
+
+def test_a_merge_that_fails_says_why_and_its_record_too(here: Mason) -> None:
+    code, answer = merge(here, "-p", "on_bad_record:fail")
+
+    assert code == 1 and "1 of 3 records do not fit" in str(answer["Errors"])
+    (job,) = here("operator", "job", "list").json["Data"]
+    assert job["Status"] == "failed" and "do not fit" in job["Error"]
+    assert not (here.folder / "out").exists()
+
+
+def test_a_merged_table_is_a_table_of_the_metastore(here: Mason) -> None:
+    assert here("operator", "table", "merge", "-p", "input_path:in,output_path:db/t").exit_code == 0
+
+    table = here("operator", "table", "get", "-p", "database_name:db,table_name:t").json["Data"][0]
+
+    assert table["Schema"]["SchemaType"] == "parquet"
+    assert [column["Name"] for column in table["Schema"]["Columns"]] == ["a", "b"]
+
+
+def test_an_unknown_job_is_not_found(here: Mason) -> None:
+    result = here("operator", "job", "get", "-p", "job_id:nope")
+
+    assert result.exit_code == 1 and result.json["Errors"] == ['There is no job "nope".']
