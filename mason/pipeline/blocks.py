@@ -13,6 +13,7 @@ from mason.errors import UnreadableFile
 from mason.pipeline.files import DataFile
 from mason.pipeline.formats import codec_of
 
+_MAGIC_BYTES = 8
 _PIECE = 1024  # small, because of a broken stream the piece in which it breaks is lost
 
 
@@ -31,6 +32,26 @@ def read_blocks(filesystem: pafs.FileSystem, file: DataFile, size: int) -> Gener
             block = raw.read(size)
     if codec:
         yield from _read_compressed(filesystem, file, codec, size)
+
+
+def read_range(filesystem: pafs.FileSystem, file: DataFile, offset: int, length: int, size: int) -> Generator[bytes]:
+    """Yield some bytes of a file that is not compressed, in blocks of about `size` bytes.
+
+    Raises:
+        UnreadableFile: the file vanished or may not be read.
+    """
+    with reading(file), filesystem.open_input_file(file.path) as raw:
+        raw.seek(offset)
+        left = length
+        while left > 0 and (block := raw.read(min(size, left))):
+            left -= len(block)
+            yield block
+
+
+def is_compressed(filesystem: pafs.FileSystem, path: str) -> bool:
+    """Say whether a file's first bytes are those of a compression."""
+    with open_bytes(filesystem, path) as raw:
+        return bool(codec_of(raw.read(_MAGIC_BYTES)))
 
 
 @contextmanager

@@ -37,21 +37,26 @@ def scan_records(text: bytes, delimiter: str, *, final: bool) -> Scan:
     Unless `final`, more text is to come: what follows the last line end is no record yet.
     """
     content = np.frombuffer(text, dtype=np.uint8)
-    ends: Positions = np.flatnonzero(content == _NEWLINE)
-    quotes: Positions = np.flatnonzero(content == _QUOTE) if b'"' in text else np.empty(0, dtype=np.int64)
-    if len(quotes):
-        # A line end is inside quotes when an odd number of quotes stands before it.
-        ends = ends[np.searchsorted(quotes, ends) % 2 == 0]
+    quotes = quotes_in(text, content)
+    ends = line_ends(content, quotes)
     open_quote = len(quotes) % 2 == 1
-    ends = ends + 1
     if final and len(text) > (ends[-1] if len(ends) else 0):
         ends = np.append(ends, len(text))
-    return Scan(ends, _has_stray_quotes(content, quotes, delimiter), open_quote)
+    return Scan(ends, has_stray_quotes(content, quotes, delimiter), open_quote)
 
 
-def count_blank(text: bytes, scan: Scan) -> int:
-    """Return how many of the records are blank lines."""
-    return int(np.count_nonzero(blank_records(text, scan)))
+def quotes_in(text: bytes, content: npt.NDArray[np.uint8]) -> Positions:
+    """Return where the quotes are."""
+    return np.flatnonzero(content == _QUOTE) if b'"' in text else np.empty(0, dtype=np.int64)
+
+
+def line_ends(content: npt.NDArray[np.uint8], quotes: Positions, before: int = 0) -> Positions:
+    """Return the positions after the line ends outside quotes; `before` is how many quotes stand before the text."""
+    ends: Positions = np.flatnonzero(content == _NEWLINE)
+    if len(quotes) or before % 2:
+        # A line end is inside quotes when an odd number of quotes stands before it.
+        ends = ends[(np.searchsorted(quotes, ends) + before) % 2 == 0]
+    return ends + 1
 
 
 def blank_records(text: bytes, scan: Scan) -> npt.NDArray[np.bool_]:
@@ -67,8 +72,8 @@ def blank_records(text: bytes, scan: Scan) -> npt.NDArray[np.bool_]:
     return blank
 
 
-def _has_stray_quotes(content: npt.NDArray[np.uint8], quotes: Positions, delimiter: str) -> bool:
-    """A quote belongs at the beginning of a field, at its end, or beside another quote."""
+def has_stray_quotes(content: npt.NDArray[np.uint8], quotes: Positions, delimiter: str) -> bool:
+    """Say whether some quote is neither at the beginning of a field, nor at its end, nor beside another quote."""
     if not len(quotes):
         return False
     mark = delimiter.encode()[-1]

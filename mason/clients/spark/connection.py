@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import os
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import grpc  # type: ignore[import-untyped]
@@ -44,6 +44,8 @@ class LoopbackBuilder(DefaultChannelBuilder):
         self._address = f"127.0.0.1:{port}"
         self.set("token", token)
         self.set("session_id", session_id)
+        # A part of the session's name, and else taken from USER, which cron and a shell set differently.
+        self.set("user_id", str(os.getuid()))
 
     @property
     def endpoint(self) -> str:
@@ -58,6 +60,7 @@ def ping(builder: LoopbackBuilder) -> None:
         NoAnswer: the server does not answer, or refuses.
     """
     request = proto.ConfigRequest(session_id=builder.session_id or "", client_type=builder.userAgent)
+    request.user_context.user_id = builder.userId or ""
     request.operation.get_option.keys.append("spark.app.name")
     with builder.toChannel() as channel:
         try:
@@ -71,6 +74,8 @@ def ping(builder: LoopbackBuilder) -> None:
 
 def open_session(connection: str | DefaultChannelBuilder, *, retries: int) -> SparkSession:
     """Return a session; one that is not there after some retries is given up, by default that takes ten minutes."""
+    # The error that follows this warning says all, and to a user it would look like a second one.
+    warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")
     session = ConnectSession(connection)
     session.client.set_retry_policies([DefaultPolicy(max_retries=retries)])
     # At exit pyspark would run a command for ML caches that Mason has none of: it costs time, and was seen to hang.
@@ -80,19 +85,11 @@ def open_session(connection: str | DefaultChannelBuilder, *, retries: int) -> Sp
 
 def close_session(session: SparkSession) -> None:
     """Close the connection; the server keeps the session."""
-    with suppress(Exception), quiet():
+    with suppress(Exception):
         cast("Any", session).client.close()
 
 
 def end_session(session: SparkSession) -> None:
     """End the session on the server, and close the connection."""
-    with suppress(Exception), quiet():
+    with suppress(Exception):
         session.stop()
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Keep pyspark's warning that it has retried often enough from users: the error that follows says it all."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")
-        yield

@@ -12,6 +12,8 @@ import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.schema import SchemaConflict
 from mason.errors import BadPath, NoData, Problems, UnreadableFile
+from mason.pipeline.blocks import is_compressed
+from mason.pipeline.csv_splits import Range, find_ranges
 from mason.pipeline.file_reader import FileReader
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.files import DataFile, list_files, without_strangers
@@ -21,7 +23,10 @@ from mason.pipeline.merge.job import MergeJob, OnConflict
 from mason.pipeline.sampling import budget_for
 from mason.pipeline.types import NOTHING, Evidence, decide, merge, storable
 
-TASK_BYTES = 128 * 1024 * 1024
+TASK_BYTES = 256 * 1024 * 1024
+CUT_BYTES = 128 * 1024 * 1024
+SMALLEST_TASK = 8 * 1024 * 1024
+LEAST_TASKS = 4
 TASK_FILES = 2_000
 
 
@@ -40,6 +45,8 @@ class PlannedFile:
     schema: FileSchema
     constants: Mapping[str, str | None]
     """Columns that the file's folders give."""
+    ranges: Sequence[Range] = ()
+    """Where a large file can be cut; none for a file that is read whole."""
 
 
 @dataclass(frozen=True)
@@ -59,17 +66,24 @@ class MergePlan:
         columns = {name: self._decide(seen) for name, seen in self.evidence.items() if name not in self.constants}
         return pa.schema([*columns.items(), *self.constants.items()])
 
-    def tasks(self) -> list[list[PlannedFile]]:
+    def tasks(self) -> list[list[tuple[PlannedFile, Range]]]:
         """Pack the files: many small ones into few tasks, since each task costs something before it does anything."""
-        packed: list[list[PlannedFile]] = []
+        packed: list[list[tuple[PlannedFile, Range]]] = []
         room = 0
         for file in self.files:
-            if not packed or file.file.size > room or len(packed[-1]) >= TASK_FILES:
-                packed.append([])
-                room = TASK_BYTES
-            packed[-1].append(file)
-            room -= file.file.size
+            for part in file.ranges or [Range(0, file.file.size, 1)]:
+                if not packed or part.length > room or len(packed[-1]) >= TASK_FILES:
+                    packed.append([])
+                    room = self.task_bytes
+                packed[-1].append((file, part))
+                room -= part.length
         return packed
+
+    @property
+    def task_bytes(self) -> int:
+        """How much one task reads: small enough that two cores have something to do, and large enough to pay."""
+        total = sum(each.file.size for each in self.files)
+        return max(min(TASK_BYTES, total // LEAST_TASKS + 1), SMALLEST_TASK)
 
     def widened(self, seen: Mapping[str, Evidence]) -> MergePlan:
         """Return the plan with what tasks saw beyond the sample."""
@@ -146,9 +160,18 @@ def _look_at(
             warnings.append(f"{file.name}: it is empty.")
             continue
         warnings += [f"{file.name}: {problem}." for problem in schema.warnings]
-        yield PlannedFile(file, modified, schema, _constants(file, options.extract_paths))
+        ranges = _ranges(filesystem, file, schema)
+        yield PlannedFile(file, modified, schema, _constants(file, options.extract_paths), ranges)
     if problems:
         raise PlanRefused(problems)
+
+
+def _ranges(filesystem: pafs.FileSystem, file: DataFile, schema: FileSchema) -> Sequence[Range]:
+    """Only plain text of known ends can be cut: compressed or transcoded text has no places to begin at."""
+    plain = schema.format == "csv" and schema.encoding == "utf-8" and file.size > CUT_BYTES
+    if not plain or is_compressed(filesystem, file.path):
+        return ()
+    return find_ranges(filesystem, file.path, file.size, schema.delimiter, CUT_BYTES // 2)
 
 
 def _constants(file: DataFile, extract_paths: bool) -> Mapping[str, str | None]:

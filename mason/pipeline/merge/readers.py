@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
-from mason.pipeline.blocks import read_blocks
+from mason.pipeline.blocks import read_blocks, read_range
 from mason.pipeline.csv_chunks import Chunk, cut_chunks
 from mason.pipeline.csv_parse import Dialect, ParsedChunk, parse_chunk
 from mason.pipeline.files import DataFile
@@ -59,8 +59,8 @@ def _check_unchanged(filesystem: pafs.FileSystem, file: FileInTask) -> None:
 
 def _read_csv(filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[str]) -> Iterator[Batch]:
     dialect = Dialect(file.delimiter, len(file.columns), nulls)
-    number = 1
-    for chunk in cut_chunks(_utf8_blocks(filesystem, file), file.delimiter):
+    number = file.first_record
+    for chunk in cut_chunks(_utf8_blocks(filesystem, file), file.delimiter, offset=file.offset):
         is_first = chunk.offset == 0
         parsed = parse_chunk(chunk, dialect)
         skipped = 1 if is_first and file.header and parsed.records else 0
@@ -98,7 +98,10 @@ def _utf8_blocks(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[byte
 
 
 def _blocks(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[bytes]:
-    return read_blocks(filesystem, DataFile(file.path, file.name, file.size), BLOCK)
+    data = DataFile(file.path, file.name, file.size)
+    if file.is_whole:
+        return read_blocks(filesystem, data, BLOCK)
+    return read_range(filesystem, data, file.offset, file.length, BLOCK)
 
 
 def _read_json_lines(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:

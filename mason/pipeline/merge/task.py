@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from mason.pipeline.csv_splits import Range
 from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.merge.plan import MergePlan, PlannedFile
 
@@ -15,7 +16,7 @@ KERNEL = "mason.pipeline.merge.kernel:merge_task"
 
 @dataclass(frozen=True)
 class FileInTask:
-    """One file, and how it is read."""
+    """One file, or a range of it, and how it is read."""
 
     path: str
     name: str
@@ -27,13 +28,21 @@ class FileInTask:
     header: bool
     columns: Sequence[str]
     constants: Mapping[str, str | None]
+    offset: int
+    length: int
+    first_record: int
 
     @classmethod
-    def of(cls, planned: PlannedFile) -> FileInTask:
+    def of(cls, planned: PlannedFile, part: Range) -> FileInTask:
         file, schema = planned.file, planned.schema
         columns, constants = list(schema.columns), dict(planned.constants)
         dialect = (schema.format, schema.delimiter, schema.encoding, schema.header)
-        return cls(file.path, file.name, file.size, planned.modified_ns, *dialect, columns, constants)
+        place = (part.offset, part.length, part.first_record)
+        return cls(file.path, file.name, file.size, planned.modified_ns, *dialect, columns, constants, *place)
+
+    @property
+    def is_whole(self) -> bool:
+        return self.length == self.size
 
 
 @dataclass(frozen=True)
@@ -81,7 +90,13 @@ def tasks_of(plan: MergePlan, staging: str, commit: str) -> list[MergeTask]:
     schema, job = encode_schema(plan.schema), plan.job
     return [
         MergeTask(
-            number, job.storage, staging, commit, schema, list(job.options.nulls), list(map(FileInTask.of, files))
+            number,
+            job.storage,
+            staging,
+            commit,
+            schema,
+            list(job.options.nulls),
+            [FileInTask.of(file, part) for file, part in parts],
         )
-        for number, files in enumerate(plan.tasks())
+        for number, parts in enumerate(plan.tasks())
     ]

@@ -58,10 +58,10 @@ class ConnectRunner:
         return f"{url.hostname}:{url.port or 15002}"
 
     def _session(self, kernel: str) -> SparkSession:
-        from mason.clients.spark.connection import end_session, open_session, quiet
+        from mason.clients.spark.connection import end_session, open_session
 
         package = kernel.partition(":")[0].partition(".")[0]
-        with self._lock, quiet():
+        with self._lock:
             if self._spark is None:
                 self._spark = self._opened(open_session(self._settings.url, retries=_RETRIES))
                 # A runner that nobody closes ends its session when it is forgotten, or when the process ends.

@@ -18,6 +18,9 @@ from mason.clients.spark.settings import RunnerSettings
 # Whatever else is in the environment (credentials of a cloud, say) must not live on in a server.
 KEPT_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TMPDIR", "SPARK_LOCAL_DIRS", "SPARK_CONF_DIR")
 
+# These differ between a shell and cron, but not what a worker does: the PATH only finds bash.
+_NO_DEPENDENCY = ("PATH", "USER", "LOGNAME")
+
 _SERVER_CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _SERVER_CONF = {
     "spark.connect.grpc.binding.address": "127.0.0.1",
@@ -47,8 +50,7 @@ class Launch:
             "code": code_digest(),
             "python": [sys.executable, sys.version, distributions()],
             "conf": dict(self.conf),
-            # A shell's PATH finds bash, and nothing that a worker runs: another one is no reason for another server.
-            "environment": {name: value for name, value in self.environment.items() if name != "PATH"},
+            "environment": {name: value for name, value in self.environment.items() if name not in _NO_DEPENDENCY},
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 

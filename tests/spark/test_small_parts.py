@@ -1,0 +1,206 @@
+"""The parts that need no Spark."""
+
+from __future__ import annotations
+
+import os
+import sys
+import zipfile
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from mason.clients.spark.code import write_archive
+from mason.clients.spark.exchange import read_items, write_items
+from mason.clients.spark.failures import decode_failure, encode_failure
+from mason.clients.spark.java_home import java_home
+from mason.clients.spark.runners import build_runner
+from mason.clients.spark.runners.local import keeps_warm
+from mason.clients.spark.runners.submit import submit_command
+from mason.clients.spark.server.processes import ProcessId
+from mason.clients.spark.server.runtime import runtime_folder
+from mason.clients.spark.server.sessions import count_sessions, lease_session
+from mason.clients.spark.settings import RunnerSettings, default_memory
+from mason.errors import ClientFailed, Forbidden, InvalidConfiguration, MissingDependency, TableNotFound, Unsupported
+
+
+@pytest.mark.parametrize("kind", ["kubernetes-operator", "emr"])
+def test_a_runner_that_is_not_there_yet_says_so(kind: str) -> None:
+    with pytest.raises(Unsupported, match=f'"{kind}" is not there yet'):
+        build_runner({"runner": {"type": kind}})
+
+
+def test_a_runner_that_lacks_its_address_says_so() -> None:
+    with pytest.raises(InvalidConfiguration, match="needs a url"):
+        build_runner({"runner": {"type": "connect"}})
+    with pytest.raises(InvalidConfiguration, match="needs a master"):
+        build_runner({"runner": {"type": "submit"}})
+    with pytest.raises(InvalidConfiguration, match="runs on this machine"):
+        build_runner({"runner": {"type": "submit", "master": "yarn", "conf": {"spark.submit.deployMode": "cluster"}}})
+
+
+def test_a_description_never_shows_a_token() -> None:
+    runner = build_runner({"runner": {"type": "connect", "url": "sc://host:443/;token=s3cret"}})
+    assert runner.describe() == "Spark Connect at host:443"
+
+
+def test_without_java_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(MissingDependency, match="apt-get install openjdk-17"):
+        java_home(places=[])
+
+
+def test_a_java_that_is_too_new_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    newer, older = _java(tmp_path / "a", 25), _java(tmp_path / "b", 17)
+    monkeypatch.setenv("JAVA_HOME", str(newer))
+    monkeypatch.setenv("PATH", str(newer / "bin"))
+
+    with pytest.raises(MissingDependency, match="a newer one does not serve"):
+        java_home(places=[str(newer.parent)])
+    assert java_home(places=[str(newer.parent), str(older.parent)]) == older
+
+
+def test_an_error_survives_the_way_back() -> None:
+    error = decode_failure(encode_failure(TableNotFound("db", "tools", ["tool"])))
+    assert isinstance(error, TableNotFound)
+    assert str(error) == str(TableNotFound("db", "tools", ["tool"]))
+
+    class Strange(Exception):
+        pass
+
+    strange = decode_failure(encode_failure(Strange("what")))
+    assert isinstance(strange, ClientFailed) and "Strange: what" in str(strange)
+    assert isinstance(decode_failure(encode_failure(FileNotFoundError(2, "no", "a.csv"))), FileNotFoundError)
+
+
+def test_a_result_that_was_cut_off_is_no_result(tmp_path: Path) -> None:
+    file = tmp_path / "results"
+    with open(file, "wb") as stream:
+        write_items(stream, [(3, b"three"), (1, b""), (2, b"two")])
+    whole = file.read_bytes()
+
+    assert list(read_items(file)) == [(3, b"three"), (1, b""), (2, b"two")]
+    file.write_bytes(whole[:-1])
+    assert list(read_items(file)) == [(3, b"three"), (1, b"")]
+
+
+def test_the_archive_of_the_same_code_has_the_same_name(tmp_path: Path) -> None:
+    first = write_archive(tmp_path, "mason.pipeline.tasks:kernel_named")
+    second = write_archive(tmp_path, "mason.pipeline.tasks:kernel_named")
+
+    assert first == second
+    assert {"mason/__init__.py", "mason/pipeline/tasks.py"} <= set(zipfile.ZipFile(first).namelist())
+
+
+@pytest.mark.parametrize("variable", ["CI", "MASON_SCHEDULED"])
+def test_no_server_is_kept_in_ci_and_scheduled_tasks_unless_told(variable: str, tmp_path: Path) -> None:
+    assert keeps_warm("auto", {}, tmp_path)
+    assert not keeps_warm("auto", {variable: "1"}, tmp_path)
+    assert keeps_warm("always", {variable: "1"}, tmp_path)
+    assert not keeps_warm("never", {}, tmp_path)
+
+
+def test_no_server_is_kept_in_containers(tmp_path: Path) -> None:
+    (tmp_path / "proc" / "1").mkdir(parents=True)
+    (tmp_path / "proc" / "1" / "cgroup").write_text("0::/kubepods/pod1\n")
+    assert not keeps_warm("auto", {}, tmp_path)
+    (tmp_path / "proc" / "1" / "cgroup").write_text("0::/init.scope\n")
+    assert keeps_warm("auto", {}, tmp_path)
+    (tmp_path / ".dockerenv").touch()
+    assert not keeps_warm("auto", {}, tmp_path)
+
+
+def test_a_runtime_folder_that_others_can_look_into_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "open"
+    folder.mkdir(mode=0o755)
+    with pytest.raises(Forbidden, match="belongs to you alone"):
+        runtime_folder({"MASON_RUNTIME_DIR": str(folder)})
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path)
+    with pytest.raises(Forbidden):
+        runtime_folder({"MASON_RUNTIME_DIR": str(link)})
+    (tmp_path / "user").mkdir()
+    assert runtime_folder({"XDG_RUNTIME_DIR": str(tmp_path / "user")}) == tmp_path / "user" / "mason" / "spark"
+
+
+def test_a_session_is_leased_once_and_used_again(tmp_path: Path) -> None:
+    first, second = lease_session(tmp_path), lease_session(tmp_path)
+    assert first.id != second.id
+    assert count_sessions(tmp_path) == (2, 2)
+
+    first.give_back()
+    again = lease_session(tmp_path)
+    assert (again.id, again.left_behind) == (first.id, False)
+    second.discard()
+    assert count_sessions(tmp_path) == (1, 1)
+    again.give_back()
+
+
+def test_a_process_is_told_from_another_of_the_same_id() -> None:
+    me = ProcessId.of(os.getpid())
+    assert me.alive
+    assert not ProcessId(me.pid, "1").alive
+    assert not ProcessId.of(2**22 - 3).alive
+
+
+def test_the_memory_of_a_local_spark_is_bounded() -> None:
+    assert 0 < default_memory() <= 4096
+    assert RunnerSettings(driver_memory="7g").local_conf["spark.driver.memory"] == "7g"
+
+
+def test_the_command_line_for_yarn_and_kubernetes() -> None:
+    settings = RunnerSettings.of(
+        {
+            "runner": {
+                "type": "submit",
+                "master": "k8s://https://host:6443",
+                "conf": {"spark.kubernetes.container.image": "spark:4.1.4", "spark.eventLog.enabled": True},
+                "driver_memory": "2g",
+                "executors": 3,
+                "packages": ["org.apache.spark:spark-avro_2.13:4.1.1"],
+            }
+        }
+    )
+    command = submit_command(settings, Path("/tmp/mason-1.zip"), ["tasks", "results", "kernel"])
+
+    assert Path(command[0]).name == "spark-submit"
+    assert _option(command, "--master") == ["k8s://https://host:6443"]
+    assert _option(command, "--deploy-mode") == ["client"]
+    assert _option(command, "--driver-memory") == ["2g"]
+    assert _option(command, "--packages") == ["org.apache.spark:spark-avro_2.13:4.1.1"]
+    assert _option(command, "--py-files") == ["/tmp/mason-1.zip"]
+    assert {
+        "spark.executor.instances=3",
+        "spark.kubernetes.container.image=spark:4.1.4",
+        "spark.eventLog.enabled=true",
+        "spark.pyspark.python=python3",
+        f"spark.pyspark.driver.python={sys.executable}",
+    } <= set(_option(command, "--conf"))
+    assert command[-4].endswith("run_tasks.py") and command[-3:] == ["tasks", "results", "kernel"]
+    yarn = submit_command(RunnerSettings(type="submit", master="yarn", executors=2), Path("m.zip"), [])
+    assert _option(yarn, "--master") == ["yarn"]
+    assert "spark.executor.instances=2" in _option(yarn, "--conf")
+
+
+def test_a_standalone_master_counts_cores() -> None:
+    settings = RunnerSettings(
+        type="submit", master="spark://host:7077", executors=3, conf={"spark.executor.cores": "2"}
+    )
+    conf = _option(submit_command(settings, Path("m.zip"), []), "--conf")
+
+    assert {"spark.cores.max=6", "spark.executor.cores=2", f"spark.pyspark.python={sys.executable}"} <= set(conf)
+
+
+def _option(command: list[str], name: str) -> list[str]:
+    return [value for flag, value in pairwise(command) if flag == name]
+
+
+def _java(place: Path, version: int) -> Path:
+    home = place / f"jdk-{version}"
+    (home / "bin").mkdir(parents=True)
+    (home / "release").write_text(f'JAVA_VERSION="{version}.0.1"\n')
+    java = home / "bin" / "java"
+    java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}.0.1\"' >&2\n")
+    java.chmod(0o755)
+    return home
