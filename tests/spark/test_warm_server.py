@@ -82,13 +82,18 @@ def test_two_commands_at_once_share_the_server_and_have_sessions_of_their_own(co
     assert commands("echo", "x")["session"] in (first["session"], second["session"]), "a session is used again"
 
 
-def test_a_command_that_was_killed_gives_its_session_back(commands: Commands) -> None:
-    held = commands.start("sleep", "60")
-    eventually(lambda: "(1 in use)" in commands.mason("status") or "(2 in use)" in commands.mason("status"))
-    held.kill()
-    held.communicate()
+def test_a_command_that_was_killed_gives_its_session_back_and_its_job_is_given_up(
+    commands: Commands, runner: LocalRunner, tmp_path: Path
+) -> None:
+    list(runner.run("spark_kernels:echo", [b"x"]))
+    notes = [tmp_path / f"note {number}" for number in range(8)]
+    killed = commands.start("note_and_sleep", *map(str, notes))
+    eventually(lambda: notes[0].exists())
+    killed.kill()
+    killed.communicate()
 
     assert commands("echo", "x")["results"] == [[0, "done x"]]
+    assert not notes[-1].exists(), "what still waited is not begun any more"
 
 
 def test_another_process_sees_the_rows_that_were_appended_and_replaced(commands: Commands, tmp_path: Path) -> None:

@@ -1,0 +1,65 @@
+"""A Spark Connect server that knows nothing of Mason."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from mason.clients.spark.java_home import java_home
+from mason.clients.spark.runners import build_runner
+from mason.clients.spark.server.keeper import _is_open
+from mason.clients.spark.server.launch import free_port, server_command, spark_environment
+from mason.clients.spark.server.processes import ProcessId
+from mason.clients.spark.settings import RunnerSettings
+from mason.errors import ClientFailed, UnreadableFile
+from tests.spark.conftest import KERNELS, eventually
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    folder, port = tmp_path_factory.mktemp("connect"), free_port()
+    conf = {**RunnerSettings().local_conf, "spark.connect.grpc.binding.address": "127.0.0.1"}
+    environment = {**spark_environment(java_home()), "PYTHONPATH": "", "PYSPARK_PYTHON": sys.executable}
+    with open(folder / "log", "wb") as log:
+        server = subprocess.Popen(
+            server_command(conf, port, folder), cwd=folder, env=environment, stdout=log, stderr=log
+        )
+    process = ProcessId.of(server.pid)
+    eventually(lambda: _is_open(port), 90)
+    yield port
+    server.terminate()
+    server.wait(30)
+    assert not process.alive
+
+
+@pytest.fixture(autouse=True)
+def kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(KERNELS)
+
+
+def test_tasks_run_with_the_code_that_was_sent_along(port: int) -> None:
+    runner = build_runner({"runner": {"type": "connect", "url": f"sc://localhost:{port}"}})
+
+    results = dict(runner.run("spark_kernels:whereabouts", [b"a", b"b", b"c"]))
+
+    told = [json.loads(results[number]) for number in range(3)]
+    assert [each["task"] for each in told] == ["a", "b", "c"]
+    assert all(".zip" in each["mason"] for each in told)
+    assert os.getpid() not in {each["pid"] for each in told}
+    with pytest.raises(UnreadableFile, match="a.csv: it is torn"):
+        list(runner.run("spark_kernels:unreadable", [b"a.csv"]))
+    runner.close()
+    runner.close()
+
+
+def test_a_server_that_is_not_there_is_named_in_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mason.clients.spark.runners.connect._RETRIES", 1)
+    runner = build_runner({"runner": {"type": "connect", "url": f"sc://localhost:{free_port()}/;token=s3cret"}})
+    with pytest.raises(ClientFailed, match=r"at localhost:\d+ does not answer") as raised:
+        list(runner.run("spark_kernels:echo", [b"a"]))
+    assert "s3cret" not in str(raised.value)
