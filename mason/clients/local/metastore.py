@@ -6,6 +6,7 @@ file or a folder of data files that is found there.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -115,12 +116,13 @@ class LocalMetastoreClient(MetastoreClient):
 
     @verb
     def save_table(self, table: Table, *, response: Response) -> Table:
-        from mason.clients.local.table_entry import entry_of
+        from mason.engines.metastore.models.table_entry import entry_of
 
         folder = self._folder(table.database_name)
         _below(folder, table.name, "table")
         stamped = replace(table, created_at=_now(), created_by=table.created_by or "mason")
-        write_file(entry_file(folder, table.name), entry_of(replace(stamped, path=_kept_path(folder, table.path))))
+        entry = entry_of(replace(stamped, path=_kept_path(folder, table.path)))
+        write_file(entry_file(folder, table.name), json.dumps(entry, indent=1, ensure_ascii=False).encode())
         return stamped
 
     @verb

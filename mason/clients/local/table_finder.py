@@ -94,7 +94,7 @@ def read_table(file: Path) -> Table:
     Raises:
         UnreadableFile: it is damaged.
     """
-    from mason.clients.local.table_entry import table_of  # imports pyarrow, which a listing does without
+    from mason.engines.metastore.models.table_entry import table_of  # imports pyarrow, which a listing does without
 
     try:
         return table_of(read_entry(file))

@@ -14,14 +14,14 @@ import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
 from mason.pipeline.blocks import read_blocks, read_range
-from mason.pipeline.csv_chunks import Chunk, cut_chunks
+from mason.pipeline.csv_chunks import CHUNK, Chunk, cut_chunks
 from mason.pipeline.csv_parse import Dialect, ParsedChunk, parse_chunk
 from mason.pipeline.files import DataFile
 from mason.pipeline.merge.task import FileInTask
 from mason.pipeline.rejects import Reject
 from mason.pipeline.sources import ArrowSource, Source, TextSource, ValueSource
 
-BLOCK = 4 * 1024 * 1024
+BLOCK = CHUNK  # one block is one chunk: nothing is copied to make it larger
 ROWS = 20_000
 
 

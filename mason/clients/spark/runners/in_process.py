@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.server.launch import spark_environment
 from mason.clients.spark.settings import RunnerSettings
+from mason.errors import ClientFailed
 
 if TYPE_CHECKING:
+    from pyspark import SparkConf
     from pyspark.sql import SparkSession
+
+_LINES_SHOWN = 15
 
 
 class InProcessRunner:
@@ -56,14 +60,19 @@ def classic_session(conf: Mapping[str, str]) -> SparkSession:
     return SparkSession.builder.getOrCreate()
 
 
-def _start_quietly(settings: object) -> None:
+def _start_quietly(settings: SparkConf) -> None:
     """Start the JVM with its messages in a file: a user's terminal is not the place for a JVM's small talk."""
-    from pyspark import SparkConf, SparkContext
+    from pyspark import SparkContext
+    from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
 
-    assert isinstance(settings, SparkConf)
     with tempfile.TemporaryFile(prefix="mason-spark-") as log:
-        gateway = launch_gateway(settings, {"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
+        try:
+            gateway = launch_gateway(settings, {"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
+        except PySparkException as error:
+            log.seek(0)
+            last = log.read().decode(errors="replace").strip().splitlines()[-_LINES_SHOWN:]
+            raise ClientFailed("Spark did not start:\n" + "\n".join(last)) from error
     SparkContext(conf=settings, gateway=gateway)
 
 

@@ -1,12 +1,11 @@
-"""What the local metastore keeps of a table: a JSON file that people can read, exact for the program.
+"""A table as JSON: readable for people, exact for programs. Metastores that keep their own files use it.
 
-The Arrow schema is kept in its own binary form beside the readable columns: no type is lost in a spelling.
+The Arrow schema stands in its own binary form beside the readable columns: no type is lost in a spelling.
 """
 
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -18,16 +17,15 @@ from mason.engines.storage.models.infer_options import InferOptions
 VERSION = 1
 
 
-def entry_of(table: Table) -> bytes:
-    """Return the entry of a table."""
+def entry_of(table: Table) -> dict[str, Any]:
+    """Return all that is known of a table, as JSON has it."""
     arrow = table.schema.to_arrow().serialize().to_pybytes()
-    entry = {
+    return {
         "MasonTable": VERSION,
         **table.to_dict(),
         "ArrowSchema": base64.b64encode(arrow).decode(),
         "ReadOptions": asdict(table.read_options),
     }
-    return json.dumps(entry, indent=1, ensure_ascii=False).encode()
 
 
 def table_of(entry: Mapping[str, Any]) -> Table:
