@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import zipfile
 from itertools import pairwise
@@ -22,6 +23,7 @@ from mason.clients.spark.server.runtime import runtime_folder
 from mason.clients.spark.server.sessions import count_sessions, lease_session
 from mason.clients.spark.settings import RunnerSettings, default_memory
 from mason.errors import ClientFailed, Forbidden, InvalidConfiguration, MissingDependency, TableNotFound, Unsupported
+from tests.conftest import PROJECT
 
 
 @pytest.mark.parametrize("kind", ["kubernetes-operator", "emr"])
@@ -42,6 +44,12 @@ def test_a_runner_that_lacks_its_address_says_so() -> None:
 def test_a_description_never_shows_a_token() -> None:
     runner = build_runner({"runner": {"type": "connect", "url": "sc://host:443/;token=s3cret"}})
     assert runner.describe() == "Spark Connect at host:443"
+
+
+def test_status_and_stop_import_nothing_heavy() -> None:
+    code = "import sys, mason.cli.spark, mason.clients.spark.server.status; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PROJECT)
+    assert not {"pyspark", "py4j", "grpc", "pyarrow", "pandas"} & set(done.stdout.split())
 
 
 def test_without_java_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,9 +80,10 @@ def test_the_executors_of_both_workers_do_the_tasks_with_the_code_that_was_shipp
     assert len({each["parent"] for each in told}) == 2, "each executor has a daemon of its own, whose workers these are"
 
 
-def test_an_error_of_masons_comes_back_from_the_cluster(cluster: Cluster) -> None:
+def test_an_error_of_masons_comes_back_from_the_driver() -> None:
+    runner = build_runner({"runner": {"type": "submit", "master": "local[1]"}})
     with pytest.raises(UnreadableFile, match="a.csv: it is torn"):
-        list(cluster.runner().run("spark_kernels:unreadable", [b"a.csv"]))
+        list(runner.run("spark_kernels:unreadable", [b"a.csv"]))
 
 
 def test_a_master_that_is_not_there_gives_the_end_of_the_log() -> None:

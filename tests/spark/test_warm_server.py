@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -96,6 +97,18 @@ def test_a_command_that_was_killed_gives_its_session_back_and_its_job_is_given_u
     assert not notes[-1].exists(), "what still waited is not begun any more"
 
 
+def test_ctrl_c_interrupts_the_job(commands: Commands, tmp_path: Path) -> None:
+    notes = [tmp_path / f"note {number}" for number in range(8)]
+    command = commands.start("note_and_sleep", *map(str, notes))
+    eventually(lambda: notes[0].exists())
+
+    command.send_signal(signal.SIGINT)
+
+    assert "KeyboardInterrupt" in command.communicate(timeout=20)[1]
+    assert not notes[-1].exists()
+    assert commands("echo", "x")["results"] == [[0, "done x"]]
+
+
 def test_another_process_sees_the_rows_that_were_appended_and_replaced(commands: Commands, tmp_path: Path) -> None:
     folder = tmp_path / "table"
     folder.mkdir()
@@ -123,7 +136,7 @@ def test_the_token_is_in_no_argument_and_no_log_and_nobody_else_can_read_it(comm
         assert token not in Path(f"/proc/{process.pid}/cmdline").read_text(encoding="utf-8")
     for file in folder.iterdir():
         assert file.name == TOKEN or token not in file.read_text(encoding="utf-8")
-        assert file.name == "lock" or stat.S_IMODE(file.stat().st_mode) == 0o600, file
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
