@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from mason.state.home import open_state
+from mason.state.models import RecordKind
+from mason.util.environment import MasonEnvironment
 from tests.conftest import Mason, write
 
 HERE = "metastore_engine: local\nstorage_engine: local\nexecution_engine: local\n"
@@ -60,6 +63,18 @@ def test_a_merged_table_is_a_table_of_the_metastore(here: Mason) -> None:
 
     assert table["Schema"]["SchemaType"] == "parquet"
     assert [column["Name"] for column in table["Schema"]["Columns"]] == ["a", "b"]
+
+
+def test_a_job_whose_process_was_killed_is_lost_and_one_that_runs_is_not(here: Mason) -> None:
+    store = open_state(MasonEnvironment(here.home))
+    store.add_record(RecordKind.JOB, "killed", "running", {"JobType": "merge"})
+    store.add_record(RecordKind.JOB, "alive", "running", {"JobType": "merge"})
+    store.acquire_lease("job:alive", "alive", 600)
+
+    found = {each["JobID"]: each for each in here("operator", "job", "list").json["Data"]}
+
+    assert (found["killed"]["Status"], found["alive"]["Status"]) == ("lost", "running")
+    assert here("operator", "job", "get", "-p", "job_id:killed").json["Data"][0]["Status"] == "lost"
 
 
 def test_an_unknown_job_is_not_found(here: Mason) -> None:
