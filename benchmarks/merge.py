@@ -59,7 +59,8 @@ def run_mason(folder: Path, engine: str) -> None:
     from mason.clients.response import Response
     from mason.pipeline.merge.job import MergeJob
 
-    client = CLIENTS.setdefault(engine, build_client(engine, "execution", {}))
+    configuration = {"runner": {"type": "local", "warm": "always"}} if engine == "spark" else {}
+    client = CLIENTS.setdefault(engine, build_client(engine, "execution", configuration))
     job = MergeJob(str(folder / "in"), str(folder / "mason")).to_job()
     plan, response = client.plan_job(job, response=Response())  # type: ignore[attr-defined]
     client.run_job(plan, response=response)  # type: ignore[attr-defined]

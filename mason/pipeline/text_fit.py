@@ -11,11 +11,13 @@ from collections.abc import Callable, Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mason.pipeline.decimal_text import are_plain
 from mason.pipeline.number_types import EXACT_IN_DOUBLE, MONEY_SCALE
 from mason.pipeline.text_types import classify
 from mason.pipeline.types import Evidence, decide, storable
 
 _BOOLEANS = pa.array(["true", "false", "True", "False", "TRUE", "FALSE"])
+_PLAIN_TIMES = pa.array([len("2026-01-31"), len("2026-01-31 12:30"), len("2026-01-31 12:30:00")], pa.int32())
 _INTEGER = r"^(0|-?[1-9][0-9]*)$"
 _NUMBER = r"^(0|-?[1-9][0-9]*|-?(0|[1-9][0-9]*)\.[0-9]+)$"
 _NAIVE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?$"
@@ -29,6 +31,8 @@ def fit_text(values: pa.Array, target: pa.DataType) -> pa.Array | None:
     """
     if pa.types.is_string(target):
         return values
+    if pa.types.is_decimal(target):
+        return _fit_decimals(values, target)
     check = _CHECKS.get(target.id)
     if check is None or not check(values, target):
         return None
@@ -73,6 +77,14 @@ def _survives_double(value: str) -> bool:
     return bool(pa.types.is_floating(decide(classify([value, "0.5", "0.00005"]))))
 
 
+def _fit_decimals(values: pa.Array, target: pa.DataType) -> pa.Array | None:
+    try:
+        fitted = values.cast(target)
+    except pa.ArrowInvalid:
+        return None
+    return fitted if are_plain(values, fitted) or _are_decimals(values, target) else None
+
+
 def _are_decimals(values: pa.Array, target: pa.DataType) -> bool:
     if not target.scale:
         return _all_match(values, _INTEGER)
@@ -87,6 +99,8 @@ def _are_dates(values: pa.Array, target: pa.DataType) -> bool:
 
 
 def _are_times(values: pa.Array, target: pa.DataType) -> bool:
+    if not target.tz and pc.all(pc.is_in(pc.binary_length(values.drop_null()), value_set=_PLAIN_TIMES)).as_py():
+        return True  # of such a length Arrow takes nothing but what the pattern would take
     return _all_match(values, _ZONED if target.tz else _NAIVE)
 
 
@@ -97,7 +111,6 @@ def _are_booleans(values: pa.Array, target: pa.DataType) -> bool:
 _CHECKS: Mapping[int, Callable[[pa.Array, pa.DataType], bool]] = {
     pa.int64().id: _are_integers,
     pa.float64().id: _are_numbers_for_double,
-    pa.decimal128(1).id: _are_decimals,
     pa.date32().id: _are_dates,
     pa.timestamp("us").id: _are_times,
     pa.bool_().id: _are_booleans,

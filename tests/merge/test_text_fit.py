@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from mason.pipeline.decimal_text import are_plain
 from mason.pipeline.text_fit import fit_text
 from mason.pipeline.text_types import classify
 from mason.pipeline.types import decide, storable
@@ -33,6 +34,9 @@ COLUMNS = st.lists(st.one_of(NUMBERS, TIMES, WORDS), min_size=1, max_size=6)
 @settings(max_examples=600)
 @given(COLUMNS, st.one_of(NUMBERS, TIMES, WORDS))
 @example(["1"], "007")
+@example(["2024-01-01 10:00"], "2024-01-01 10")
+@example(["1.50"], "1e-1")
+@example(["1.50"], "-0.00")
 @example(["0.00"], "-0")
 @example(["0.1", "0.12345"], "-0")
 @example(["1.50"], "1.5")
@@ -70,3 +74,18 @@ def test_nulls_fit_every_type(target: pa.DataType) -> None:
     fitted = fit_text(pa.array([None, None], pa.string()), target)
 
     assert fitted is not None and fitted.null_count == 2
+
+
+@settings(max_examples=500)
+@given(st.lists(st.one_of(NUMBERS, st.none()), min_size=1, max_size=6), st.integers(0, 4))
+def test_decimals_are_called_plain_only_when_they_come_back_letter_by_letter(
+    column: list[str | None], scale: int
+) -> None:
+    texts = pa.array(["0.5", *column, "0.5"], pa.string()).slice(1, len(column))  # not at the beginning of its buffers
+    try:
+        decimals = texts.cast(pa.decimal128(18, scale))
+    except pa.ArrowInvalid:
+        return
+
+    if are_plain(texts, decimals):
+        assert [None if each is None else str(each) for each in decimals.to_pylist()] == column
