@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mason.pipeline.decimal_text import are_plain
-from mason.pipeline.number_types import EXACT_IN_DOUBLE, MONEY_SCALE
+from mason.pipeline.number_types import EXACT_IN_DOUBLE, MONEY_SCALE, SHORT_DECIMAL
 from mason.pipeline.text_types import classify
 from mason.pipeline.types import Evidence, decide, storable
 
@@ -66,8 +66,8 @@ def _are_integers(values: pa.Array, target: pa.DataType) -> bool:
 def _are_numbers_for_double(values: pa.Array, target: pa.DataType) -> bool:
     if not _all_match(values, _NUMBER):
         return False
-    # With its sign and its point, a number of so many digits survives a double; longer ones are looked at one by one.
-    long = pc.greater(pc.binary_length(values), EXACT_IN_DOUBLE + 1)
+    # A number of so many digits survives a double; longer ones are looked at one by one.
+    long = pc.greater(pc.binary_length(values), EXACT_IN_DOUBLE)
     if not pc.any(long).as_py():
         return True
     return all(_survives_double(value) for value in values.filter(long).to_pylist())
@@ -82,14 +82,30 @@ def _fit_decimals(values: pa.Array, target: pa.DataType) -> pa.Array | None:
         fitted = values.cast(target)
     except pa.ArrowInvalid:
         return None
-    return fitted if are_plain(values, fitted) or _are_decimals(values, target) else None
+    fits_all = are_plain(values, fitted) or (_are_decimals(values, target) and _have_room(values, target))
+    return fitted if fits_all else None
+
+
+def _have_room(values: pa.Array, target: pa.DataType) -> bool:
+    """Long numbers count as ones of eighteen digits: such a one fits eighteen only if it shows all the decimals."""
+    if target.precision > SHORT_DECIMAL:
+        return True
+    long = values.filter(pc.greater(pc.binary_length(values), EXACT_IN_DOUBLE))
+    return all(
+        sum(map(str.isdigit, value)) <= EXACT_IN_DOUBLE or len(value.partition(".")[2]) == target.scale
+        for value in long.to_pylist()
+        if value is not None
+    )
 
 
 def _are_decimals(values: pa.Array, target: pa.DataType) -> bool:
     if not target.scale:
         return _all_match(values, _INTEGER)
-    if target.scale <= MONEY_SCALE:
+    # An integer counts as one of fifteen digits: where these and the decimals need more than eighteen, it does not fit.
+    if target.scale <= min(MONEY_SCALE, target.precision - EXACT_IN_DOUBLE):
         return _all_match(values, rf"^(0|-?[1-9][0-9]*|-?(0|[1-9][0-9]*)\.[0-9]{{1,{target.scale}}})$")
+    if target.scale <= MONEY_SCALE:
+        return _all_match(values, rf"^-?(0|[1-9][0-9]*)\.[0-9]{{1,{target.scale}}}$")
     return _all_match(values, rf"^-?(0|[1-9][0-9]*)\.[0-9]{{{target.scale}}}$")
 
 

@@ -36,6 +36,10 @@ COLUMNS = st.lists(st.one_of(NUMBERS, TIMES, WORDS), min_size=1, max_size=6)
 @example(["1"], "007")
 @example(["2024-01-01 10:00"], "2024-01-01 10")
 @example(["1.50"], "1e-1")
+@example(["1.50"], "-.00")
+@example(["2.1304"], "-10")
+@example(["9.6"], "7454367312031714")
+@example(["7.7", "39.99509"], "9308228937753438")
 @example(["1.50"], "-0.00")
 @example(["0.00"], "-0")
 @example(["0.1", "0.12345"], "-0")
@@ -76,8 +80,14 @@ def test_nulls_fit_every_type(target: pa.DataType) -> None:
     assert fitted is not None and fitted.null_count == 2
 
 
-@settings(max_examples=500)
-@given(st.lists(st.one_of(NUMBERS, st.none()), min_size=1, max_size=6), st.integers(0, 4))
+SHORT_DECIMALS = st.from_regex(r"-?0{0,2}[0-9]{0,3}\.?[0-9]{0,4}", fullmatch=True)
+
+
+@settings(max_examples=2_000)
+@example(["00.00"], 3)
+@example(["01.5", "1.50"], 2)
+@example(["1e-1"], 2)
+@given(st.lists(st.one_of(SHORT_DECIMALS, NUMBERS, st.none()), min_size=1, max_size=6), st.integers(0, 4))
 def test_decimals_are_called_plain_only_when_they_come_back_letter_by_letter(
     column: list[str | None], scale: int
 ) -> None:
