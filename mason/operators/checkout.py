@@ -35,21 +35,27 @@ def checkout(env: MasonEnvironment, digest: str, files: Mapping[str, bytes]) -> 
         return folder
     try:
         env.object_home.mkdir(parents=True, exist_ok=True)
-        aside = Path(tempfile.mkdtemp(prefix=f".{digest[:12]}.", dir=env.object_home))
-        try:
-            _write(aside, files)
-            if folder.exists():
-                _remove(folder)
-            with contextlib.suppress(FileExistsError):  # another process made the same one
-                aside.rename(folder)
-        finally:
-            _remove(aside)
-        sync_folder(env.object_home)
+        with _locked(env.home / ".objects.lock"):
+            if _read(folder) != files:  # it may be another process that made it in the meantime
+                _make(folder, files)
     except OSError as error:
-        if _read(folder) == files:
-            return folder
         raise StateFailed(f"{env.object_home}: {error.strerror}.", hint="Nothing was registered.") from error
     return folder
+
+
+def _make(folder: Path, files: Mapping[str, bytes]) -> None:
+    from mason.util.exchange import exchange_folders  # rarely needed: a command that runs an operator need not load it
+
+    aside = Path(tempfile.mkdtemp(prefix=f".{folder.name[:12]}.", dir=folder.parent))
+    try:
+        _write(aside, files)
+        if folder.exists():
+            exchange_folders(aside, folder)
+        else:
+            aside.rename(folder)
+    finally:
+        _remove(aside)
+    sync_folder(folder.parent)
 
 
 def link_current(env: MasonEnvironment, store: StateStore) -> None:
