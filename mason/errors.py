@@ -62,8 +62,8 @@ class BadInput(MasonError):
 class Problems(BadInput):
     """Several problems found in one go: all are shown, none hides another."""
 
-    def __init__(self, problems: Iterable[object]) -> None:
-        self._messages = tuple(str(problem) for problem in problems)
+    def __init__(self, problems: Iterable[object], hint: str = "") -> None:
+        self._messages = (*(str(problem) for problem in problems), *([hint] if hint else ()))
         super().__init__("\n".join(self._messages))
 
     @property

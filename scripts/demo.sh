@@ -40,11 +40,19 @@ step "And look at it"
 printf '$ mason operator table get -p "database_name:suppliers,table_name:articles"\n'
 mason operator table get -p "database_name:suppliers,table_name:articles" 2>/dev/null | columns
 
-step "Merge all of it on Spark: every record counted, the bad one set aside"
+step "Plan a merge of all of it: what would be read, which columns conflict, which record is odd"
+run mason operator table merge --plan -p "input_path:suppliers,output_path:warehouse/articles" >/dev/null
+
+step "Merge it on Spark: every record counted, the bad one set aside"
 run mason operator table merge -p "input_path:suppliers,output_path:warehouse/articles" >/dev/null
 
 step "The record that did not fit, with its place"
 run mason operator table quarantine -p "path:warehouse/articles" 2>/dev/null
+
+step "Write it to a file, mend it (its last field was missing), and merge it again"
+run mason operator table quarantine -p "path:warehouse/articles,action:export,file:bad.csv" >/dev/null
+run sed -i.before 's/2.90;true$/2.90;true;2026-01-16 17:05:00/' bad.csv
+run mason operator table quarantine -p "path:warehouse/articles,action:replay,file:bad.csv" >/dev/null
 
 step "The merged table"
 printf '$ mason operator table get -p "database_name:warehouse,table_name:articles"\n'

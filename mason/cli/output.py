@@ -7,12 +7,16 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mason.cli.progress_bar import ProgressBar
 
 LEVELS = ("trace", "debug", "info", "warning", "error", "fatal")
 TRACE = 5
 
 _chosen_level = "info"
+_bar: ProgressBar | None = None
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "bold": "1"}
 _NARROWEST_COLUMN = 8
 
@@ -28,7 +32,9 @@ def show(text: str) -> None:
 
 def tell(text: str, level: str = "info") -> None:
     """Print what a person should know besides, if they want to know that much."""
-    if LEVELS.index(level) >= LEVELS.index(_chosen_level):
+    if _is_told(level):
+        if _bar:
+            _bar.clear()
         print(text, file=sys.stderr)
 
 
@@ -41,6 +47,10 @@ def choose_level(level: str) -> None:
     """Choose how much is told."""
     global _chosen_level  # one process tells one person: there is nothing to pass around
     _chosen_level = level
+
+
+def _is_told(level: str) -> bool:
+    return LEVELS.index(level) >= LEVELS.index(_chosen_level)
 
 
 def show_json(value: Any) -> None:
@@ -121,15 +131,22 @@ def coloured(text: str, colour: str, stream: IO[str]) -> str:
 
 
 def start_logging() -> None:
-    """Tell what the program logs, too."""
+    """Tell what the program logs, too; how far a job is, as a bar where one can be drawn."""
     import logging
+
+    from mason.cli.progress_bar import ProgressBar, can_draw
+
+    global _bar  # one process has one stderr
+    _bar = ProgressBar(sys.stderr) if can_draw(sys.stderr) and _is_told("info") else None
 
     class Teller(logging.Handler):
         """Tells each message, with a word for what is not plain information."""
 
         def emit(self, record: logging.LogRecord) -> None:
             message = record.getMessage()
-            if record.levelno >= logging.ERROR:
+            if _bar and hasattr(record, "progress"):
+                _bar.draw(record.progress)
+            elif record.levelno >= logging.ERROR:
                 tell_error(message)
             elif record.levelno >= logging.WARNING:
                 tell(f"{coloured('warning:', 'yellow', sys.stderr)} {message}", "warning")

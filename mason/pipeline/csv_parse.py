@@ -117,7 +117,7 @@ def _parse_carefully(chunk: Chunk, dialect: Dialect) -> ParsedChunk:
         records += 1
         problem = _problem(row, index, found.rows, dialect, open_quote=found.open_quote)
         if problem:
-            bad.append(BadRecord(index, problem, dialect.delimiter.join(map(_quoted_if_needed(dialect), row))))
+            bad.append(BadRecord(index, problem, join_fields(row, dialect.delimiter)))
         else:
             rows.append(row)
             indices.append(index)
@@ -153,13 +153,15 @@ def _decoded(text: bytes) -> str:
     return text.decode("utf-8", errors="surrogateescape").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _quoted_if_needed(dialect: Dialect) -> Any:
-    def quoted(field: str) -> str:
-        if field == QUOTED_EMPTY or not any(mark in field for mark in (dialect.delimiter, '"', "\n")):
-            return field
-        return '"' + field.replace('"', '""') + '"'
+def join_fields(fields: Sequence[str | None], delimiter: str) -> str:
+    """Return a record as text again; only what must be is in quotes."""
+    return delimiter.join("" if field is None else _quoted_if_needed(field, delimiter) for field in fields)
 
-    return quoted
+
+def _quoted_if_needed(field: str, delimiter: str) -> str:
+    if field == QUOTED_EMPTY or not any(mark in field for mark in (delimiter, '"', "\n")):
+        return field
+    return '"' + field.replace('"', '""') + '"'
 
 
 def _names(width: int) -> list[str]:

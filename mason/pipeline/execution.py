@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import Sequence
-
-import pyarrow.fs as pafs
+from dataclasses import replace
 
 from mason.clients.engines.execution import ExecutionClient
 from mason.clients.engines.role import verb
 from mason.clients.response import Response
-from mason.engines.execution.models.job import Job, JobPlan, JobRecord
+from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.errors import ClientFailed, NotFound, Unsupported
-from mason.pipeline.job_watch import JobWatch, reconciled
-from mason.pipeline.merge.job import MergeJob
-from mason.pipeline.merge.plan import MergePlan, plan_merge
-from mason.pipeline.merge.run import MergeResult, run_merge
+from mason.pipeline.job_watch import JobWatch, ask_to_cancel, reconciled
 from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.work import Work, job_types, plan_work
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.util.environment import MasonEnvironment
@@ -32,52 +30,72 @@ class PipelineExecutionClient(ExecutionClient):
         """Return what runs the tasks of a job."""
 
     def job_types(self) -> Sequence[str]:
-        return ("merge",)
+        return job_types()
 
     @verb
     def plan_job(self, job: Job, *, response: Response) -> JobPlan:
         if job.type not in self.job_types():
             raise Unsupported(f"There is no job of the type {job.type}.", hint=f"Types: {', '.join(self.job_types())}.")
-        merge = MergeJob.of(job)
-        filesystem, _ = pafs.FileSystem.from_uri(merge.storage)
-        plan = plan_merge(filesystem, merge)
-        for warning in [*map(str, plan.conflicts), *plan.warnings]:
+        work = plan_work(job)
+        for warning in work.warnings:
             response.add_warning(warning)
-        return JobPlan(job, plan.to_dict(), plan)
+        return JobPlan(job, work.to_dict(), work)
 
     @verb
     def run_job(self, plan: JobPlan, *, response: Response) -> JobRecord:
-        store = open_state(MasonEnvironment.of())
-        watch = JobWatch(store, plan.job)
+        work: Work = plan.payload
+        watch = JobWatch(open_state(MasonEnvironment.of()), plan.job, response.redactor, work.task_bytes)
+        watch.note(work.summary)
+        for warning in response.warnings:
+            watch.note(warning, logging.WARNING)
         try:
-            result = run_merge(_merge_plan(plan), self.runner(), watch.job_id, watch.progress)
+            outcome = work.run(watch.watched(self.runner()), watch.job_id, watch.progress)
         except BaseException as error:
             watch.failed(error)
             raise
-        response.add_info(_summary(result))
-        return watch.succeeded(result.to_dict())
+        for warning in outcome.warnings:
+            response.add_warning(warning)
+        response.add_info(outcome.summary)
+        return watch.succeeded(outcome.to_dict())
 
     @verb
     def get_job(self, job_id: str, *, response: Response) -> JobRecord:
-        record = read_state(MasonEnvironment.of()).get_record(RecordKind.JOB, job_id)
-        if record is None:
-            raise NotFound(f'There is no job "{job_id}".')
-        return reconciled(record)
+        return _found(job_id)
 
     @verb
     def list_jobs(self, *, response: Response) -> Sequence[JobRecord]:
-        return [reconciled(each) for each in read_state(MasonEnvironment.of()).list_records(RecordKind.JOB)]
+        found = read_state(MasonEnvironment.of()).list_records(RecordKind.JOB)
+        return [_in_short(reconciled(each)) for each in found]
 
     @verb
     def cancel_job(self, job_id: str, *, response: Response) -> JobRecord:
-        raise Unsupported("A job runs in the command that started it: stop it there, with ctrl-C.")
+        job = _found(job_id)
+        if job.status.is_final:
+            response.add_info(f"The job is over already: it {_ENDS[job.status]}.")
+            return job
+        asked = ask_to_cancel(open_state(MasonEnvironment.of()), job)
+        if asked.status.is_final:
+            response.add_info(f"The job {_ENDS[asked.status]}.")
+        else:
+            response.add_info("The job was asked to stop, and will when it looks up: between two tasks at the latest.")
+        return asked
 
 
-def _merge_plan(plan: JobPlan) -> MergePlan:
-    assert isinstance(plan.payload, MergePlan)
-    return plan.payload
+_ENDS = {
+    JobStatus.SUCCEEDED: "succeeded",
+    JobStatus.FAILED: "failed",
+    JobStatus.CANCELLED: "was cancelled",
+    JobStatus.LOST: "is lost: the process that ran it is gone",
+}
 
 
-def _summary(result: MergeResult) -> str:
-    quarantined = f", {result.quarantined:,} quarantined" if result.quarantined else ""
-    return f"{result.rows_in:,} records in, {result.rows_out:,} rows out{quarantined}: {result.plan.job.output}"
+def _found(job_id: str) -> JobRecord:
+    record = read_state(MasonEnvironment.of()).get_record(RecordKind.JOB, job_id)
+    if record is None:
+        raise NotFound(f'There is no job "{job_id}".')
+    return reconciled(record)
+
+
+def _in_short(job: JobRecord) -> JobRecord:
+    """A listing is to be skimmed: the lists of files, columns and log lines are left to who asks for the one job."""
+    return replace(job, details={name: value for name, value in job.details.items() if not isinstance(value, list)})

@@ -14,7 +14,7 @@ from mason.engines.metastore.models.partition import Partition
 from mason.errors import Forbidden, PathNotFound, UnreadableFile
 from mason.pipeline.formats import format_of_name, is_data
 
-_NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,16 @@ def find_partitions(filesystem: pafs.FileSystem, path: str) -> list[Partition]:
     return list(found.values())
 
 
+def partition_of(folder: str) -> Mapping[str, str | None]:
+    """Return what the `key=value` parts of a folder's path say."""
+    values: dict[str, str | None] = {}
+    for part in folder.split("/"):
+        key, equals, value = part.partition("=")
+        if equals and key:
+            values[unquote(key)] = None if value == NULL_PARTITION else unquote(value)
+    return values
+
+
 def _list_files(filesystem: pafs.FileSystem, path: str) -> list[DataFile]:
     root = filesystem.get_file_info(path)
     if root.type == pafs.FileType.NotFound:
@@ -90,7 +100,7 @@ def _list_files(filesystem: pafs.FileSystem, path: str) -> list[DataFile]:
         if is_data(name):
             folder = name.rpartition("/")[0]
             if folder not in partitions:
-                partitions[folder] = _partition_of(folder)
+                partitions[folder] = partition_of(folder)
             files.append(DataFile(where, name, size, partitions[folder]))
     return sorted(files, key=lambda file: file.name)
 
@@ -123,15 +133,6 @@ def _check_name(path: str) -> None:
     except UnicodeEncodeError as error:
         shown = os.fsencode(path).decode(errors="backslashreplace")
         raise UnreadableFile(shown, "its name is not valid UTF-8: give it another one.") from error
-
-
-def _partition_of(folder: str) -> Mapping[str, str | None]:
-    values: dict[str, str | None] = {}
-    for part in folder.split("/"):
-        key, equals, value = part.partition("=")
-        if equals and key:
-            values[unquote(key)] = None if value == _NULL_PARTITION else unquote(value)
-    return values
 
 
 def _partition_folder(file: DataFile) -> str:

@@ -47,8 +47,8 @@ class FoundColumn:
         if details:
             self._details.setdefault(shown, details)
 
-    def decided(self) -> pa.DataType:
-        return storable(decide(self._seen))
+    def decided(self, timezone: str = "") -> pa.DataType:
+        return storable(decide(self._seen, timezone))
 
     def to_column(self, files: int, *, with_details: bool) -> Column:
         """Return the column as it is in a table of so many files: nullable unless all of them say otherwise."""
@@ -56,13 +56,13 @@ class FoundColumn:
         nullable = not self.required or self.files < files
         return Column(self.name, chosen, nullable, self._details_of(chosen, nullable) if with_details else {})
 
-    def conflict(self) -> SchemaConflict | None:
+    def conflict(self, timezone: str = "") -> SchemaConflict | None:
         """Return how the files disagree, if they do.
 
         Files agree if one has nulls only, or lacks fields of a struct, and if their text merely shows more or fewer
         decimals: how many a sample shows is chance.
         """
-        chosen = self.decided()
+        chosen = self.decided(timezone)
         types = {each: file for each, file in self._types.items() if not pa.types.is_null(each)}
         if self._fractions:
             shown, file = self._fractions
@@ -71,6 +71,22 @@ class FoundColumn:
             return None
         found = [TypeInFile(file, str(each)) for each, file in sorted(types.items(), key=itemgetter(1))]
         return SchemaConflict(self.name, found[:_FILES_IN_CONFLICT], str(chosen))
+
+    def type_of(self, seen: Evidence, timezone: str = "") -> str:
+        """Return the type by which a conflict lists a file that shows this."""
+        chosen = self.decided(timezone)
+        if not _are_text_fractions(seen):
+            return str(decide(seen))
+        return str(self._fractions[0] if self._fractions and pa.types.is_string(chosen) else chosen)
+
+    def with_zone_and_without(self) -> tuple[str, str] | None:
+        """Return a file that has times with a zone and one that has times or dates without, if both came together."""
+        if not self.mixes_zones():
+            return None
+        zoned = [file for each, file in self._types.items() if "tz=" in str(each)]
+        others = [file for each, file in self._types.items() if "tz=" not in str(each)]
+        every = [*self._types.values()]
+        return (zoned or every)[0], (others or every)[0]
 
     def mixes_zones(self) -> bool:
         return mixes_zones(self._seen)

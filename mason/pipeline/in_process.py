@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mason.pipeline.tasks import kernel_named
+from mason.pipeline.tasks import TaskEvent, kernel_named
 
 
 class InProcessRunner:
-    """For small data and for tests: the same plans and kernels, without an engine."""
+    """For small data and for tests: the same plans and kernels, without an engine.
 
-    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
+    There are no beats but the results: a job is cancelled between two tasks, each of which takes some seconds at most.
+    """
+
+    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[TaskEvent]:
         function = kernel_named(kernel)
         for number, task in enumerate(tasks):
             yield number, function(task)

@@ -11,10 +11,15 @@ import pyarrow.fs as pafs
 
 from mason.errors import PathNotFound
 
+FOLDER = "_mason/quarantine"
+
 
 @dataclass(frozen=True)
 class Reject:
-    """A record that is not in the output. `record` counts from 1, a header included; `offset` is in bytes."""
+    """A record that is not in the output. `record` counts from 1, a header included; `offset` is in bytes.
+
+    `id` names it among all that a table has set aside, for as long as it is there.
+    """
 
     file: str
     record: int
@@ -22,9 +27,16 @@ class Reject:
     column: str
     reason: str
     raw: str
+    id: str = ""
+
+    @property
+    def commit(self) -> str:
+        """The commit by which it was set aside."""
+        return self.id.partition(":")[0].rsplit("-", 2)[0]
 
     def to_dict(self) -> dict[str, Any]:
-        return {name.capitalize(): value for name, value in asdict(self).items()}
+        named = {"Id": self.id} if self.id else {}
+        return {**named, **{name.capitalize(): value for name, value in asdict(self).items() if name != "id"}}
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> Reject:
@@ -39,7 +51,7 @@ def read_quarantine(filesystem: pafs.FileSystem, table: str) -> Iterator[Reject]
     """
     if filesystem.get_file_info(table).type == pafs.FileType.NotFound:
         raise PathNotFound(table)
-    folder = pafs.FileSelector(f"{table}/_mason/quarantine", allow_not_found=True)
+    folder = pafs.FileSelector(f"{table}/{FOLDER}", allow_not_found=True)
     for file in sorted(filesystem.get_file_info(folder), key=lambda each: each.path):
         with filesystem.open_input_stream(file.path) as stream:
             for line in stream.read().splitlines():

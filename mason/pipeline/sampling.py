@@ -25,10 +25,12 @@ class Budget:
     enough: int = 20
 
 
-def budget_for(files: int, *, read_all: bool) -> Budget:
-    """Return how much to read of each of so many files."""
+def budget_for(files: int, *, read_all: bool, rows: int | None = None) -> Budget:
+    """Return how much to read of each of so many files; `rows` says how many rows, where the user does."""
     if read_all:
         return Budget(rows=_EVERYTHING, block=1024 * 1024, most=256 * 1024 * 1024, enough=_EVERYTHING)
+    if rows is not None:
+        return Budget(rows, block=64 * 1024, most=256 * 1024 * 1024, enough=rows)
     fewest, most = _ROWS_OF_ONE_FILE
     rows = min(max(_ROWS // max(files, 1), fewest), most)
     if files <= _FEW_FILES:

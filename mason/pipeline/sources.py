@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from itertools import chain
 from typing import Any, Protocol
 
 import pyarrow as pa
 
+from mason.pipeline.given_types import Fitted, fit_given_text, fit_given_values
 from mason.pipeline.text_fit import evidence_in, fit_text
-from mason.pipeline.types import Evidence, decide, evidence_of, merge, storable
+from mason.pipeline.types import INSTANT, Evidence, decide, evidence_of, merge, storable
 from mason.pipeline.value_types import classify_values
+from mason.pipeline.zones import instants_of
+
+_PLAIN: Mapping[pa.DataType, set[type]] = {
+    pa.string(): {str},
+    pa.bool_(): {bool},
+    pa.int64(): {int},
+    pa.float64(): {int, float},
+}
+_LARGEST = {pa.int64(): 2**63 - 1, pa.float64(): 2**53}  # integers that the type holds as they are
 
 
 class Source(Protocol):
     """The values of one column in one batch."""
 
-    def fit(self, target: pa.DataType) -> pa.Array | None:
+    def fit(self, target: pa.DataType, timezone: str = "") -> pa.Array | None:
         """Return the values in the type, or None when some value does not fit it."""
+
+    def fit_given(self, target: pa.DataType, timezone: str = "") -> Fitted:
+        """Return the values in a type that the user gave, and which of them do not fit it."""
 
     def evidence(self) -> Evidence:
         """Return what the values say of their type."""
+
+    def value(self, index: int) -> Any:
+        """Return one of the values."""
+
+    def or_else(self, other: Source) -> Source | None:
+        """Return these values and, where they are null, the other's; None if a record has both."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +51,20 @@ class TextSource:
 
     values: pa.Array
 
-    def fit(self, target: pa.DataType) -> pa.Array | None:
-        return fit_text(self.values, target)
+    def fit(self, target: pa.DataType, timezone: str = "") -> pa.Array | None:
+        return fit_text(self.values, target, timezone)
+
+    def fit_given(self, target: pa.DataType, timezone: str = "") -> Fitted:
+        return fit_given_text(self.values, target, timezone)
 
     def evidence(self) -> Evidence:
         return evidence_in(self.values)
+
+    def value(self, index: int) -> Any:
+        return self.values[index].as_py()
+
+    def or_else(self, other: Source) -> Source | None:
+        return None
 
 
 @dataclass(frozen=True)
@@ -43,11 +73,22 @@ class ArrowSource:
 
     values: pa.Array
 
-    def fit(self, target: pa.DataType) -> pa.Array | None:
-        return _fit_declared(self.values, target)
+    def fit(self, target: pa.DataType, timezone: str = "") -> pa.Array | None:
+        return _fit_declared(self.values, target, timezone)
+
+    def fit_given(self, target: pa.DataType, timezone: str = "") -> Fitted:
+        if _is_text(self.values.type):
+            return fit_given_text(self.values.cast(pa.string()), target, timezone)
+        return fit_given_values(self.values, lambda part: _given_declared(part, target, timezone), target)
 
     def evidence(self) -> Evidence:
         return evidence_of(self.values.type)
+
+    def value(self, index: int) -> Any:
+        return self.values[index].as_py()
+
+    def or_else(self, other: Source) -> Source | None:
+        return None
 
 
 @dataclass(frozen=True)
@@ -56,9 +97,11 @@ class ValueSource:
 
     values: Sequence[Any]
 
-    def fit(self, target: pa.DataType) -> pa.Array | None:
+    def fit(self, target: pa.DataType, timezone: str = "") -> pa.Array | None:
         if pa.types.is_string(target):
             return pa.array([_as_text(value) for value in self.values], pa.string())
+        if _are_of(target, self.values):
+            return pa.array(self.values, target)
         if storable(decide(merge(evidence_of(target), self.evidence()))) != target:
             return None
         try:
@@ -66,15 +109,93 @@ class ValueSource:
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
             return None
 
+    def fit_given(self, target: pa.DataType, timezone: str = "") -> Fitted:
+        if all(value is None or isinstance(value, str) for value in self.values):
+            return fit_given_text(pa.array(self.values, pa.string()), target, timezone)
+        return fit_given_values(self.values, lambda part: _given_values(part, target, timezone), target)
+
     def evidence(self) -> Evidence:
         return classify_values(self.values)
 
+    def value(self, index: int) -> Any:
+        return self.values[index]
 
-def _fit_declared(values: pa.Array, target: pa.DataType) -> pa.Array | None:
+    def or_else(self, other: Source) -> Source | None:
+        if not isinstance(other, ValueSource):
+            return None
+        both = list(zip(self.values, other.values, strict=True))
+        if any(one is not None and two is not None for one, two in both):
+            return None
+        return ValueSource([two if one is None else one for one, two in both])
+
+
+def _are_of(target: pa.DataType, values: Collection[Any]) -> bool:
+    """Say whether values are plainly of the type, as nearly all are: that is quicker to see than all that they show."""
+    kinds = set(map(type, values)) - {type(None)}
+    if target in _PLAIN:
+        return kinds <= _PLAIN[target] and (int not in kinds or _are_within(_LARGEST[target], values))
+    present = [value for value in values if value is not None]
+    if pa.types.is_list(target):
+        return kinds <= {list} and _are_of(target.value_type, list(chain.from_iterable(present)))
+    if not pa.types.is_struct(target) or not kinds <= {dict} or not set().union(*present) <= set(target.names):
+        return False
+    return all(_are_of(field.type, [value.get(field.name) for value in present]) for field in target)
+
+
+def _are_within(largest: int, values: Collection[Any]) -> bool:
+    integers = [value for value in values if type(value) is int]
+    return -largest <= min(integers) and max(integers) <= largest
+
+
+def _given_values(values: Sequence[Any], target: pa.DataType, timezone: str) -> pa.Array:
+    """Text among other values is read as text in a file would be; all else must be of the type already."""
+    if len(values) == 1 and isinstance(values[0], str):
+        fitted = fit_given_text(pa.array(values, pa.string()), target, timezone)
+        return _must_fit(None if fitted.bad else fitted.values)
+    if pa.types.is_string(target):
+        return pa.array([_as_text(value) for value in values], pa.string())
+    if pa.types.is_nested(target):
+        return _must_fit(ValueSource(values).fit(target))
+    return pa.array([_exactly(value, target) for value in values], target)
+
+
+def _exactly(value: Any, target: pa.DataType) -> Any:
+    """A number as Arrow takes it without cutting anything off: it would make 1 of 1.5 for an integer."""
+    if not isinstance(value, float):
+        return value
+    if pa.types.is_integer(target):
+        if not value.is_integer():
+            raise pa.ArrowInvalid(f"{value} is no whole number")
+        return int(value)
+    return Decimal(repr(value)) if pa.types.is_decimal(target) else value
+
+
+def _given_declared(values: pa.Array, target: pa.DataType, timezone: str) -> pa.Array:
+    """Arrow's casts of single values lose nothing; something nested must have the type already, or a narrower one."""
+    if pa.types.is_nested(target) and storable(decide(merge(evidence_of(target), evidence_of(values.type)))) != target:
+        raise pa.ArrowInvalid("it has other fields")
+    if pa.types.is_nested(target) or pa.types.is_string(target) or pa.types.is_timestamp(target):
+        return _must_fit(_fit_declared(values, target, timezone))
+    if pa.types.is_boolean(values.type) != pa.types.is_boolean(target):
+        raise pa.ArrowInvalid("a truth value is no number")
+    if pa.types.is_floating(values.type) and pa.types.is_decimal(target):
+        return values.cast(pa.string()).cast(target)  # straight on, Arrow would round
+    return values.cast(target)
+
+
+def _must_fit(fitted: pa.Array | None) -> pa.Array:
+    if fitted is None:
+        raise pa.ArrowInvalid("some value does not fit")
+    return fitted
+
+
+def _fit_declared(values: pa.Array, target: pa.DataType, timezone: str) -> pa.Array | None:
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if values.type.equals(target):
         return values
+    if timezone and target == INSTANT and _shows_a_clock(values.type):
+        return instants_of(values, timezone)
     if pa.types.is_string(target) and not _is_text(values.type):
         return _declared_as_text(values)
     try:
@@ -119,6 +240,10 @@ def _with_text_inside(values: Sequence[Any], target: pa.DataType) -> Sequence[An
 
 def _struct_values(value: Any, target: pa.DataType) -> dict[str, Any]:
     return {field.name: _with_text_inside([value.get(field.name)], field.type)[0] for field in target}
+
+
+def _shows_a_clock(declared: pa.DataType) -> bool:
+    return bool(pa.types.is_date(declared) or (pa.types.is_timestamp(declared) and not declared.tz))
 
 
 def _is_text(declared: pa.DataType) -> bool:

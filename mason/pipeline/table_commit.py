@@ -11,8 +11,8 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,11 @@ class CommitRecord:
     schema: str
     """The Arrow schema, encoded."""
     created_at: str = ""
+    partition_keys: Sequence[str] = ()
+    adds: bool = False
+    """The version adds to its parent; one that does not replaces it."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What the job wants to know later of how it made this version."""
 
     def to_dict(self) -> dict[str, Any]:
         return {**self.__dict__, "files": [each.__dict__ for each in self.files]}
@@ -66,8 +71,19 @@ class TableFolder:
 
     def current(self) -> CommitRecord | None:
         """Return the newest commit; none for a folder that is no table of Mason's, or is not there."""
-        records = sorted((self.path / _COMMITS).glob("*.json"))
-        return CommitRecord.of(json.loads(records[-1].read_bytes())) if records else None
+        return next(self.history(), None)
+
+    def history(self) -> Iterator[CommitRecord]:
+        """Yield the commits, the newest first."""
+        for file in sorted((self.path / _COMMITS).glob("*.json"), reverse=True):
+            yield CommitRecord.of(json.loads(file.read_bytes()))
+
+    def lineage(self) -> Iterator[CommitRecord]:
+        """Yield the commits that the current version consists of: those that added to it, back to one that replaced."""
+        for record in self.history():
+            yield record
+            if not record.adds:
+                return
 
     @contextlib.contextmanager
     def stage(self, job: str) -> Iterator[Path]:
@@ -90,9 +106,14 @@ class TableFolder:
                     shutil.rmtree(staging)
 
     def publish(
-        self, staging: Path, record: CommitRecord, *, expected: CommitRecord | None, append: bool
+        self,
+        staging: Path,
+        record: CommitRecord,
+        *,
+        expected: CommitRecord | None,
+        kept: Sequence[CommittedFile] = (),
     ) -> CommitRecord:
-        """Make the staged version the table.
+        """Make the staged version the table. `kept` are files of the current version that stay in it.
 
         Raises:
             Conflict: somebody else committed to the table since `expected` was read.
@@ -104,8 +125,8 @@ class TableFolder:
                     f"{self.path} was changed by another job ({current.job if current else 'removed'}) meanwhile.",
                     hint="Nothing of this one was kept; run it again.",
                 )
-            published = self._complete(staging, record, current, append=append)
-            self._switch(staging, current)
+            published = self._complete(staging, record, current, kept)
+            self._switch(staging)
         return published
 
     def sweep(self) -> None:
@@ -124,21 +145,23 @@ class TableFolder:
             shutil.rmtree(left)
 
     def _complete(
-        self, staging: Path, record: CommitRecord, current: CommitRecord | None, *, append: bool
+        self, staging: Path, record: CommitRecord, current: CommitRecord | None, kept: Sequence[CommittedFile]
     ) -> CommitRecord:
-        files = [*(current.files if current and append else ()), *record.files]
-        for each in files[: len(files) - len(record.files)]:
+        for each in kept:
+            (staging / each.path).parent.mkdir(parents=True, exist_ok=True)
             os.link(self.path / each.path, staging / each.path)
-        for history in ("commits", "quarantine"):
+        for history in ("commits", "quarantine") if record.adds else ("commits",):
             self._carry_over(staging, history)
-        number = current.number + 1 if current else 1
-        rows = sum(each.rows for each in files)
-        parent = current.id if current else None
-        created = datetime.now(UTC).isoformat(timespec="microseconds")
-        completed = CommitRecord(
-            record.id, number, parent, record.job, files, rows, record.quarantined, record.schema, created
+        files = [*kept, *record.files]
+        completed = replace(
+            record,
+            number=current.number + 1 if current else 1,
+            parent=current.id if current else None,
+            files=files,
+            rows=sum(each.rows for each in files),
+            created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
         )
-        place = staging / _COMMITS / f"{number:08}-{record.id}.json"
+        place = staging / _COMMITS / f"{completed.number:08}-{record.id}.json"
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(json.dumps(completed.to_dict(), indent=1))
         (staging / _OWNER).unlink()
@@ -152,7 +175,7 @@ class TableFolder:
             if not place.exists():
                 os.link(file, place)
 
-    def _switch(self, staging: Path, current: CommitRecord | None) -> None:
+    def _switch(self, staging: Path) -> None:
         if self.path.exists():
             exchange_folders(staging, self.path)
             self._keep(staging)

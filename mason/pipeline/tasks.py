@@ -8,19 +8,48 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 Kernel = Callable[[bytes], bytes]
+
+TaskEvent = tuple[int, bytes] | int | None
+"""The number of a task with its result; or a beat: how many tasks are done as far as the engine tells, if it does."""
+
+BEAT_SECONDS = 0.5
 
 
 class TaskRunner(Protocol):
     """Runs the tasks of a job; each at least once, as engines do, since they retry."""
 
-    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
+    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[TaskEvent]:
         """Run the kernel on every task and yield the number of each task with its result, as they are done.
 
-        Every task yields once. A kernel that raises fails the job: the error is raised here.
+        Every task yields once. While a runner waits it yields a beat about every half second, so that the caller can
+        look up: None, or how many tasks are done where the engine knows that before it hands over their results.
+        Closing the iterator ends the job. A kernel that raises fails the job: the error is raised here.
         """
+
+
+@contextmanager
+def running(runner: TaskRunner, kernel: str, tasks: Sequence[bytes]) -> Iterator[Iterator[TaskEvent]]:
+    """Run tasks and give what the runner yields.
+
+    Whatever the caller raises, ctrl-C too, the engine has been told to stop before it is passed on: nothing that is
+    tidied up after it is written to any more.
+    """
+    events = runner.run(kernel, tasks)
+    try:
+        yield events
+    finally:
+        close = getattr(events, "close", None)  # a generator has it, another iterator need not
+        if close:
+            close()
+
+
+def without_beats(events: Iterator[TaskEvent]) -> Iterator[tuple[int, bytes]]:
+    """Yield the results alone."""
+    return (event for event in events if isinstance(event, tuple))
 
 
 def kernel_named(name: str) -> Kernel:

@@ -14,23 +14,27 @@ import pyarrow.compute as pc
 from mason.pipeline.decimal_text import are_plain
 from mason.pipeline.number_types import EXACT_IN_DOUBLE, MONEY_SCALE, SHORT_DECIMAL
 from mason.pipeline.text_types import classify
-from mason.pipeline.types import Evidence, decide, storable
+from mason.pipeline.types import INSTANT, Evidence, decide, storable
+from mason.pipeline.zones import NAIVE_TEXT, text_instants
 
 _BOOLEANS = pa.array(["true", "false", "True", "False", "TRUE", "FALSE"])
 _PLAIN_TIMES = pa.array([len("2026-01-31"), len("2026-01-31 12:30"), len("2026-01-31 12:30:00")], pa.int32())
 _INTEGER = r"^(0|-?[1-9][0-9]*)$"
 _NUMBER = r"^(0|-?[1-9][0-9]*|-?(0|[1-9][0-9]*)\.[0-9]+)$"
-_NAIVE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?$"
+_NAIVE = NAIVE_TEXT
 _ZONED = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 
 
-def fit_text(values: pa.Array, target: pa.DataType) -> pa.Array | None:
+def fit_text(values: pa.Array, target: pa.DataType, timezone: str = "") -> pa.Array | None:
     """Return the text as values of the type, or None when some of it is not exactly of that type.
 
-    A date in a column of times is midnight of that day; an integer among fractions is one of them.
+    A date in a column of times is midnight of that day; an integer among fractions is one of them. Times without a zone
+    are instants by the clock of `timezone`, if one is given.
     """
     if pa.types.is_string(target):
         return values
+    if timezone and target == INSTANT:
+        return _fit_clocks(values, timezone)
     if pa.types.is_decimal(target):
         return _fit_decimals(values, target)
     check = _CHECKS.get(target.id)
@@ -51,6 +55,15 @@ def fits(value: str, target: pa.DataType) -> bool:
     """Say whether one text is a value of the type: by the rules for text, or since a wider type holds it."""
     found = storable(decide(classify([value])))
     return found == target or fit_text(pa.array([value]), target) is not None
+
+
+def _fit_clocks(values: pa.Array, timezone: str) -> pa.Array | None:
+    if not _all_match(values, f"{_NAIVE}|{_ZONED}"):
+        return None
+    try:
+        return text_instants(values, timezone)
+    except pa.ArrowInvalid:
+        return None
 
 
 def _all_match(values: pa.Array, pattern: str) -> bool:

@@ -23,6 +23,8 @@ class RecordKind(StrEnum):
     JOB = "job"
     RUN = "run"
     SCHEDULE = "schedule"
+    CANCELLATION = "cancellation"
+    """Of the job with the same id: somebody asked for its end."""
 
 
 class Name(NamedTuple):

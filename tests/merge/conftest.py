@@ -12,12 +12,15 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 
+from mason.pipeline.evidence_json import decode_schema
+from mason.pipeline.files import partition_of
 from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode, OnBadRecord, OnConflict
+from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode, Names, OnBadRecord, OnConflict
+from mason.pipeline.merge.outcome import MergeResult
 from mason.pipeline.merge.plan import MergePlan, plan_merge
-from mason.pipeline.merge.run import MergeResult, run_merge
+from mason.pipeline.merge.run import run_merge
 from mason.pipeline.rejects import Reject, read_quarantine
-from mason.pipeline.table_commit import TableFolder
+from mason.pipeline.table_commit import CommitRecord, TableFolder
 from mason.pipeline.tasks import TaskRunner
 
 LOCAL = pafs.LocalFileSystem()
@@ -45,7 +48,7 @@ class Merge:
         return file
 
     def plan(self, **options: Any) -> MergePlan:
-        typed = {"on_conflict": OnConflict, "on_bad_record": OnBadRecord, "mode": Mode}
+        typed = {"on_conflict": OnConflict, "on_bad_record": OnBadRecord, "mode": Mode, "names": Names}
         values = {name: typed[name](value) if name in typed else value for name, value in options.items()}
         return plan_merge(LOCAL, MergeJob(str(self.root / "in"), str(self.output), options=MergeOptions(**values)))
 
@@ -59,8 +62,17 @@ class Merge:
         """The table as its newest commit has it."""
         commit = TableFolder(str(self.output)).current()
         assert commit is not None
-        tables = [pq.read_table(self.output / each.path) for each in commit.files]
-        return pa.concat_tables(tables) if tables else pa.table({})
+        tables = [self._file(commit, each.path) for each in commit.files]
+        return pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
+
+    def _file(self, commit: CommitRecord, path: str) -> pa.Table:
+        """A file of the table with the columns that its folders give."""
+        table = pq.ParquetFile(self.output / path).read()
+        schema = decode_schema(commit.schema)
+        for name, value in partition_of(path.rpartition("/")[0]).items():
+            values = pa.array([value] * table.num_rows, pa.string()).cast(schema.field(name).type)
+            table = table.append_column(name, values)
+        return table.select([name for name in schema.names if name in table.column_names])
 
     def rows(self, **options: Any) -> list[dict[str, Any]]:
         self.run(**options)

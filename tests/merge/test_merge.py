@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from mason.errors import BadPath, NoData
 from mason.pipeline.merge.plan import PlanRefused
-from mason.pipeline.merge.run import TooManyBadRecords
+from mason.pipeline.merge.outcome import TooManyBadRecords
 from tests.merge.conftest import Merge
 
 
@@ -275,6 +275,8 @@ def test_a_plan_says_what_the_run_does(merge: Merge) -> None:
     result = merge.run_plan(plan).to_dict()
 
     assert promised["Columns"] == result["Columns"]
+    counted = [[each.pop("Values") for each in conflict["Found"]] for conflict in result["SchemaConflicts"]]
+    assert counted == [[1, 1]]
     assert promised["SchemaConflicts"] == result["SchemaConflicts"]
 
 

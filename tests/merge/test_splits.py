@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import mason.pipeline.merge.look as look
 import mason.pipeline.merge.plan as planning
 from mason.pipeline.csv_splits import find_ranges
 from tests.merge.conftest import LOCAL, Merge
@@ -42,7 +43,7 @@ def test_a_file_with_stray_quotes_is_not_cut(tmp_path: Path) -> None:
 
 
 def test_a_file_in_many_ranges_merges_as_one(merge: Merge, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planning, "CUT_BYTES", 2_000)
+    monkeypatch.setattr(look, "CUT_BYTES", 2_000)
     monkeypatch.setattr(planning, "SMALLEST_TASK", 1_000)
     rows = [f'{number},"line {number}\nand ""more"""\n' for number in range(1_000)]
     merge.given("a.csv", "n,text\n" + "".join(rows) + "1000\n")

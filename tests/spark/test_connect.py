@@ -4,37 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 
-from mason.clients.spark.java_home import java_home
 from mason.clients.spark.runners import build_runner
-from mason.clients.spark.server.keeper import _is_open
-from mason.clients.spark.server.launch import free_port, server_command, spark_environment
-from mason.clients.spark.server.processes import ProcessId
-from mason.clients.spark.settings import RunnerSettings
+from mason.clients.spark.server.launch import free_port
 from mason.errors import ClientFailed, UnreadableFile
-from tests.spark.conftest import KERNELS, eventually
+from tests.cluster import connect_server
+from tests.spark.conftest import KERNELS
 
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    folder, port = tmp_path_factory.mktemp("connect"), free_port()
-    conf = {**RunnerSettings().local_conf, "spark.connect.grpc.binding.address": "127.0.0.1"}
-    environment = {**spark_environment(java_home()), "PYTHONPATH": "", "PYSPARK_PYTHON": sys.executable}
-    with open(folder / "log", "wb") as log:
-        server = subprocess.Popen(
-            server_command(conf, port, folder), cwd=folder, env=environment, stdout=log, stderr=log
-        )
-    process = ProcessId.of(server.pid)
-    eventually(lambda: _is_open(port), 90)
-    yield port
-    server.terminate()
-    server.wait(30)
-    assert not process.alive
+    with connect_server(tmp_path_factory.mktemp("connect")) as port:
+        yield port
 
 
 @pytest.fixture(autouse=True)

@@ -5,50 +5,42 @@ from __future__ import annotations
 import queue
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from mason.clients.spark.failures import decode_failure
+from mason.clients.spark.results import Results
 from mason.clients.spark.worker import RESULT_SCHEMA, run_batches
 from mason.errors import ClientFailed
+from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-Fetch = Callable[["DataFrame"], Iterable[Any]]
 
 _SECONDS_TO_INTERRUPT = 10.0
 _LONGEST_MESSAGE = 2000
 
 
-def run_job(spark: SparkSession, kernel: str, tasks: Sequence[bytes], fetch: Fetch) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the result of every task; closing the iterator interrupts the Spark job."""
-    job = _Job(spark, kernel, tasks, fetch)
+def run_job(
+    spark: SparkSession, kernel: str, tasks: Sequence[bytes], kind: Callable[[SparkSession], Results]
+) -> Iterator[TaskEvent]:
+    """Yield the number and the result of every task, and beats; closing the iterator interrupts the Spark job."""
+    job = _Job(spark, kernel, tasks, kind(spark))
     job.start()
     try:
-        yield from job.results()
+        yield from job.events()
     finally:
         job.stop()
-
-
-def stream(frame: DataFrame) -> Iterable[Any]:
-    """Fetch rows partition by partition, as Connect's server sends them."""
-    return frame.toLocalIterator()
-
-
-def collect(frame: DataFrame) -> Iterable[Any]:
-    """Fetch all rows at once: a classic `toLocalIterator` would run one partition after the other."""
-    return frame.collect()
 
 
 class _Job:
     """One Spark job in a thread of its own, so that neither a slow caller nor ctrl-C holds up the connection."""
 
-    def __init__(self, spark: SparkSession, kernel: str, tasks: Sequence[bytes], fetch: Fetch) -> None:
-        self._spark, self._kernel, self._tasks, self._fetch = spark, kernel, tasks, fetch
+    def __init__(self, spark: SparkSession, kernel: str, tasks: Sequence[bytes], results: Results) -> None:
+        self._spark, self._kernel, self._tasks, self._results = spark, kernel, tasks, results
         self._tag = f"mason-{uuid.uuid4()}"
         self._outcomes: queue.SimpleQueue[tuple[int, bool, bytes] | Exception | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=self._tag, daemon=True)
@@ -56,10 +48,14 @@ class _Job:
     def start(self) -> None:
         self._thread.start()
 
-    def results(self) -> Iterator[tuple[int, bytes]]:
+    def events(self) -> Iterator[TaskEvent]:
         missing = set(range(len(self._tasks)))
         while missing:
-            outcome = self._outcomes.get()
+            try:
+                outcome = self._outcomes.get(timeout=BEAT_SECONDS)
+            except queue.Empty:
+                yield self._results.done()
+                continue
             if outcome is None:
                 raise ClientFailed(f"Spark ended the job without a result for {len(missing)} of its tasks.")
             if isinstance(outcome, Exception):
@@ -86,7 +82,7 @@ class _Job:
             self._spark.addTag(self._tag)
             frame = _one_partition_each(self._spark, self._tasks)
             done = frame.mapInArrow(partial(run_batches, self._kernel), RESULT_SCHEMA)
-            for row in self._fetch(done):
+            for row in self._results.fetch(done, self._tag, len(self._tasks)):
                 self._outcomes.put((row[0], row[1], bytes(row[2])))
         except Exception as error:  # noqa: BLE001 (whatever it is, it is raised in the caller's thread)
             self._outcomes.put(error)

@@ -8,6 +8,8 @@ from enum import StrEnum
 
 from mason.engines.execution.models.job import Job
 
+MOST_BAD_SHARE = 0.1
+
 
 class OnConflict(StrEnum):
     """What happens to a column whose files disagree."""
@@ -18,9 +20,10 @@ class OnConflict(StrEnum):
 
 
 class OnBadRecord(StrEnum):
-    """What happens to a record that does not fit."""
+    """What happens to a record that does not fit; `null` is for single values, the rest of such a record is kept."""
 
     QUARANTINE = "quarantine"
+    NULL = "null"
     FAIL = "fail"
 
 
@@ -29,6 +32,19 @@ class Mode(StrEnum):
 
     REPLACE = "replace"
     APPEND = "append"
+    REPLACE_PARTITIONS = "replace_partitions"
+
+
+class Names(StrEnum):
+    """What happens to columns whose names cannot be told apart.
+
+    `exact` refuses them; `number` adds a number to a name that a file has twice; `fold` does that, too, and takes names
+    that differ only in case for one.
+    """
+
+    EXACT = "exact"
+    NUMBER = "number"
+    FOLD = "fold"
 
 
 @dataclass(frozen=True)
@@ -37,11 +53,24 @@ class MergeOptions:
 
     input_format: str = ""
     parse_headers: bool | None = None
+    delimiter: str = ""
+    encoding: str = ""
     nulls: Sequence[str] = ()
     extract_paths: bool = False
     on_conflict: OnConflict = OnConflict.WIDEN
     on_bad_record: OnBadRecord = OnBadRecord.QUARANTINE
     mode: Mode = Mode.REPLACE
+    names: Names = Names.EXACT
+    schema: str = ""
+    """Types that columns must have, as SQL declares them: `id bigint, price decimal(10,2)`."""
+    timezone: str = ""
+    """The zone of times that state none, where they meet times that do."""
+    sample: int | None = None
+    """How many records of each file are looked at for the plan; 0 for all."""
+    repartition_keys: Sequence[str] = ()
+    incremental: bool = False
+    most_bad_share: float = MOST_BAD_SHARE
+    """The share of records, or of a column's values, that may be bad before the job fails."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +96,7 @@ class MergeJob:
                 "on_conflict": OnConflict(job.options["on_conflict"]),
                 "on_bad_record": OnBadRecord(job.options["on_bad_record"]),
                 "mode": Mode(job.options["mode"]),
+                "names": Names(job.options["names"]),
             }
         )
         return cls(job.inputs["path"], job.outputs["path"], job.inputs["storage"], options)

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.fs as pafs
-import pyarrow.parquet as pq
 
 from mason.pipeline.evidence_json import decode_schema, encode
+from mason.pipeline.given_types import told
 from mason.pipeline.merge.readers import Batch, read_batches
 from mason.pipeline.merge.task import FileInTask, MergeTask, TaskResult
 from mason.pipeline.rejects import Reject
+from mason.pipeline.sources import Source
+from mason.pipeline.table_writer import PartitionedWriter, TableWriter
 from mason.pipeline.types import NOTHING, Evidence, merge
+
+_LONGEST_SHOWN = 60
 
 
 def merge_task(content: bytes) -> bytes:
@@ -30,7 +37,7 @@ def merge_task(content: bytes) -> bytes:
     with ExitStack() as stack:
         work = _Work(task, filesystem, stack)
         for file in task.files:
-            for batch in read_batches(filesystem, file, task.nulls):
+            for batch in read_batches(filesystem, file, task.nulls, work.schema):
                 work.take(file, batch)
         return work.result().to_bytes()
 
@@ -42,21 +49,35 @@ class _Work:
         self._task = task
         self._filesystem = filesystem
         self._stack = stack
-        self._schema = decode_schema(task.schema)
+        self.schema = decode_schema(task.schema)
+        self._given = set(task.given)
+        self._spelling = {name.casefold(): name for name in self.schema.names} if task.folds_names else {}
         self._attempt = f"{task.commit}-{task.number:05}-{uuid.uuid4().hex[:8]}"
+        self._writer = self._new_writer()
+        stack.enter_context(self._writer)
         self._records = 0
         self._quarantined = 0
         self._evidence: dict[str, Evidence] = {}
-        self._writer: pq.ParquetWriter | None = None
+        self._bad_values: Counter[str] = Counter()
+        self._values: dict[str, Counter[str]] = {}
+        self._differing: Counter[str] = Counter()
         self._rejects: Any = None
 
     def take(self, file: FileInTask, batch: Batch) -> None:
         self._records += batch.records
         for reject in batch.rejects:
             self._keep(reject)
-        arrays = self._fit(file, batch)
-        if not self._evidence and batch.rows:
-            self._write(pa.record_batch(arrays, schema=self._schema))
+        columns = self._named(file, batch)
+        bad: dict[str, pa.Array] = {}
+        arrays = self._fit(file, columns, batch.rows, bad)
+        if self._evidence or not batch.rows:
+            return
+        rows = pa.record_batch(arrays, schema=self.schema)
+        for name, mask in bad.items():
+            self._bad_values[name] += mask.true_count
+        if bad and not self._task.nulls_bad_values:
+            rows = self._without_bad(file, batch, columns, rows, bad)
+        self._writer.write(rows)
 
     def result(self) -> TaskResult:
         self._stack.close()  # a Parquet file has its footer only now
@@ -64,59 +85,116 @@ class _Work:
             self._task.number,
             self._records,
             self._quarantined,
-            [self._data_path] if self._writer else [],
+            self._writer.files,
             self._quarantine_path if self._rejects else "",
             {name: encode(seen) for name, seen in self._evidence.items()},
+            dict(self._bad_values),
+            {name: dict(counts) for name, counts in self._values.items()},
+            dict(self._differing),
         )
-
-    @property
-    def _data_path(self) -> str:
-        return f"part-{self._attempt}.parquet"
 
     @property
     def _quarantine_path(self) -> str:
         return f"_mason/quarantine/{self._attempt}.jsonl"
 
-    def _fit(self, file: FileInTask, batch: Batch) -> list[pa.Array]:
+    def _new_writer(self) -> TableWriter | PartitionedWriter:
+        place = (self._filesystem, self._task.staging, f"part-{self._attempt}.parquet", self.schema)
+        keys = self._task.partition_keys
+        return PartitionedWriter(*place, keys) if keys else TableWriter(*place)
+
+    def _named(self, file: FileInTask, batch: Batch) -> Mapping[str, Source]:
+        """The columns by the names that they have in the table."""
+        if not file.renames and not self._spelling:
+            return batch.columns
+        named: dict[str, Source] = {}
+        for name, source in batch.columns.items():
+            wanted = file.renames.get(name) or self._spelling.get(name.casefold(), name)
+            united = named[wanted].or_else(source) if wanted in named else source
+            named[wanted if united else name] = united or source
+        return named
+
+    def _fit(
+        self, file: FileInTask, columns: Mapping[str, Source], rows: int, bad: dict[str, pa.Array]
+    ) -> list[pa.Array]:
         arrays = []
-        for field in self._schema:
+        for field in self.schema:
             if field.name in file.constants:
-                arrays.append(_constant(file.constants[field.name], field.type, batch.rows))
-            elif field.name in batch.columns:
-                source = batch.columns[field.name]
-                fitted = source.fit(field.type)
-                if fitted is None:
-                    self._note(field.name, source.evidence())
-                arrays.append(fitted)
+                arrays.append(self._constant(file, field, columns.get(field.name), rows))
+            elif field.name in columns:
+                arrays.append(self._fit_column(file, field, columns[field.name], bad))
             else:
-                arrays.append(pa.nulls(batch.rows, field.type))
-        for name in batch.columns.keys() - set(self._schema.names) - set(file.constants):
-            self._note(name, batch.columns[name].evidence())  # a key that the sample had not shown
+                arrays.append(pa.nulls(rows, field.type))
+        for name in columns.keys() - set(self.schema.names) - set(file.constants):
+            self._note(name, columns[name].evidence())  # a key that the sample had not shown
         return arrays
+
+    def _fit_column(
+        self, file: FileInTask, field: pa.Field, source: Source, bad: dict[str, pa.Array]
+    ) -> pa.Array | None:
+        values: pa.Array | None
+        if field.name in self._given:
+            fitted = source.fit_given(field.type, self._task.timezone)
+            values = fitted.values
+            if fitted.bad is not None:
+                bad[field.name] = fitted.bad
+        else:
+            values = source.fit(field.type, self._task.timezone)
+            if values is None:
+                self._note(field.name, source.evidence())
+        if field.name in file.types and values is not None:
+            counts = self._values.setdefault(field.name, Counter())
+            counts[file.types[field.name]] += len(values) - values.null_count
+        return values
+
+    def _constant(self, file: FileInTask, field: pa.Field, in_file: Source | None, rows: int) -> pa.Array:
+        value = file.constants[field.name]
+        constant = pa.nulls(rows, field.type) if value is None else _repeated(value, field.type, rows)
+        if in_file is not None:
+            self._differing[field.name] += _count_differing(in_file, constant)
+        return constant
 
     def _note(self, name: str, seen: Evidence) -> None:
         self._evidence[name] = merge(self._evidence.get(name, NOTHING), seen)
 
-    def _write(self, batch: pa.RecordBatch) -> None:
-        if self._writer is None:
-            sink = self._filesystem.open_output_stream(f"{self._task.staging}/{self._data_path}")
-            self._stack.enter_context(sink)
-            self._writer = self._stack.enter_context(pq.ParquetWriter(sink, self._schema, compression="snappy"))
-        self._writer.write_batch(batch)
+    def _without_bad(
+        self, file: FileInTask, batch: Batch, columns: Mapping[str, Source], rows: pa.RecordBatch, bad: dict[str, Any]
+    ) -> pa.RecordBatch:
+        is_bad = _any_of(list(bad.values()))
+        for index in pc.indices_nonzero(is_bad).to_pylist():
+            column = next(name for name, mask in bad.items() if mask[index].as_py())
+            shown = str(columns[column].value(index))[:_LONGEST_SHOWN]
+            reason = f'"{shown}" is not {told(self.schema.field(column).type)}'
+            self._keep(replace(batch.describe(file.name, index), column=column, reason=reason))
+        return rows.filter(pc.invert(is_bad))
 
     def _keep(self, reject: Reject) -> None:
         if self._rejects is None:
             path = f"{self._task.staging}/{self._quarantine_path}"
             self._filesystem.create_dir(path.rpartition("/")[0], recursive=True)
             self._rejects = self._stack.enter_context(self._filesystem.open_output_stream(path))
-        self._rejects.write(json.dumps(reject.to_dict()).encode() + b"\n")
         self._quarantined += 1
+        named = replace(reject, id=f"{self._attempt}:{self._quarantined}")
+        self._rejects.write(json.dumps(named.to_dict()).encode() + b"\n")
 
 
-def _constant(value: str | None, target: pa.DataType, rows: int) -> pa.Array:
-    if value is None:
-        return pa.nulls(rows, target)
+def _repeated(value: str, target: pa.DataType, rows: int) -> pa.Array:
     return pa.repeat(pa.array([value]).cast(target)[0], rows)
+
+
+def _count_differing(in_file: Source, constant: pa.Array) -> int:
+    values = in_file.fit(constant.type)
+    if values is None:
+        return len(constant)
+    same = pc.fill_null(pc.equal(values, constant), False)
+    agreeing: int = pc.or_(same, pc.is_null(values)).true_count
+    return len(constant) - agreeing
+
+
+def _any_of(masks: list[pa.Array]) -> pa.Array:
+    united = masks[0]
+    for mask in masks[1:]:
+        united = pc.or_(united, mask)
+    return united
 
 
 def evidence_of_results(results: Mapping[int, TaskResult]) -> dict[str, Evidence]:

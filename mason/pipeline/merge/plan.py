@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
@@ -11,42 +11,26 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.schema import SchemaConflict
-from mason.errors import BadPath, NoData, Problems, UnreadableFile
-from mason.pipeline.blocks import is_compressed
-from mason.pipeline.csv_splits import Range, find_ranges
-from mason.pipeline.file_reader import FileReader
-from mason.pipeline.file_schema import FileSchema
+from mason.errors import BadPath, NoData
+from mason.pipeline.csv_splits import Range
 from mason.pipeline.files import DataFile, list_files, without_strangers
-from mason.pipeline.findings import FoundColumn, partition_columns
-from mason.pipeline.formats import checked_format
-from mason.pipeline.merge.job import MergeJob, OnConflict
-from mason.pipeline.sampling import budget_for
-from mason.pipeline.types import NOTHING, Evidence, decide, merge, storable
+from mason.pipeline.findings import FoundColumn
+from mason.pipeline.merge.base import BaseTable
+from mason.pipeline.merge.job import MergeJob, Mode, Names, OnConflict
+from mason.pipeline.merge.look import PlanRefused, look_at_files
+from mason.pipeline.merge.names import find_twins, fold_names, twins_in
+from mason.pipeline.merge.planned_file import PlannedFile
+from mason.pipeline.merge.sources_merged import Sources
+from mason.pipeline.sql_types import parse_schema
+from mason.pipeline.table_commit import CommitRecord, TableFolder
+from mason.pipeline.text_types import classify
+from mason.pipeline.types import NOTHING, Evidence, decide, merge, mixes_zones, storable
+from mason.pipeline.zones import checked_zone
 
 TASK_BYTES = 256 * 1024 * 1024
-CUT_BYTES = 128 * 1024 * 1024
 SMALLEST_TASK = 8 * 1024 * 1024
 LEAST_TASKS = 4
 TASK_FILES = 2_000
-
-
-class PlanRefused(Problems):
-    """422 · exit 1 · a merge that would lose or mangle something, with every reason"""
-
-    status = 422
-
-
-@dataclass(frozen=True)
-class PlannedFile:
-    """A file as it was when the plan was made, and how it is read."""
-
-    file: DataFile
-    modified_ns: int
-    schema: FileSchema
-    constants: Mapping[str, str | None]
-    """Columns that the file's folders give."""
-    ranges: Sequence[Range] = ()
-    """Where a large file can be cut; none for a file that is read whole."""
 
 
 @dataclass(frozen=True)
@@ -56,22 +40,43 @@ class MergePlan:
     job: MergeJob
     files: Sequence[PlannedFile]
     evidence: Mapping[str, Evidence]
-    constants: Mapping[str, pa.DataType]
-    conflicts: Sequence[SchemaConflict]
-    warnings: Sequence[str]
+    """What was seen of each column, in the order in which the output has them."""
+    conflicts: Sequence[SchemaConflict] = ()
+    warnings: Sequence[str] = ()
+    given: Mapping[str, pa.DataType] = field(default_factory=dict)
+    """Columns whose type the user gave."""
+    types_in_conflict: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """For each column in conflict the type that each file shows."""
+    base: BaseTable | None = None
+    """What the merge adds to."""
+    merged_before: int = 0
+    """How many files of the input are in the output already."""
 
     @property
     def schema(self) -> pa.Schema:
-        """The schema of the output: columns in the order in which the files, sorted, first show them."""
-        columns = {name: self._decide(seen) for name, seen in self.evidence.items() if name not in self.constants}
-        return pa.schema([*columns.items(), *self.constants.items()])
+        """The schema of the output."""
+        return pa.schema([(name, self._type(name)) for name in self.evidence])
+
+    @property
+    def partition_keys(self) -> Sequence[str]:
+        given = self.job.options.repartition_keys
+        return given or (self.base.commit.partition_keys if self.base else ())
+
+    @property
+    def base_commit(self) -> CommitRecord | None:
+        return self.base.commit if self.base else None
+
+    @property
+    def rewrites_base(self) -> bool:
+        """Whether the files of the table are among the inputs, since a column of theirs widens."""
+        return any(each.is_base for each in self.files)
 
     def tasks(self) -> list[list[tuple[PlannedFile, Range]]]:
         """Pack the files: many small ones into few tasks, since each task costs something before it does anything."""
         packed: list[list[tuple[PlannedFile, Range]]] = []
         room = 0
         for file in self.files:
-            for part in file.ranges or [Range(0, file.file.size, 1)]:
+            for part in file.parts:
                 if not packed or part.length > room or len(packed[-1]) >= TASK_FILES:
                     packed.append([])
                     room = self.task_bytes
@@ -82,30 +87,67 @@ class MergePlan:
     @property
     def task_bytes(self) -> int:
         """How much one task reads: small enough that two cores have something to do, and large enough to pay."""
-        total = sum(each.file.size for each in self.files)
-        return max(min(TASK_BYTES, total // LEAST_TASKS + 1), SMALLEST_TASK)
+        return max(min(TASK_BYTES, self.input_bytes // LEAST_TASKS + 1), SMALLEST_TASK)
+
+    @property
+    def input_bytes(self) -> int:
+        return sum(each.file.size for each in self.files)
 
     def widened(self, seen: Mapping[str, Evidence]) -> MergePlan:
-        """Return the plan with what tasks saw beyond the sample."""
+        """Return the plan with what tasks saw beyond the sample.
+
+        Raises:
+            PlanRefused: the output would have columns that cannot be told apart, or times of which some lack a zone.
+        """
         names = {**self.evidence, **seen}
         united = {name: merge(self.evidence.get(name, NOTHING), seen.get(name, NOTHING)) for name in names}
-        return replace(self, evidence=united)
+        return checked(replace(self, evidence=united))
+
+    def with_base_files(self, filesystem: pafs.FileSystem) -> MergePlan:
+        """Return the plan with the table's own files as inputs, if its schema is too narrow for what was seen.
+
+        Raises:
+            PlanRefused: only some partitions are to be replaced, and the others would have to be written anew.
+        """
+        if self.base is None or self.rewrites_base:
+            return self
+        columns = self.base.widened_columns(self.schema)
+        if not columns:
+            return self
+        if self.job.options.mode is Mode.REPLACE_PARTITIONS:
+            raise PlanRefused([self._wider(name) for name in columns], hint="Replace the whole table (mode: replace).")
+        return replace(self, files=[*self.base.planned_files(filesystem, self.job.output), *self.files])
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "Inputs": [each.file.path for each in self.files],
-            "InputBytes": sum(each.file.size for each in self.files),
+        inputs = [each for each in self.files if not each.is_base]
+        told = {
+            "Inputs": [each.file.path for each in inputs],
+            "InputBytes": sum(each.file.size for each in inputs),
             "Output": self.job.output,
             "Mode": self.job.options.mode,
-            "Columns": [{"Name": field.name, "Type": str(field.type)} for field in self.schema],
+            "Columns": [{"Name": each.name, "Type": str(each.type)} for each in self.schema],
             "Tasks": len(self.tasks()),
             "SchemaConflicts": [each.to_dict() for each in self.conflicts],
         }
+        if self.partition_keys:
+            told["PartitionKeys"] = list(self.partition_keys)
+        if self.job.options.incremental:
+            told["MergedBefore"] = self.merged_before
+        if self.base and self.rewrites_base:
+            told["RowsRewritten"] = self.base.commit.rows
+        return told
 
-    def _decide(self, seen: Evidence) -> pa.DataType:
-        decided = storable(decide(seen))
-        in_conflict = len(seen.scalars) > 1 and self.job.options.on_conflict is OnConflict.STRING
-        return pa.string() if in_conflict else decided
+    def _type(self, name: str) -> pa.DataType:
+        if name in self.given:
+            return self.given[name]
+        options = self.job.options
+        if options.on_conflict is OnConflict.STRING and name in self.types_in_conflict:
+            return pa.string()
+        return storable(decide(self.evidence[name], options.timezone))
+
+    def _wider(self, name: str) -> str:
+        assert self.base is not None
+        return f'Column "{name}" is {self.base.schema.field(name).type} and would become {self._type(name)}.'
 
 
 def plan_merge(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
@@ -114,108 +156,149 @@ def plan_merge(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
     Raises:
         PathNotFound: there is nothing at the input.
         NoData: there is no data in it.
-        UnreadableFile: a file cannot be read: leaving it out would lose its rows.
         BadPath: the output lies inside the input, or the other way round.
-        PlanRefused: columns that cannot be told apart, or a conflict that the user does not want.
+        BadSchema, UnknownZone: the schema or the time zone that was given is none.
+        PlanRefused: files that cannot be read, columns that cannot be told apart, a conflict that nobody wants.
     """
-    _check_paths(job)
+    job = _settled(job)
+    given = parse_schema(job.options.schema)
+    files, warnings = _list_inputs(filesystem, job)
+    table = TableFolder(job.output)
+    current = table.current() if job.options.mode is not Mode.REPLACE else None
+    merged = Sources.of(table.lineage()) if job.options.incremental else Sources()
+    new = merged.without_merged(filesystem, files)
+    planned = list(look_at_files(filesystem, job.options, new, warnings))
+    if job.options.names is Names.FOLD:
+        planned = fold_names(planned)
+    elif twins := find_twins(planned, job.options.names):
+        raise PlanRefused(twins, hint='Parameter "names" says how to take them (number, fold).')
+    base = BaseTable.of(current) if current else None
+    columns = _gather(planned)
+    plan = MergePlan(
+        job,
+        planned,
+        _united(planned, given, base),
+        given=given,
+        base=base,
+        merged_before=len(files) - len(new),
+    )
+    return checked(_with_conflicts(plan, columns, warnings)).with_base_files(filesystem)
+
+
+def checked(plan: MergePlan) -> MergePlan:
+    """Return the plan if its output is sound.
+
+    Raises:
+        PlanRefused: it is not.
+    """
+    problems = [f'The columns "{one}" and "{other}" differ only in case.' for one, other in twins_in(plan.evidence)]
+    if not plan.job.options.timezone:
+        problems += [
+            f'Column "{name}" has times with a zone and times or dates without one.'
+            for name, seen in plan.evidence.items()
+            if name not in plan.given and mixes_zones(seen) and not pa.types.is_string(_forced(plan, name))
+        ]
+    missing = [key for key in plan.partition_keys if key not in plan.evidence]
+    problems += [f'There is no column "{key}" to partition by.' for key in missing]
+    if plan.base and plan.base.commit.partition_keys not in ((), plan.partition_keys, list(plan.partition_keys)):
+        kept = ", ".join(plan.base.commit.partition_keys)
+        problems.append(f"The table is partitioned by {kept}: what is added must be, too.")
+    if plan.job.options.mode is Mode.REPLACE_PARTITIONS and not plan.partition_keys:
+        problems.append("Partitions can be replaced only of a table that has some: give repartition_keys.")
+    if problems:
+        raise PlanRefused(problems, hint=_remedy(plan, problems))
+    return plan
+
+
+def _forced(plan: MergePlan, name: str) -> pa.DataType:
+    """The type that a column has by the user's word alone; null where they said none."""
+    string = plan.job.options.on_conflict is OnConflict.STRING and name in plan.types_in_conflict
+    return pa.string() if string else pa.null()
+
+
+def _remedy(plan: MergePlan, problems: Sequence[str]) -> str:
+    if any("with a zone" in each for each in problems):
+        return "Give the timezone whose clock the others show, or take the column as text (on_conflict: string)."
+    return ""
+
+
+def _settled(job: MergeJob) -> MergeJob:
+    """Return the job with its options checked. Files that are merged one after the other are added to the table."""
+    inputs, output = job.inputs.rstrip("/") + "/", job.output.rstrip("/") + "/"
+    if inputs != output and output.startswith(inputs):
+        raise BadPath(f"The output {job.output} lies inside the input {job.inputs}: a second merge would read it, too.")
+    if inputs != output and inputs.startswith(output):
+        raise BadPath(f"The input {job.inputs} lies inside the output {job.output}, which would be replaced.")
+    checked_zone(job.options.timezone)
+    if not job.options.incremental:
+        return job
+    if job.options.mode is Mode.REPLACE_PARTITIONS or inputs == output:
+        raise PlanRefused(["An incremental merge adds new files to the output: it replaces nothing."])
+    return replace(job, options=replace(job.options, mode=Mode.APPEND))
+
+
+def _list_inputs(filesystem: pafs.FileSystem, job: MergeJob) -> tuple[list[DataFile], list[str]]:
     found = list_files(filesystem, job.inputs)
     files, strangers = (found, []) if job.options.input_format else without_strangers(found)
     if not files:
         raise NoData(f'There are no data files at "{job.inputs}".', hint="Names that begin with . or _ do not count.")
-    warnings = [f"{each.name}: its name is not that of a data file; it is left out." for each in strangers]
-    planned = list(_look_at(filesystem, job, files, warnings))
-    columns = _gather(planned)
-    conflicts = [conflict for column in columns.values() if (conflict := column.conflict())]
-    _refuse_twins(planned)
-    if job.options.on_conflict is OnConflict.FAIL and conflicts:
+    return files, [f"{each.name}: its name is not that of a data file; it is left out." for each in strangers]
+
+
+def _with_conflicts(plan: MergePlan, columns: Mapping[str, FoundColumn], warnings: list[str]) -> MergePlan:
+    options = plan.job.options
+    chosen = {name: column for name, column in columns.items() if name not in plan.given}
+    conflicts = [conflict for column in chosen.values() if (conflict := column.conflict(options.timezone))]
+    if options.on_conflict is OnConflict.FAIL and conflicts:
         raise PlanRefused(conflicts)
-    evidence = {
-        name: reduce(merge, (each.schema.columns.get(name, NOTHING) for each in planned), NOTHING) for name in columns
+    types = {
+        each.column: {
+            file.file.name: columns[each.column].type_of(file.schema.columns[each.column], options.timezone)
+            for file in plan.files
+            if each.column in file.schema.columns
+        }
+        for each in conflicts
     }
-    constants = {name: column.type for name, column in partition_columns(_with_constants(planned)).items()}
-    return MergePlan(job, planned, evidence, constants, conflicts, warnings)
-
-
-def _look_at(
-    filesystem: pafs.FileSystem, job: MergeJob, files: Sequence[DataFile], warnings: list[str]
-) -> Iterator[PlannedFile]:
-    options = job.options
-    reader = FileReader(
-        filesystem,
-        budget_for(len(files), read_all=False),
-        checked_format(options.input_format),
-        options.parse_headers,
-        nulls=options.nulls,
-    )
-    problems = []
-    for file in files:
-        try:
-            modified = filesystem.get_file_info(file.path).mtime_ns or 0
-            schema = reader.read(file)
-        except UnreadableFile as error:
-            problems.append(error)
-            continue
-        if schema is None:
-            warnings.append(f"{file.name}: it is empty.")
-            continue
-        warnings += [f"{file.name}: {problem}." for problem in schema.warnings]
-        ranges = _ranges(filesystem, file, schema)
-        yield PlannedFile(file, modified, schema, _constants(file, options.extract_paths), ranges)
-    if problems:
-        raise PlanRefused(problems)
-
-
-def _ranges(filesystem: pafs.FileSystem, file: DataFile, schema: FileSchema) -> Sequence[Range]:
-    """Only plain text of known ends can be cut: compressed or transcoded text has no places to begin at."""
-    plain = schema.format == "csv" and schema.encoding == "utf-8" and file.size > CUT_BYTES
-    if not plain or is_compressed(filesystem, file.path):
-        return ()
-    return find_ranges(filesystem, file.path, file.size, schema.delimiter, CUT_BYTES // 2)
-
-
-def _constants(file: DataFile, extract_paths: bool) -> Mapping[str, str | None]:
-    folders = [part for part in file.name.split("/")[:-1] if "=" not in part] if extract_paths else []
-    return {**{f"dir_{number}": folder for number, folder in enumerate(folders)}, **file.partition}
-
-
-def _with_constants(planned: Sequence[PlannedFile]) -> list[DataFile]:
-    return [replace(each.file, partition=each.constants) for each in planned]
+    if options.on_conflict is OnConflict.STRING:
+        conflicts = [replace(each, chosen="string") for each in conflicts]
+    absent = [name for name in plan.given if name not in columns and not _is_constant(plan.files, name)]
+    warnings += [f'No file has the column "{name}" of the schema: it is null in every row.' for name in absent]
+    return replace(plan, conflicts=conflicts, types_in_conflict=types, warnings=warnings)
 
 
 def _gather(planned: Sequence[PlannedFile]) -> dict[str, FoundColumn]:
     columns: dict[str, FoundColumn] = {}
     for each in planned:
         for name, seen in each.schema.columns.items():
-            if name not in columns:
-                columns[name] = FoundColumn(name)
-            columns[name].add(seen, each.file.name)
+            if name not in each.constants:  # what the folder says wins over the file
+                columns.setdefault(name, FoundColumn(name)).add(seen, each.file.name)
     return columns
 
 
-def _refuse_twins(planned: Sequence[PlannedFile]) -> None:
-    """Names that no technology can be trusted to tell apart: merging would mix or lose their values."""
-    problems = [
-        f"{each.file.name}: {warning}."
-        for each in planned
-        for warning in each.schema.warnings
-        if "more than one column" in warning or "differ only in case" in warning
-    ]
-    first: dict[str, tuple[str, str]] = {}
+def _united(
+    planned: Sequence[PlannedFile], given: Mapping[str, pa.DataType], base: BaseTable | None
+) -> Mapping[str, Evidence]:
+    """What is known of each column: first those that are given or in the table, then the files', then the folders'."""
+    known = dict(base.evidence) if base else {}
+    from_files = {name: None for each in planned for name in each.schema.columns if name not in each.constants}
+    from_folders = _folder_evidence(planned)
+    shown = {
+        name: reduce(merge, (e.schema.columns.get(name, NOTHING) for e in planned if name not in e.constants), NOTHING)
+        for name in from_files
+    }
+    names = dict.fromkeys([*given, *known, *(name for name in from_files if name not in from_folders), *from_folders])
+    everything = (known, shown, from_folders)
+    return {name: reduce(merge, (each.get(name, NOTHING) for each in everything), NOTHING) for name in names}
+
+
+def _folder_evidence(planned: Sequence[PlannedFile]) -> dict[str, Evidence]:
+    """A value is text in a path, so the rules for text give its type: `year=2024` is a number, `month=01` is text."""
+    values: dict[str, dict[str, None]] = {}
     for each in planned:
-        for name in each.schema.columns:
-            other, file = first.setdefault(name.casefold(), (name, each.file.name))
-            if other != name and file != each.file.name:
-                problems.append(f'"{other}" in {file} and "{name}" in {each.file.name} differ only in case.')
-    if problems:
-        raise PlanRefused(problems)
+        for name, value in each.constants.items():
+            values.setdefault(name, {})[value or ""] = None
+    return {name: classify([value for value in seen if value]) for name, seen in values.items()}
 
 
-def _check_paths(job: MergeJob) -> None:
-    inputs, output = job.inputs.rstrip("/") + "/", job.output.rstrip("/") + "/"
-    if inputs == output:
-        return
-    if output.startswith(inputs):
-        raise BadPath(f"The output {job.output} lies inside the input {job.inputs}: a second merge would read it, too.")
-    if inputs.startswith(output):
-        raise BadPath(f"The input {job.inputs} lies inside the output {job.output}, which would be replaced.")
+def _is_constant(planned: Sequence[PlannedFile], name: str) -> bool:
+    return any(name in each.constants for each in planned)

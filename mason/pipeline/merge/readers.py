@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import islice
 from typing import Any
 
@@ -15,14 +16,26 @@ import pyarrow.fs as pafs
 from mason.errors import UnreadableFile
 from mason.pipeline.blocks import read_blocks, read_range
 from mason.pipeline.csv_chunks import CHUNK, Chunk, cut_chunks
-from mason.pipeline.csv_parse import Dialect, ParsedChunk, parse_chunk
+from mason.pipeline.csv_parse import Dialect, ParsedChunk, join_fields, parse_chunk
 from mason.pipeline.files import DataFile
+from mason.pipeline.json_parse import Line, NotAnObject, ParsedLines, cut_lines, lines_in, load_object, parse_lines
 from mason.pipeline.merge.task import FileInTask
 from mason.pipeline.rejects import Reject
 from mason.pipeline.sources import ArrowSource, Source, TextSource, ValueSource
 
 BLOCK = CHUNK  # one block is one chunk: nothing is copied to make it larger
 ROWS = 20_000
+ROW_GROUP = 122_880
+MOST_MISSES = 3  # a file whose chunks were so often in a row too odd for the fast parser is not tried any more
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a record stands: its number from 1, its first byte (-1 where unknown), and its text, if it has one."""
+
+    record: int
+    offset: int
+    raw: str | None = None
 
 
 @dataclass(frozen=True)
@@ -33,10 +46,24 @@ class Batch:
     rows: int
     records: int
     rejects: Sequence[Reject] = ()
+    place: Callable[[int], Place] | None = None
+    """Says of a row where it stands in the file; asked only for rows that turn out to be bad."""
+
+    def describe(self, file: str, index: int) -> Reject:
+        """Return a row as the record that it was, still without what is wrong with it."""
+        place = self.place(index) if self.place else Place(-1, -1)
+        raw = place.raw if place.raw is not None else self._as_json(index)
+        return Reject(file, place.record, place.offset, "", "", raw)
+
+    def _as_json(self, index: int) -> str:
+        values = {name: source.value(index) for name, source in self.columns.items()}
+        return json.dumps(values, ensure_ascii=False, default=str)
 
 
-def read_batches(filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[str]) -> Iterator[Batch]:
-    """Yield the records of a file.
+def read_batches(
+    filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[str], schema: pa.Schema
+) -> Iterator[Batch]:
+    """Yield the records of a file. The schema, which is the table's, says what a fast parser may expect.
 
     Raises:
         UnreadableFile: it cannot be read, or is not what it was when the plan was made.
@@ -44,6 +71,8 @@ def read_batches(filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[
     _check_unchanged(filesystem, file)
     if file.format == "csv":
         yield from _read_csv(filesystem, file, nulls)
+    elif file.format == "jsonl":
+        yield from _read_json_lines(filesystem, file, schema)
     else:
         yield from _READERS[file.format](filesystem, file)
     _check_unchanged(filesystem, file)
@@ -76,7 +105,21 @@ def _csv_batch(file: FileInTask, chunk: Chunk, parsed: ParsedChunk, number: int,
         Reject(file.name, number + each.index, _offset(chunk, each.index), "", each.reason, each.raw)
         for each in parsed.bad
     ]
-    return Batch(columns, len(parsed.indices) - skipped, parsed.records - skipped, rejects)
+
+    def place(row: int) -> Place:
+        index = int(parsed.indices[row + skipped])
+        return Place(number + index, _offset(chunk, index), _csv_text(file, chunk, columns, index, row))
+
+    return Batch(columns, len(parsed.indices) - skipped, parsed.records - skipped, rejects, place)
+
+
+def _csv_text(file: FileInTask, chunk: Chunk, columns: Mapping[str, TextSource], index: int, row: int) -> str:
+    """The text of a record: as it stands in the chunk, or put together again where quotes cannot be trusted."""
+    ends = chunk.scan.ends
+    if chunk.scan.has_stray_quotes or index >= len(ends):
+        return join_fields([source.value(row) for source in columns.values()], file.delimiter)
+    start = int(ends[index - 1]) if index else 0
+    return chunk.text[start : int(ends[index])].decode("utf-8", "surrogateescape").rstrip("\r\n")
 
 
 def _offset(chunk: Chunk, index: int) -> int:
@@ -104,35 +147,49 @@ def _blocks(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[bytes]:
     return read_range(filesystem, data, file.offset, file.length, BLOCK)
 
 
-def _read_json_lines(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
-    lines = enumerate(_lines(_utf8_blocks(filesystem, file)), 1)
+def _read_json_lines(filesystem: pafs.FileSystem, file: FileInTask, schema: pa.Schema) -> Iterator[Batch]:
+    targets = _types_in_file(file, schema)
+    number, offset, misses = file.first_record, file.offset, 0
+    for text in cut_lines(_utf8_blocks(filesystem, file), BLOCK):
+        parsed = parse_lines(text, targets, file.constants) if misses < MOST_MISSES else None
+        misses = misses + 1 if parsed is None else 0
+        lines = partial(lines_in, text, number, offset)
+        yield from _load_lines(file, lines()) if parsed is None else [_parsed_batch(parsed, lines)]
+        number += text.count(b"\n") if parsed is None else parsed.lines
+        offset += len(text)
+
+
+def _types_in_file(file: FileInTask, schema: pa.Schema) -> dict[str, pa.DataType]:
+    """The table's types by the names that the columns have in the file."""
+    others = {*file.constants, *file.renames.values()}
+    names = {name: name for name in schema.names if name not in others} | dict(file.renames)
+    return {old: schema.field(new).type for old, new in names.items() if new in schema.names}
+
+
+def _parsed_batch(parsed: ParsedLines, lines: Callable[[], Iterator[Line]]) -> Batch:
+    placed = cache(lambda: list(map(_place, lines())))
+    return Batch(parsed.columns, parsed.rows, parsed.rows, place=lambda row: placed()[row])
+
+
+def _load_lines(file: FileInTask, lines: Iterator[Line]) -> Iterator[Batch]:
     while some := list(islice(lines, ROWS)):
-        present = [(number, line) for number, line in some if line.strip()]
-        rows, rejects = [], []
-        for number, line in present:
-            value = _loaded(line)
-            if isinstance(value, dict):
-                rows.append(value)
-            else:
-                raw = line.decode("utf-8", "surrogateescape")
-                rejects.append(Reject(file.name, number, -1, "", "it is not a JSON object", raw))
-        yield _rows_batch(rows, len(present), rejects)
+        yield _loaded_batch(file, some)
 
 
-def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    rest = b""
-    for block in blocks:
-        *whole, rest = (rest + block).split(b"\n")
-        yield from whole
-    if rest:
-        yield rest
+def _loaded_batch(file: FileInTask, lines: Sequence[Line]) -> Batch:
+    """Read lines one by one: whatever is wrong with one of them does not touch the others."""
+    rows, good, rejects = [], [], []
+    for line in lines:
+        try:
+            rows.append(load_object(line.text))
+            good.append(line)
+        except NotAnObject as problem:
+            rejects.append(Reject(file.name, line.number, line.offset, "", str(problem), line.raw))
+    return replace(_rows_batch(rows, len(lines), rejects), place=lambda row: _place(good[row]))
 
 
-def _loaded(line: bytes) -> Any:
-    try:
-        return json.loads(line.removeprefix(codecs.BOM_UTF8))
-    except (ValueError, RecursionError):
-        return None
+def _place(line: Line) -> Place:
+    return Place(line.number, line.offset, line.raw)
 
 
 def _read_json(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
@@ -173,7 +230,15 @@ def _read_parquet(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Bat
 
     with filesystem.open_input_file(file.path) as source:
         parquet = pq.ParquetFile(source)
-        yield from _declared(file, parquet.iter_batches(batch_size=ROWS, use_threads=False), parquet.metadata.num_rows)
+        batches = parquet.iter_batches(batch_size=_rows_at_once(parquet.metadata), use_threads=False)
+        yield from _declared(file, batches, parquet.metadata.num_rows)
+
+
+def _rows_at_once(stored: Any) -> int:
+    """As many rows as make a good row group again, but no more than fit some memory."""
+    groups = [stored.row_group(number) for number in range(stored.num_row_groups)]
+    size = sum(group.total_byte_size for group in groups) // max(stored.num_rows, 1) + 1
+    return max(min(ROW_GROUP, 4 * BLOCK // size), 1)
 
 
 def _read_orc(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
@@ -199,21 +264,26 @@ def _read_avro(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]
             yield Batch(columns, len(rows), len(rows))
 
 
+def _counted_from(before: int) -> Callable[[int], Place]:
+    return lambda index: Place(before + index + 1, -1)
+
+
 def _declared(file: FileInTask, batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[Batch]:
     """Yield what the batches hold, and hold them against the count in the file's footer."""
     seen = 0
     for batch in batches:
-        seen += batch.num_rows
         columns: dict[str, Source] = {
-            name: ArrowSource(column) for name, column in zip(batch.schema.names, batch.columns, strict=True)
+            # By position: names that the file has twice are others in the table.
+            name: ArrowSource(column)
+            for name, column in zip(file.columns, batch.columns, strict=True)
         }
-        yield Batch(columns, batch.num_rows, batch.num_rows)
+        yield Batch(columns, batch.num_rows, batch.num_rows, place=_counted_from(seen))
+        seen += batch.num_rows
     if seen != rows:
         raise UnreadableFile(file.name, f"its footer says {rows:,} rows, and {seen:,} were read.")
 
 
 _READERS: Mapping[str, Callable[[pafs.FileSystem, FileInTask], Iterator[Batch]]] = {
-    "jsonl": _read_json_lines,
     "json": _read_json,
     "msgpack": _read_msgpack,
     "parquet": _read_parquet,

@@ -9,7 +9,9 @@ from typing import Any
 
 from mason.pipeline.csv_splits import Range
 from mason.pipeline.evidence_json import encode_schema
-from mason.pipeline.merge.plan import MergePlan, PlannedFile
+from mason.pipeline.merge.job import Names, OnBadRecord
+from mason.pipeline.merge.plan import MergePlan
+from mason.pipeline.merge.planned_file import PlannedFile
 
 KERNEL = "mason.pipeline.merge.kernel:merge_task"
 
@@ -31,14 +33,18 @@ class FileInTask:
     offset: int
     length: int
     first_record: int
+    renames: Mapping[str, str] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
+    """Columns that files disagree on, with the type that this one shows: how many values it has of them is counted."""
 
     @classmethod
-    def of(cls, planned: PlannedFile, part: Range) -> FileInTask:
+    def of(cls, planned: PlannedFile, part: Range, types: Mapping[str, str]) -> FileInTask:
         file, schema = planned.file, planned.schema
         columns, constants = list(schema.columns), dict(planned.constants)
         dialect = (schema.format, schema.delimiter, schema.encoding, schema.header)
         place = (part.offset, part.length, part.first_record)
-        return cls(file.path, file.name, file.size, planned.modified_ns, *dialect, columns, constants, *place)
+        names = (dict(planned.renames), types)
+        return cls(file.path, file.name, file.size, planned.modified_ns, *dialect, columns, constants, *place, *names)
 
     @property
     def is_whole(self) -> bool:
@@ -56,6 +62,12 @@ class MergeTask:
     schema: str
     nulls: Sequence[str]
     files: Sequence[FileInTask]
+    given: Sequence[str] = ()
+    """Columns whose type the user gave: what does not fit it is bad, and widens nothing."""
+    nulls_bad_values: bool = False
+    timezone: str = ""
+    folds_names: bool = False
+    partition_keys: Sequence[str] = ()
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -76,6 +88,12 @@ class TaskResult:
     files: Sequence[str]
     quarantine: str = ""
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    bad_values: Mapping[str, int] = field(default_factory=dict)
+    """How many values of a column do not fit the type that the user gave."""
+    values: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """How many values of each type a column has that files disagree on."""
+    differing: Mapping[str, int] = field(default_factory=dict)
+    """How often a file says something else of a column than its folder."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -87,16 +105,29 @@ class TaskResult:
 
 def tasks_of(plan: MergePlan, staging: str, commit: str) -> list[MergeTask]:
     """Return the tasks of a plan."""
-    schema, job = encode_schema(plan.schema), plan.job
+    options = plan.job.options
+    common: dict[str, Any] = {
+        "schema": encode_schema(plan.schema),
+        "nulls": list(options.nulls),
+        "given": list(plan.given),
+        "nulls_bad_values": options.on_bad_record is OnBadRecord.NULL,
+        "timezone": options.timezone,
+        "folds_names": options.names is Names.FOLD,
+        "partition_keys": list(plan.partition_keys),
+    }
     return [
         MergeTask(
             number,
-            job.storage,
+            plan.job.storage,
             staging,
             commit,
-            schema,
-            list(job.options.nulls),
-            [FileInTask.of(file, part) for file, part in parts],
+            files=[FileInTask.of(file, part, _types_in(plan, file)) for file, part in parts],
+            **common,
         )
         for number, parts in enumerate(plan.tasks())
     ]
+
+
+def _types_in(plan: MergePlan, file: PlannedFile) -> dict[str, str]:
+    types = plan.types_in_conflict
+    return {column: types[column][file.file.name] for column in types if file.file.name in types[column]}

@@ -9,12 +9,15 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from mason.clients.spark.exchange import FAILED, read_items, write_items
 from mason.clients.spark.failures import encode_failure
-from mason.clients.spark.job import collect, run_job
+from mason.clients.spark.job import run_job
+from mason.clients.spark.results import Collected
 from mason.clients.spark.server.processes import ProcessId
+from mason.pipeline.tasks import TaskEvent
 
 
 def main(tasks_file: Path, results_file: Path, kernel: str, caller: ProcessId) -> None:
@@ -26,10 +29,22 @@ def main(tasks_file: Path, results_file: Path, kernel: str, caller: ProcessId) -
     tasks = [task for _, task in read_items(tasks_file)]
     with open(results_file, "ab") as results:
         try:
-            write_items(results, run_job(spark, kernel, tasks, collect))
+            events = run_job(spark, kernel, tasks, Collected)
+            write_items(results, _results(events, results_file.with_name("done")))
         except Exception as error:  # noqa: BLE001 (whatever it is, it is raised where the results are awaited)
             write_items(results, [(FAILED, encode_failure(error))])
     spark.stop()
+
+
+def _results(events: Iterator[TaskEvent], done: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the results; how many tasks are done goes to a file of its own, for who waits."""
+    for event in events:
+        if isinstance(event, tuple):
+            yield event
+        elif event is not None:
+            new = done.with_suffix(".new")
+            new.write_text(str(event), encoding="ascii")
+            new.replace(done)
 
 
 def _end_with(caller: ProcessId) -> None:

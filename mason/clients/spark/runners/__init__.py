@@ -7,13 +7,14 @@ from typing import Any, Protocol
 
 from mason.clients.spark.settings import RunnerSettings
 from mason.errors import Unsupported
+from mason.pipeline.tasks import TaskEvent
 
 
 class SparkRunner(Protocol):
     """Runs tasks on a Spark; a `TaskRunner` of the pipeline that can be described and closed."""
 
-    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
-        """Run the kernel on every task and yield the number of each task with its result.
+    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[TaskEvent]:
+        """Run the kernel on every task and yield the number of each task with its result, and beats in between.
 
         Closing the iterator interrupts the Spark job.
         """

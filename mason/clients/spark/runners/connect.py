@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from mason.clients.spark.code import write_archive
 from mason.clients.spark.settings import RunnerSettings
 from mason.errors import ClientFailed, InvalidConfiguration
+from mason.pipeline.tasks import TaskEvent
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,12 +33,13 @@ class ConnectRunner:
         self._spark: SparkSession | None = None
         self._shipped: set[str] = set()
 
-    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
+    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[TaskEvent]:
         if not tasks:
             return
-        from mason.clients.spark.job import run_job, stream
+        from mason.clients.spark.job import run_job
+        from mason.clients.spark.results import Streamed
 
-        yield from run_job(self._session(kernel), kernel, tasks, stream)
+        yield from run_job(self._session(kernel), kernel, tasks, Streamed)
 
     def describe(self) -> str:
         return f"Spark Connect at {self._server}"

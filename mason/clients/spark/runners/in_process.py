@@ -12,6 +12,7 @@ from mason.clients.spark.java_home import java_home
 from mason.clients.spark.server.launch import spark_environment
 from mason.clients.spark.settings import RunnerSettings
 from mason.errors import ClientFailed
+from mason.pipeline.tasks import TaskEvent
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
@@ -26,13 +27,14 @@ class InProcessRunner:
     def __init__(self, settings: RunnerSettings) -> None:
         self._settings = settings
 
-    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
+    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[TaskEvent]:
         if not tasks:
             return
         session = classic_session(self._settings.local_conf)
-        from mason.clients.spark.job import collect, run_job
+        from mason.clients.spark.job import run_job
+        from mason.clients.spark.results import Collected
 
-        yield from run_job(session, kernel, tasks, collect)
+        yield from run_job(session, kernel, tasks, Collected)
 
     def describe(self) -> str:
         return "Spark in this process"

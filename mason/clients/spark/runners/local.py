@@ -17,6 +17,7 @@ from mason.clients.spark.server.launch import Launch
 from mason.clients.spark.server.warm import ServerUnavailable, WarmSession, give_up, warm_session
 from mason.clients.spark.settings import RunnerSettings
 from mason.errors import ClientFailed, Forbidden
+from mason.pipeline.tasks import TaskEvent
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,17 +37,18 @@ class LocalRunner:
         self._lock = threading.Lock()
         self._held: WarmConnection | None = None
 
-    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
+    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[TaskEvent]:
         if not tasks:
             return
         held = self._connection() if keeps_warm(self._settings.warm) else None
         if held is None:
             yield from InProcessRunner(self._settings).run(kernel, tasks)
             return
-        from mason.clients.spark.job import run_job, stream
+        from mason.clients.spark.job import run_job
+        from mason.clients.spark.results import Streamed
 
         try:
-            yield from run_job(held.spark, kernel, tasks, stream)
+            yield from run_job(held.spark, kernel, tasks, Streamed)
         except ClientFailed as error:
             if held.alive:
                 raise

@@ -25,6 +25,7 @@ from mason.clients.spark.server.launch import spark_home
 from mason.clients.spark.server.processes import ProcessId
 from mason.clients.spark.settings import LOG_SETTINGS, RunnerSettings
 from mason.errors import ClientFailed, InvalidConfiguration
+from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
 
 _SCRIPT = Path(driver.__file__).parent / "run_tasks.py"
 _LINES_SHOWN = 15
@@ -44,7 +45,7 @@ class SubmitRunner:
             )
         self._settings = settings
 
-    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[tuple[int, bytes]]:
+    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[TaskEvent]:
         if not tasks:
             return
         with tempfile.TemporaryDirectory(prefix="mason-submit-") as name:
@@ -53,7 +54,7 @@ class SubmitRunner:
             with open(folder / "tasks", "wb") as stream:
                 write_items(stream, enumerate(tasks))
             results.touch()
-            self._submit(folder, kernel)
+            yield from self._submit(folder, kernel)
             yield from _checked(read_items(results), len(tasks), folder / "log")
 
     def describe(self) -> str:
@@ -62,7 +63,7 @@ class SubmitRunner:
     def close(self) -> None:
         """Nothing is held between jobs."""
 
-    def _submit(self, folder: Path, kernel: str) -> None:
+    def _submit(self, folder: Path, kernel: str) -> Iterator[int | None]:
         me = ProcessId.of(os.getpid())
         arguments = [str(folder / "tasks"), str(folder / "results"), kernel, str(me.pid), me.started]
         command = submit_command(self._settings, write_archive(folder, kernel), arguments)
@@ -76,8 +77,7 @@ class SubmitRunner:
                 start_new_session=True,
             )
         try:
-            while process.poll() is None:
-                time.sleep(_TICK)
+            yield from _beats_until_the_end(process, folder / "done")
         finally:
             _end(process)
 
@@ -130,6 +130,16 @@ def _environment(variables: Mapping[str, str], java: Path) -> dict[str, str]:
     # The driver is the user's own and short-lived: it keeps their environment, credentials for the cluster included.
     others = {name: value for name, value in variables.items() if name not in ("SPARK_HOME", "SPARK_REMOTE")}
     return {**others, "JAVA_HOME": str(java), "SPARK_HOME": str(spark_home()), "PYTHONPATH": python_path()}
+
+
+def _beats_until_the_end(process: subprocess.Popen[bytes], done: Path) -> Iterator[int | None]:
+    """Wait for the driver, which writes down how many tasks are done."""
+    beat = time.monotonic()
+    while process.poll() is None:
+        time.sleep(_TICK)
+        if time.monotonic() - beat >= BEAT_SECONDS:
+            beat = time.monotonic()
+            yield int(done.read_text(encoding="ascii")) if done.exists() else None
 
 
 def _checked(items: Iterator[tuple[int, bytes]], count: int, log: Path) -> Iterator[tuple[int, bytes]]:

@@ -44,10 +44,15 @@ class Schema:
 
 @dataclass(frozen=True)
 class TypeInFile:
-    """The type that one file gives a column."""
+    """The type that one file gives a column, and how many values there are of it, where they were counted."""
 
     file: str
     type: str
+    values: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        counted = {} if self.values is None else {"Values": self.values}
+        return {"File": self.file, "Type": self.type, **counted}
 
 
 @dataclass(frozen=True)
@@ -59,8 +64,7 @@ class SchemaConflict:
     chosen: str
 
     def to_dict(self) -> dict[str, Any]:
-        found = [{"File": each.file, "Type": each.type} for each in self.found]
-        return {"Column": self.column, "Found": found, "Chosen": self.chosen}
+        return {"Column": self.column, "Found": [each.to_dict() for each in self.found], "Chosen": self.chosen}
 
     def __str__(self) -> str:
         found = ", ".join(f"{each.type} in {each.file}" for each in self.found)

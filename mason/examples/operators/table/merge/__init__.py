@@ -2,7 +2,7 @@ from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.operators.operator_definition import DataOperator
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode, OnBadRecord, OnConflict
+from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode, Names, OnBadRecord, OnConflict
 
 
 class TableMerge(DataOperator):
@@ -14,11 +14,20 @@ class TableMerge(DataOperator):
         options = MergeOptions(
             input_format=parameters.get_optional("input_format") or "",
             parse_headers=parameters.get_optional("parse_headers"),
+            delimiter=parameters.get_optional("delimiter") or "",
+            encoding=parameters.get_optional("encoding") or "",
             nulls=tuple(parameters.get_optional("nulls") or ()),
             extract_paths=parameters.get_optional("extract_paths"),
             on_conflict=OnConflict(parameters.get_optional("on_conflict")),
             on_bad_record=OnBadRecord(parameters.get_optional("on_bad_record")),
             mode=Mode(parameters.get_optional("mode")),
+            names=Names(parameters.get_optional("names")),
+            schema=parameters.get_optional("schema") or "",
+            timezone=parameters.get_optional("timezone") or "",
+            sample=parameters.get_optional("sample"),
+            repartition_keys=tuple(parameters.get_optional("repartition_keys") or ()),
+            incremental=parameters.get_optional("incremental"),
+            most_bad_share=parameters.get_optional("most_bad_share"),
         )
         inputs = storage.path(input_path).path
         output = storage.path(parameters.get_required("output_path")).path

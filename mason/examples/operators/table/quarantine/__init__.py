@@ -1,24 +1,63 @@
 from itertools import islice
+from pathlib import Path
 
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
+from mason.errors import InvalidParameters
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.parameters.validated_parameters import ValidatedParameters
+from mason.pipeline.merge.mended import export_rejects
+from mason.pipeline.merge.replay import ReplayJob
 from mason.pipeline.rejects import read_quarantine
 from mason.util.environment import MasonEnvironment
 
 
 class TableQuarantine(OperatorDefinition):
-    """Return the records that did not fit, each with its place, the reason and its text."""
+    """Show the records that did not fit, write them to a file to be mended, or merge the mended ones again."""
 
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        path: str = parameters.get_required("path")
-        storage = config.storage.client_for(path)
-        rejects = read_quarantine(storage.filesystem(), storage.path(path).path)
-        shown = list(islice(rejects, parameters.get_optional("limit")))
-        for reject in shown:
+        action = parameters.get_required("action")
+        if action == "replay":
+            plan, resp = config.execution.client.plan_job(_replay(config, parameters), response=resp)
+            record, resp = config.execution.client.run_job(plan, response=resp)
+            return OperatorResponse(resp, record)
+        return self._export(config, parameters, resp) if action == "export" else self._show(config, parameters, resp)
+
+    def plan(
+        self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
+    ) -> OperatorResponse:
+        if parameters.get_required("action") != "replay":
+            return super().plan(env, config, parameters, resp)
+        plan, resp = config.execution.client.plan_job(_replay(config, parameters), response=resp)
+        return OperatorResponse(resp, plan)
+
+    def _show(self, config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> OperatorResponse:
+        storage = config.storage.client_for(parameters.get_required("path"))
+        rejects = read_quarantine(storage.filesystem(), storage.path(parameters.get_required("path")).path)
+        for reject in islice(rejects, parameters.get_optional("limit")):
             resp.add_data(reject)
         return OperatorResponse(resp)
+
+    def _export(self, config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> OperatorResponse:
+        path, file = parameters.get_required("path"), _file(parameters)
+        storage = config.storage.client_for(path)
+        count = export_rejects(read_quarantine(storage.filesystem(), storage.path(path).path), Path(file))
+        resp.add_info(f'{count:,} records are in {file}. Mend their "Raw", then replay them.')
+        resp.add_data({"File": file, "Records": count})
+        return OperatorResponse(resp)
+
+
+def _replay(config: ValidConfig, parameters: ValidatedParameters) -> object:
+    path = parameters.get_required("path")
+    storage = config.storage.client_for(path)
+    return ReplayJob(storage.path(path).path, _file(parameters), storage.address()).to_job()
+
+
+def _file(parameters: ValidatedParameters) -> str:
+    file: str = parameters.get_optional("file") or ""
+    if not file:
+        raise InvalidParameters([f'The parameter "file" is missing: {parameters.get_required("action")} needs it.'])
+    return str(Path(file).absolute())

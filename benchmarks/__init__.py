@@ -1,0 +1,1 @@
+"""What Mason costs beside its rivals. Each script measures both in one run; `report.py` writes docs/performance.md."""

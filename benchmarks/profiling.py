@@ -1,0 +1,58 @@
+"""Where the time goes: the functions of a run that take most of it."""
+
+from __future__ import annotations
+
+import cProfile
+import pstats
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow.fs as pafs
+
+from benchmarks.measure import HotSpot, Profile
+from mason.pipeline.merge.job import MergeJob
+from mason.pipeline.merge.kernel import merge_task
+from mason.pipeline.merge.plan import plan_merge
+from mason.pipeline.merge.task import tasks_of
+
+SHOWN = 8
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
+
+def profile_kernel(job: MergeJob, folder: Path) -> Profile:
+    """Return the profile of one task of a merge, run in this process."""
+    tasks = tasks_of(plan_merge(pafs.LocalFileSystem(), job), str(folder), "profile")
+    read = sum(file.length for file in tasks[0].files)
+    profiler = cProfile.Profile()
+    profiler.runcall(merge_task, tasks[0].to_bytes())
+    return _profile(f"the kernel on the first of {len(tasks)} tasks ({read / 1e6:.0f} MB)", pstats.Stats(profiler))
+
+
+def profile_command(what: str, arguments: Sequence[str], folder: Path) -> Profile:
+    """Return the profile of a command of Mason's, a process of its own."""
+    file = folder / "profile"
+    command = [sys.executable, "-m", "cProfile", "-o", str(file), "-m", "mason", *arguments]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    return _profile(what, pstats.Stats(str(file)))
+
+
+def _profile(what: str, stats: pstats.Stats) -> Profile:
+    found: dict[tuple[str, int, str], tuple[int, int, float, float, object]] = stats.stats  # type: ignore[attr-defined]
+    most = sorted(found.items(), key=lambda item: item[1][2], reverse=True)[:SHOWN]
+    spots = [HotSpot(_name(*place), calls, round(own, 3)) for place, (_, calls, own, *_) in most]
+    return Profile(what, round(stats.total_tt, 3), spots)  # type: ignore[attr-defined]
+
+
+def _name(file: str, line: int, function: str) -> str:
+    """A function as people call it, without where this machine keeps it."""
+    if not line:
+        return _ADDRESS.sub("", function)
+    path = Path(file)
+    for root in ("site-packages", f"python{sys.version_info.major}.{sys.version_info.minor}", "mason"):
+        if root in path.parts:
+            parts = path.parts[path.parts.index(root) + (root != "mason") :]
+            return f"{'/'.join(parts)}:{function}"
+    return f"{path.name}:{function}"

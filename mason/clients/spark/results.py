@@ -1,0 +1,79 @@
+"""How the results of a Spark job come back, and how one learns what is done before they do.
+
+Each is made for one job. `fetch` is called in the thread that runs it, `done` by who waits for it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mason.pipeline.tasks import BEAT_SECONDS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class Results(Protocol):
+    """The results of one job."""
+
+    def fetch(self, frame: DataFrame, tag: str, tasks: int) -> Iterable[Any]:
+        """Run the job and give its rows."""
+
+    def done(self) -> int | None:
+        """Return how many tasks are done as far as Spark tells; nothing where it does not."""
+
+
+class Streamed:
+    """Results over Connect, as the server sends them.
+
+    That is in the order of the tasks: a slow first one holds back all others. The server's messages about its progress
+    come in between.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._thread = 0
+        self._done: int | None = None
+
+    def fetch(self, frame: DataFrame, tag: str, tasks: int) -> Iterable[Any]:
+        self._thread = threading.get_ident()
+        if tasks > 1:  # a single task has no progress, and the setting takes a moment
+            with suppress(Exception):  # a server that does not allow it tells every two seconds
+                self._spark.conf.set("spark.connect.progress.reportInterval", f"{BEAT_SECONDS * 1000:.0f}ms")
+        self._spark.registerProgressHandler(self._note)
+        try:
+            yield from frame.toLocalIterator()
+        finally:
+            self._spark.removeProgressHandler(self._note)
+
+    def done(self) -> int | None:
+        return self._done
+
+    def _note(self, stages: Iterable[Any] | None, **_: object) -> None:
+        # A handler hears of every job of its session; those of other jobs are called in other threads.
+        if threading.get_ident() == self._thread:
+            self._done = sum(stage.num_completed_tasks for stage in stages or ())
+
+
+class Collected:
+    """Results of a classic session, all at once: its `toLocalIterator` would run one task after the other."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._context = spark.sparkContext
+        self._tag = ""
+
+    def fetch(self, frame: DataFrame, tag: str, tasks: int) -> Iterable[Any]:
+        self._context.setJobGroup(tag, "mason")  # of this thread alone
+        self._tag = tag
+        return frame.collect()
+
+    def done(self) -> int | None:
+        with suppress(Exception):  # of a Spark that is gone the job's own thread tells
+            tracker = self._context.statusTracker()
+            jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self._tag)]
+            stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+            return sum(stage.numCompletedTasks for stage in stages if stage)
+        return None

@@ -1,0 +1,23 @@
+from mason.clients.response import Response
+from mason.configurations.valid_config import ValidConfig
+from mason.operators.operator_definition import OperatorDefinition
+from mason.operators.operator_response import OperatorResponse
+from mason.parameters.validated_parameters import ValidatedParameters
+from mason.util.environment import MasonEnvironment
+
+
+class JobCancel(OperatorDefinition):
+    """End a job that another process runs; one that is over stays what it is."""
+
+    def run(
+        self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
+    ) -> OperatorResponse:
+        job, response = config.execution.client.cancel_job(parameters.get_required("job_id"), response=resp)
+        return OperatorResponse(response, job)
+
+    def plan(
+        self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
+    ) -> OperatorResponse:
+        job, response = config.execution.client.get_job(parameters.get_required("job_id"), response=resp)
+        response.add_info(f"Would ask for the end of this job, which is {job.status}.")
+        return OperatorResponse(response, job)

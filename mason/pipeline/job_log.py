@@ -1,0 +1,55 @@
+"""What was said while a job ran, kept with its record: few lines, each with its time."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from datetime import UTC, datetime
+
+from mason.util.redaction import Redactor
+
+FIRST_LINES = 50
+LAST_LINES = 150
+LONGEST_LINE = 1000
+
+_ROOT = logging.getLogger("mason")
+
+
+class JobLog(logging.Handler):
+    """Keeps what Mason logs in this thread, from now until it is closed, and what is added.
+
+    Of a job that has very much to say, the beginning and the end are kept.
+    """
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__(logging.INFO)
+        self._redactor = redactor
+        self._thread = threading.get_ident()
+        self._first: list[str] = []
+        self._last: deque[str] = deque(maxlen=LAST_LINES)
+        self._count = 0
+        _ROOT.addHandler(self)
+
+    def add(self, message: str, level: int = logging.INFO) -> None:
+        """Keep a line."""
+        word = f"{logging.getLevelName(level).lower()}: " if level > logging.INFO else ""
+        line = f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {word}{self._redactor(message)}"[:LONGEST_LINE]
+        self._count += 1
+        if len(self._first) < FIRST_LINES:
+            self._first.append(line)
+        else:
+            self._last.append(line)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.thread == self._thread and not hasattr(record, "progress"):
+            self.add(record.getMessage(), record.levelno)
+
+    def lines(self) -> list[str]:
+        """Return the lines, the oldest first."""
+        left_out = self._count - len(self._first) - len(self._last)
+        return [*self._first, *([f"({left_out:,} lines are left out here)"] if left_out else []), *self._last]
+
+    def close(self) -> None:
+        _ROOT.removeHandler(self)
+        super().close()

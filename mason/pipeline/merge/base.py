@@ -1,0 +1,47 @@
+"""What is in the output of a merge already, for merges that add to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from mason.pipeline.evidence_json import decode_schema
+from mason.pipeline.file_schema import FileSchema
+from mason.pipeline.files import DataFile, partition_of
+from mason.pipeline.merge.planned_file import PlannedFile
+from mason.pipeline.table_commit import CommitRecord
+from mason.pipeline.types import Evidence, evidence_of
+
+
+@dataclass(frozen=True)
+class BaseTable:
+    """A committed table that a merge adds to."""
+
+    commit: CommitRecord
+    schema: pa.Schema
+
+    @classmethod
+    def of(cls, commit: CommitRecord) -> BaseTable:
+        return cls(commit, decode_schema(commit.schema))
+
+    @property
+    def evidence(self) -> Mapping[str, Evidence]:
+        return {field.name: evidence_of(field.type) for field in self.schema}
+
+    def widened_columns(self, schema: pa.Schema) -> Sequence[str]:
+        """Return the columns whose type is another one in this schema, so that the files do not fit it any more."""
+        return [field.name for field in self.schema if schema.field(field.name).type != field.type]
+
+    def planned_files(self, filesystem: pafs.FileSystem, output: str) -> list[PlannedFile]:
+        """Return the files of the table as inputs of a merge."""
+        return [self._planned(filesystem, output, each.path) for each in self.commit.files]
+
+    def _planned(self, filesystem: pafs.FileSystem, output: str, path: str) -> PlannedFile:
+        info = filesystem.get_file_info(f"{output}/{path}")
+        constants = partition_of(path.rpartition("/")[0])
+        columns = {name: seen for name, seen in self.evidence.items() if name not in constants}
+        file = DataFile(info.path, path, info.size, constants)
+        return PlannedFile(file, info.mtime_ns or 0, FileSchema("parquet", columns), constants, is_base=True)

@@ -1,0 +1,79 @@
+"""Looks at the files of a merge: what each of them shows, and where it can be cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import pyarrow.fs as pafs
+
+from mason.errors import Problems, UnreadableFile
+from mason.pipeline.blocks import is_compressed
+from mason.pipeline.csv_splits import Range, find_ranges
+from mason.pipeline.file_reader import FileReader
+from mason.pipeline.file_schema import FileSchema
+from mason.pipeline.files import DataFile
+from mason.pipeline.formats import checked_format
+from mason.pipeline.merge.job import MergeOptions
+from mason.pipeline.merge.planned_file import PlannedFile
+from mason.pipeline.sampling import budget_for
+
+CUT_BYTES = 128 * 1024 * 1024
+
+
+class PlanRefused(Problems):
+    """422 · exit 1 · a merge that would lose or mangle something, with every reason"""
+
+    status = 422
+
+
+def look_at_files(
+    filesystem: pafs.FileSystem, options: MergeOptions, files: Sequence[DataFile], warnings: list[str]
+) -> Iterator[PlannedFile]:
+    """Yield what is to be read of each file that holds something; what is odd about it goes to the warnings.
+
+    Raises:
+        PlanRefused: files cannot be read: leaving them out would lose their rows.
+    """
+    reader = _reader(filesystem, options, len(files))
+    problems = []
+    for file in files:
+        try:
+            modified = filesystem.get_file_info(file.path).mtime_ns or 0
+            schema = reader.read(file)
+        except UnreadableFile as error:
+            problems.append(error)
+            continue
+        if schema is None:
+            warnings.append(f"{file.name}: it is empty.")
+            continue
+        warnings += [f"{file.name}: {problem}." for problem in schema.warnings]
+        ranges = _ranges(filesystem, file, schema)
+        yield PlannedFile(file, modified, schema, constants_of(file, options.extract_paths), ranges)
+    if problems:
+        raise PlanRefused(problems)
+
+
+def constants_of(file: DataFile, extract_paths: bool) -> Mapping[str, str | None]:
+    """Return the columns that a file's folders give."""
+    folders = [part for part in file.name.split("/")[:-1] if "=" not in part] if extract_paths else []
+    return {**{f"dir_{number}": folder for number, folder in enumerate(folders)}, **file.partition}
+
+
+def _reader(filesystem: pafs.FileSystem, options: MergeOptions, files: int) -> FileReader:
+    return FileReader(
+        filesystem,
+        budget_for(files, read_all=options.sample == 0, rows=options.sample),
+        checked_format(options.input_format),
+        options.parse_headers,
+        options.delimiter,
+        options.encoding,
+        nulls=options.nulls,
+    )
+
+
+def _ranges(filesystem: pafs.FileSystem, file: DataFile, schema: FileSchema) -> Sequence[Range]:
+    """Only plain text of known ends can be cut: compressed or transcoded text has no places to begin at."""
+    plain = schema.format == "csv" and schema.encoding == "utf-8" and file.size > CUT_BYTES
+    if not plain or is_compressed(filesystem, file.path):
+        return ()
+    return find_ranges(filesystem, file.path, file.size, schema.delimiter, CUT_BYTES // 2)

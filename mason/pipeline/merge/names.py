@@ -1,0 +1,72 @@
+"""Columns whose names no technology can be trusted to tell apart: merging them would mix or lose their values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from mason.pipeline.merge.job import Names
+from mason.pipeline.merge.planned_file import PlannedFile
+from mason.pipeline.types import NOTHING, Evidence, merge
+
+_NAMED_BY_RECORD = ("json", "jsonl", "msgpack")
+
+
+def twins_in(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the names that differ only in case, two by two."""
+    first: dict[str, str] = {}
+    for name in names:
+        other = first.setdefault(name.casefold(), name)
+        if other != name:
+            yield other, name
+
+
+def find_twins(planned: Sequence[PlannedFile], names: Names) -> list[str]:
+    """Return what is wrong with the names of the files, as messages that state the places."""
+    return [*_inside_files(planned, names), *_between_files(planned)]
+
+
+def fold_names(planned: Sequence[PlannedFile]) -> list[PlannedFile]:
+    """Give columns whose names differ only in case the spelling that comes first.
+
+    Inside one file with a header they get a number. Where every record names its own values, as in JSON, they are one.
+    """
+    spelling: dict[str, str] = {}
+    return [_folded(each, spelling) for each in planned]
+
+
+def _folded(planned: PlannedFile, spelling: dict[str, str]) -> PlannedFile:
+    renames: dict[str, str] = {}
+    columns: dict[str, Evidence] = {}
+    by_record = planned.schema.format in _NAMED_BY_RECORD
+    for name, seen in planned.schema.columns.items():
+        wanted = spelling.setdefault(name.casefold(), name)
+        renames[name] = wanted if by_record else _free(wanted, {each.casefold() for each in renames.values()})
+        columns[renames[name]] = merge(columns.get(renames[name], NOTHING), seen)
+    changed = {old: new for old, new in renames.items() if old != new}
+    return replace(planned, schema=replace(planned.schema, columns=columns), renames=changed)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    number, free = 1, name
+    while free.casefold() in taken:
+        number += 1
+        free = f"{name}_{number}"
+    return free
+
+
+def _inside_files(planned: Sequence[PlannedFile], names: Names) -> Iterator[str]:
+    for each in planned:
+        for warning in each.schema.warnings:
+            repeated = "more than one column" in warning and names is Names.EXACT
+            if repeated or "differ only in case" in warning:
+                yield f"{each.file.name}: {warning}."
+
+
+def _between_files(planned: Sequence[PlannedFile]) -> Iterator[str]:
+    first: dict[str, tuple[str, str]] = {}
+    for each in planned:
+        for name in each.schema.columns:
+            other, file = first.setdefault(name.casefold(), (name, each.file.name))
+            if other != name and file != each.file.name:
+                yield f'"{other}" in {file} and "{name}" in {each.file.name} differ only in case.'

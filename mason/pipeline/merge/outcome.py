@@ -1,0 +1,189 @@
+"""What a merge did, and whether its numbers hold."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from mason.engines.metastore.models.schema import SchemaConflict, TypeInFile
+from mason.errors import MasonError, Unprocessable
+from mason.pipeline.merge.job import MergeOptions, OnBadRecord
+from mason.pipeline.merge.plan import MergePlan
+from mason.pipeline.merge.task import TaskResult
+from mason.pipeline.rejects import Reject
+from mason.pipeline.table_commit import CommitRecord
+
+FEW_RECORDS = 10
+
+
+class RowsLost(MasonError):
+    """500 · exit 1 · the sums do not hold: nothing was committed"""
+
+
+class TooManyBadRecords(Unprocessable):
+    """422 · exit 1"""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What the tasks counted, what the footers say, and how many lines the quarantine has."""
+
+    rows_in: int
+    rows_out: int
+    quarantined: int
+    bad_values: Mapping[str, int] = field(default_factory=dict)
+    values: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    differing: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, results: Iterable[TaskResult], rows_out: int, quarantined: int) -> Sums:
+        rows_in = 0
+        bad, differing = Counter[str](), Counter[str]()
+        values: dict[str, Counter[str]] = {}
+        for each in results:
+            rows_in += each.records
+            bad.update(each.bad_values)
+            differing.update(each.differing)
+            for name, counts in each.values.items():
+                values.setdefault(name, Counter()).update(counts)
+        return cls(rows_in, rows_out, quarantined, bad, values, differing)
+
+
+@dataclass(frozen=True)
+class MergeResult:
+    """What a merge did."""
+
+    commit: CommitRecord
+    plan: MergePlan
+    sums: Sums
+    rounds: int
+
+    @property
+    def rows_rewritten(self) -> int:
+        """Rows that were in the table before, and were written anew because a column of theirs widened."""
+        return self.plan.base.commit.rows if self.plan.base and self.plan.rewrites_base else 0
+
+    @property
+    def rows_in(self) -> int:
+        return self.sums.rows_in - self.rows_rewritten
+
+    @property
+    def rows_out(self) -> int:
+        return self.sums.rows_out - self.rows_rewritten
+
+    @property
+    def quarantined(self) -> int:
+        return self.sums.quarantined
+
+    @property
+    def values_nulled(self) -> Mapping[str, int]:
+        return self.sums.bad_values if self.plan.job.options.on_bad_record is OnBadRecord.NULL else {}
+
+    @property
+    def conflicts(self) -> Sequence[SchemaConflict]:
+        """The conflicts of the plan, with the number of values of each type."""
+        return [_counted(each, self.sums.values.get(each.column, {})) for each in self.plan.conflicts]
+
+    @property
+    def summary(self) -> str:
+        set_aside = f", {self.quarantined:,} quarantined" if self.quarantined else ""
+        if not self.rounds:
+            return f"Nothing new: all {self.plan.merged_before:,} files are in {self.plan.job.output} already."
+        return f"{self.rows_in:,} records in, {self.rows_out:,} rows out{set_aside}: {self.plan.job.output}"
+
+    @property
+    def warnings(self) -> Iterator[str]:
+        for column, count in self.sums.differing.items():
+            if count:
+                yield (f'Column "{column}" is what the folders say; {count:,} values in the files differ from that.')
+        for column, count in self.values_nulled.items():
+            yield f'{count:,} values of column "{column}" are null because they are no {self._type(column)}.'
+
+    def to_dict(self) -> dict[str, Any]:
+        told = {
+            "Output": self.plan.job.output,
+            "Commit": self.commit.id,
+            "RowsIn": self.rows_in,
+            "RowsOut": self.rows_out,
+            "RowsQuarantined": self.quarantined,
+            "Files": [each.path for each in self.commit.files],
+            "Bytes": sum(each.bytes for each in self.commit.files),
+            "Columns": [{"Name": each.name, "Type": str(each.type)} for each in self.plan.schema],
+            "SchemaConflicts": [each.to_dict() for each in self.conflicts],
+        }
+        if self.rows_rewritten:
+            told["RowsRewritten"] = self.rows_rewritten
+        if self.values_nulled:
+            told["ValuesNulled"] = dict(self.values_nulled)
+        if self.plan.job.options.incremental:
+            told["MergedBefore"] = self.plan.merged_before
+        return told
+
+    def _type(self, column: str) -> str:
+        return str(self.plan.schema.field(column).type)
+
+
+def check_sums(sums: Sums) -> None:
+    """Hold rows in against rows out and those in the quarantine.
+
+    Raises:
+        RowsLost: they do not add up.
+    """
+    if sums.rows_in != sums.rows_out + sums.quarantined:
+        raise RowsLost(
+            f"{sums.rows_in:,} records were read, but {sums.rows_out:,} were written and "
+            f"{sums.quarantined:,} quarantined.",
+            hint="Nothing was committed. This is a defect of Mason: please report it.",
+        )
+
+
+def check_share(options: MergeOptions, sums: Sums, quarantine: Sequence[Path]) -> None:
+    """See that what does not fit is an exception and not the rule.
+
+    Raises:
+        TooManyBadRecords: more than the stated share of all records, or of a column's values, is bad.
+    """
+    worst = max(sums.bad_values.items(), key=lambda each: each[1], default=("", 0))
+    limit = _limit(options, sums.rows_in)
+    if worst[1] > limit:
+        raise TooManyBadRecords(
+            f'{worst[1]:,} of {sums.rows_in:,} values of column "{worst[0]}" are not of the type in the schema'
+            f"{_examples(quarantine)}.",
+            hint=f"Give the column another type, mend the files, or allow more ({_told(options)}). "
+            "Nothing was committed.",
+        )
+    if sums.quarantined > limit or (sums.quarantined and options.on_bad_record is OnBadRecord.FAIL):
+        raise TooManyBadRecords(
+            f"{sums.quarantined:,} of {sums.rows_in:,} records do not fit{_examples(quarantine)}.",
+            hint="Mend the files, say how they are to be read (input_format, parse_headers), or allow more "
+            f"({_told(options)}). Nothing was committed.",
+        )
+
+
+def _limit(options: MergeOptions, records: int) -> float:
+    """Few records may be bad in any case, but not most of them."""
+    if options.on_bad_record is OnBadRecord.FAIL:
+        return 0
+    return max(options.most_bad_share * records, min(FEW_RECORDS, records / 2))
+
+
+def _told(options: MergeOptions) -> str:
+    if options.on_bad_record is OnBadRecord.FAIL:
+        return "on_bad_record: quarantine"
+    return f"most_bad_share, now {options.most_bad_share:g}"
+
+
+def _examples(quarantine: Sequence[Path]) -> str:
+    lines = [line for path in quarantine for line in path.read_text().splitlines()[:3]][:3]
+    rejects = [Reject.of(json.loads(line)) for line in lines]
+    told = "; ".join(f"{each.file} record {each.record:,} ({each.reason})" for each in rejects)
+    return f", such as {told}" if told else ""
+
+
+def _counted(conflict: SchemaConflict, values: Mapping[str, int]) -> SchemaConflict:
+    found: list[TypeInFile] = [replace(each, values=values.get(each.type, 0)) for each in conflict.found]
+    return replace(conflict, found=found)

@@ -1,0 +1,39 @@
+"""A file of a merge as the plan pins it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mason.pipeline.csv_splits import Range
+from mason.pipeline.file_schema import FileSchema
+from mason.pipeline.files import DataFile
+
+
+@dataclass(frozen=True)
+class PlannedFile:
+    """A file as it was when the plan was made, and how it is read."""
+
+    file: DataFile
+    modified_ns: int
+    schema: FileSchema
+    constants: Mapping[str, str | None]
+    """Columns that the file's folders give."""
+    ranges: Sequence[Range] = ()
+    """Where a large file can be cut; none for a file that is read whole."""
+    renames: Mapping[str, str] = field(default_factory=dict)
+    """Names in the file that are others in the table."""
+    is_base: bool = False
+    """The file is one of the table's own, which is written anew because a column of it widens."""
+
+    is_scratch: bool = False
+    """The file is gone after the job: nothing is kept of where the rows were."""
+
+    @property
+    def is_source(self) -> bool:
+        """Whether the file is what the user calls an input."""
+        return not self.is_base and not self.is_scratch
+
+    @property
+    def parts(self) -> Sequence[Range]:
+        return self.ranges or [Range(0, self.file.size, 1)]

@@ -1,0 +1,253 @@
+"""Merges records again that were quarantined and have been mended: those that fit now leave the quarantine."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.fs as pafs
+
+from mason.engines.execution.models.job import Job
+from mason.errors import NotFound
+from mason.pipeline.file_schema import FileSchema
+from mason.pipeline.files import DataFile, partition_of
+from mason.pipeline.merge.base import BaseTable
+from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode, OnBadRecord
+from mason.pipeline.merge.look import PlanRefused, constants_of
+from mason.pipeline.merge.mended import NotMended, read_mended
+from mason.pipeline.merge.outcome import MergeResult, RowsLost
+from mason.pipeline.merge.plan import MergePlan, checked
+from mason.pipeline.merge.planned_file import PlannedFile
+from mason.pipeline.merge.readings import Reading, reading_of
+from mason.pipeline.merge.run import run_merge
+from mason.pipeline.record_scan import scan_records
+from mason.pipeline.rejects import FOLDER, Reject, read_quarantine
+from mason.pipeline.table_commit import CommitRecord, TableFolder
+from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.types import NOTHING
+from mason.pipeline.work import Progress
+
+
+@dataclass(frozen=True)
+class ReplayJob:
+    """Merge the mended records of a file into the table that had set them aside."""
+
+    table: str
+    mended: str
+    storage: str = "file:///"
+
+    def to_job(self) -> Job:
+        """Return the job as an engine takes it."""
+        return Job("replay", {"path": self.mended, "storage": self.storage}, {"path": self.table})
+
+    @classmethod
+    def of(cls, job: Job) -> ReplayJob:
+        return cls(job.outputs["path"], job.inputs["path"], job.inputs["storage"])
+
+
+@dataclass(frozen=True)
+class ReplayPlan:
+    """The records that go back, and how many stay in the quarantine as they are."""
+
+    job: ReplayJob
+    base: CommitRecord
+    records: Sequence[Reject]
+    """What was quarantined, with its text as it is now."""
+    unchanged: int
+    others: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "Output": self.job.table,
+            "Records": len(self.records),
+            "Unchanged": self.unchanged,
+            "Quarantined": len(self.records) + self.unchanged + self.others,
+        }
+
+
+@dataclass(frozen=True)
+class ReplayResult:
+    """What became of them."""
+
+    merge: MergeResult
+    plan: ReplayPlan
+
+    @property
+    def summary(self) -> str:
+        return f"{self.merge.rows_in:,} records mended, {self.merge.rows_out:,} rows added: {self.plan.job.table}"
+
+    @property
+    def warnings(self) -> Iterable[str]:
+        if self.merge.quarantined:
+            yield f"{self.merge.quarantined:,} records still do not fit: they are in the quarantine again."
+
+    def to_dict(self) -> dict[str, Any]:
+        merged = self.merge
+        left = merged.quarantined + self.plan.unchanged + self.plan.others
+        return {
+            "Output": self.plan.job.table,
+            "Commit": merged.commit.id,
+            "RowsIn": merged.rows_in,
+            "RowsOut": merged.rows_out,
+            "RowsQuarantined": merged.quarantined,
+            "StillQuarantined": left,
+        }
+
+
+def plan_replay(filesystem: pafs.FileSystem, job: ReplayJob) -> ReplayPlan:
+    """Find out which records were mended.
+
+    Raises:
+        NotFound: there is no table that a merge has made.
+        NotMended: no record is another one than before.
+        UnreadableFile: the file with the mended records is not what an export wrote.
+        PlanRefused: some of them are not one record each, or are not in the quarantine.
+    """
+    current = TableFolder(job.table).current()
+    if current is None:
+        raise NotFound(f"At {job.table} there is no table that a merge has made.")
+    mended = read_mended(Path(job.mended))
+    quarantined = {each.id: each for each in read_quarantine(filesystem, job.table)}
+    problems = [
+        f'Record "{name}" is not in the quarantine of {job.table}.' for name in mended if name not in quarantined
+    ]
+    changed = [
+        replace(quarantined[name], raw=raw)
+        for name, raw in mended.items()
+        if name in quarantined and raw != quarantined[name].raw
+    ]
+    commits = _commits(job.table)
+    problems += [problem for each in changed if (problem := _problem(each, _reading(commits, each)))]
+    if problems:
+        raise PlanRefused(problems)
+    if not changed:
+        raise NotMended(f"None of the {len(mended):,} records in {job.mended} was changed.", hint='Mend their "Raw".')
+    unchanged = len(mended) - len(changed)
+    return ReplayPlan(job, current, changed, unchanged, len(quarantined) - len(mended))
+
+
+def run_replay(plan: ReplayPlan, runner: TaskRunner, job_id: str, progress: Progress) -> ReplayResult:
+    """Merge the records into their table and take them out of the quarantine.
+
+    Raises:
+        Conflict: another job committed to the table meanwhile.
+    """
+    with _scratch(plan, job_id) as (files, origins):
+        base = BaseTable.of(plan.base)
+        merge = MergePlan(
+            _merge_job(plan), files, dict.fromkeys(base.schema.names, NOTHING), given=_types(base), base=base
+        )
+
+        def finish(staging: Path, quarantine: Sequence[Path]) -> None:
+            _tell_origins(quarantine, origins)
+            _take_out(plan, staging, quarantine)
+
+        result = run_merge(checked(merge), runner, job_id, progress, finish)
+    return ReplayResult(result, plan)
+
+
+def _types(base: BaseTable) -> Mapping[str, Any]:
+    """The table's types are given: a record that is mended is to fit the table, and not the other way round."""
+    return {field.name: field.type for field in base.schema}
+
+
+def _merge_job(plan: ReplayPlan) -> MergeJob:
+    options = MergeJob.of(Job("merge", {"path": "", "storage": ""}, {"path": ""}, _options(plan.base))).options
+    # However many are still bad, they are where they were before: in the quarantine.
+    bad: dict[str, Any] = {"on_bad_record": OnBadRecord.QUARANTINE, "most_bad_share": 1.0}
+    again = replace(options, mode=Mode.APPEND, incremental=False, repartition_keys=(), **bad)
+    return MergeJob(plan.job.mended, plan.job.table, plan.job.storage, again)
+
+
+def _options(commit: CommitRecord) -> Mapping[str, Any]:
+    return {**asdict(MergeOptions()), **commit.details.get("options", {})}
+
+
+@contextmanager
+def _scratch(plan: ReplayPlan, job_id: str) -> Iterator[tuple[list[PlannedFile], Mapping[str, Sequence[Reject]]]]:
+    """Give files with the records as they stood in their own files, each with what its records were before."""
+    table = Path(plan.job.table)
+    folder = table.with_name(f".{table.name}.replay-{job_id}")
+    commits = _commits(plan.job.table)
+    groups: dict[tuple[str, str], list[Reject]] = {}
+    for each in plan.records:
+        groups.setdefault((each.commit, each.file), []).append(each)
+    try:
+        files, origins = [], {}
+        for number, ((commit, _), records) in enumerate(groups.items()):
+            extracts = _options(commits[commit])["extract_paths"] if commit in commits else False
+            place = folder / str(number)
+            files.append(_written(place, records, _reading(commits, records[0]), extracts))
+            origins[files[-1].file.name] = records
+        yield files, origins
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _written(folder: Path, records: Sequence[Reject], reading: Reading, extracts: bool) -> PlannedFile:
+    folder.mkdir(parents=True)
+    file = folder / ("records.csv" if reading.format == "csv" else "records.jsonl")
+    text = "".join(each.raw.rstrip("\r\n") + "\n" for each in records)
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))
+    kind, columns = ("csv", reading.columns) if reading.format == "csv" else ("jsonl", ())
+    schema = FileSchema(
+        kind, dict.fromkeys(columns, NOTHING), header=False, delimiter=reading.delimiter, encoding="utf-8"
+    )
+    name = records[0].file
+    constants = constants_of(DataFile(name, name, 0, partition_of(name.rpartition("/")[0])), extracts)
+    data = DataFile(str(file), folder.name, file.stat().st_size)
+    return PlannedFile(data, file.stat().st_mtime_ns, schema, constants, is_scratch=True)
+
+
+def _tell_origins(quarantine: Sequence[Path], origins: Mapping[str, Sequence[Reject]]) -> None:
+    """Give records that still do not fit the place where they first stood."""
+    for file in quarantine:
+        lines = []
+        for line in file.read_text().splitlines():
+            reject = Reject.of(json.loads(line))
+            origin = origins[reject.file][reject.record - 1]
+            again = replace(origin, column=reject.column, reason=reject.reason)
+            lines.append(json.dumps(again.to_dict()))
+        file.write_text("".join(line + "\n" for line in lines))
+
+
+def _take_out(plan: ReplayPlan, staging: Path, quarantine: Sequence[Path]) -> None:
+    """Stage the quarantine without the records that go back; its other files are carried over by the commit."""
+    replayed = {each.id for each in plan.records}
+    left = 0
+    for file in sorted((Path(plan.job.table) / FOLDER).glob("*.jsonl")):
+        lines = file.read_text().splitlines(keepends=True)
+        kept = [line for line in lines if json.loads(line)["Id"] not in replayed]
+        left += len(kept)
+        if len(kept) < len(lines):
+            place = staging / FOLDER / file.name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text("".join(kept))
+    if left != plan.unchanged + plan.others:
+        raise RowsLost(f"{left:,} records would stay in the quarantine instead of {plan.unchanged + plan.others:,}.")
+
+
+def _commits(table: str) -> dict[str, CommitRecord]:
+    return {each.id: each for each in TableFolder(table).history()}
+
+
+def _reading(commits: Mapping[str, CommitRecord], reject: Reject) -> Reading:
+    commit = commits.get(reject.commit)
+    found = reading_of(commit.details, reject.file) if commit else None
+    return found or Reading("jsonl", "", ())
+
+
+def _problem(record: Reject, reading: Reading) -> str:
+    """A record that is none, or several, would take others with it."""
+    text = record.raw.rstrip("\r\n").encode("utf-8", "surrogateescape")
+    if reading.format != "csv":
+        return "" if b"\n" not in text else f"Record {record.id} must be on one line."
+    scan = scan_records(text + b"\n", reading.delimiter, final=True)
+    if scan.open_quote:
+        return f"Record {record.id}: a quote is opened and not closed."
+    return "" if len(scan.ends) == 1 else f"Record {record.id} holds {len(scan.ends):,} records instead of one."

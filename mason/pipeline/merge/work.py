@@ -1,0 +1,82 @@
+"""Merging, and merging again what was mended, as jobs of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow.fs as pafs
+
+from mason.engines.execution.models.job import Job
+from mason.pipeline.merge.job import MergeJob
+from mason.pipeline.merge.outcome import MergeResult
+from mason.pipeline.merge.plan import MergePlan, plan_merge
+from mason.pipeline.merge.replay import ReplayJob, ReplayPlan, ReplayResult, plan_replay, run_replay
+from mason.pipeline.merge.run import run_merge
+from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.work import Progress
+
+
+@dataclass(frozen=True)
+class MergeWork:
+    """A merge that is planned."""
+
+    merge: MergePlan
+
+    @classmethod
+    def plan(cls, job: Job) -> MergeWork:
+        merge = MergeJob.of(job)
+        filesystem, _ = pafs.FileSystem.from_uri(merge.storage)
+        return cls(plan_merge(filesystem, merge))
+
+    @property
+    def summary(self) -> str:
+        sizes = self.task_bytes
+        return f"Planned {len(self.merge.files):,} files, {sum(sizes):,} bytes, {len(sizes):,} tasks."
+
+    @property
+    def warnings(self) -> Iterable[str]:
+        return [*map(str, self.merge.conflicts), *self.merge.warnings]
+
+    @property
+    def task_bytes(self) -> Sequence[int]:
+        return [sum(part.length for _, part in parts) for parts in self.merge.tasks()]
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.merge.to_dict()
+
+    def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> MergeResult:
+        return run_merge(self.merge, runner, job_id, progress)
+
+
+@dataclass(frozen=True)
+class ReplayWork:
+    """A replay that is planned."""
+
+    replay: ReplayPlan
+
+    @classmethod
+    def plan(cls, job: Job) -> ReplayWork:
+        replay = ReplayJob.of(job)
+        filesystem, _ = pafs.FileSystem.from_uri(replay.storage)
+        return cls(plan_replay(filesystem, replay))
+
+    @property
+    def summary(self) -> str:
+        return f"Planned {len(self.replay.records):,} records."
+
+    @property
+    def warnings(self) -> Iterable[str]:
+        if self.replay.unchanged:
+            yield f"{self.replay.unchanged:,} records are as they were: they stay in the quarantine."
+
+    @property
+    def task_bytes(self) -> Sequence[int]:
+        return [sum(len(each.raw) for each in self.replay.records)]
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.replay.to_dict()
+
+    def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> ReplayResult:
+        return run_replay(self.replay, runner, job_id, progress)

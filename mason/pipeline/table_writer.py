@@ -1,0 +1,152 @@
+"""Writes the rows of one task: into one Parquet file, or into one per partition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+
+from mason.pipeline.files import NULL_PARTITION
+
+CODEC = "snappy"
+_REPETITIONS_THAT_PAY = 2
+_TOO_FEW_TO_TELL = 1_000
+_BUFFERED_BYTES = 64 * 1024 * 1024
+# Hive escapes these in the names of folders, besides what no file system takes.
+_PLAIN_IN_FOLDERS = " !$&()+,-.;@^_`{}~"
+
+
+class TableWriter:
+    """One Parquet file that is begun with the first row; use it as a context, for the footer comes at the end."""
+
+    def __init__(self, filesystem: pafs.FileSystem, folder: str, name: str, schema: pa.Schema) -> None:
+        self._filesystem, self._folder, self._name, self._schema = filesystem, folder, name, schema
+        self._stack = ExitStack()
+        self._writer: pq.ParquetWriter | None = None
+
+    @property
+    def files(self) -> list[str]:
+        """The files that were begun, as paths below the folder."""
+        return [self._name] if self._writer else []
+
+    def write(self, batch: pa.RecordBatch | pa.Table) -> None:
+        if self._writer is None:
+            path = f"{self._folder}/{self._name}"
+            self._filesystem.create_dir(path.rpartition("/")[0], recursive=True)
+            sink = self._stack.enter_context(self._filesystem.open_output_stream(path))
+            repeating = [leaf for name in self._schema.names for leaf in _repeating(name, batch.column(name))]
+            self._writer = self._stack.enter_context(
+                pq.ParquetWriter(sink, self._schema, compression=CODEC, use_dictionary=repeating)
+            )
+        self._writer.write(batch)
+
+    def __enter__(self) -> TableWriter:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._stack.__exit__(*raised)
+
+
+class PartitionedWriter:
+    """Files in Hive-style folders: `year=2026/month=01/part-….parquet`, without the columns that the folders give.
+
+    Rows are gathered until they fill some memory, then the partition that has most of them gets a file of its own. So
+    neither many partitions nor large ones need more than that; the pieces of a partition are united afterwards.
+    """
+
+    def __init__(
+        self, filesystem: pafs.FileSystem, folder: str, name: str, schema: pa.Schema, keys: Sequence[str]
+    ) -> None:
+        self._filesystem, self._folder, self._name, self._keys = filesystem, folder, name, keys
+        self._schema = pa.schema([field for field in schema if field.name not in keys])
+        self._rows: dict[str, list[pa.RecordBatch]] = {}
+        self._bytes: dict[str, int] = {}
+        self.files: list[str] = []
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        for folder, rows in _by_partition(batch, self._keys):
+            self._rows.setdefault(folder, []).append(rows.select(self._schema.names))
+            self._bytes[folder] = self._bytes.get(folder, 0) + rows.nbytes
+        while sum(self._bytes.values()) > _BUFFERED_BYTES:
+            self._flush(max(self._bytes, key=lambda folder: self._bytes[folder]))
+
+    def __enter__(self) -> PartitionedWriter:
+        return self
+
+    def __exit__(self, kind: object, *raised: Any) -> None:
+        for folder in list(self._rows) if kind is None else ():
+            self._flush(folder)
+
+    def _flush(self, folder: str) -> None:
+        rows = pa.Table.from_batches(self._rows.pop(folder), self._schema)
+        del self._bytes[folder]
+        name = self._name.replace(".parquet", f"-{len(self.files)}.parquet")
+        with TableWriter(self._filesystem, self._folder, f"{folder}/{name}", self._schema) as writer:
+            writer.write(rows.combine_chunks())
+        self.files += [f"{folder}/{name}"]
+
+
+def _repeating(path: str, values: pa.Array | pa.ChunkedArray) -> list[str]:
+    """The columns of a Parquet file, below this one of the schema, of which a dictionary makes less than it costs.
+
+    Arrow would write one for every column, and give it up where nearly every value is another: by then the file is
+    larger, and the time is gone.
+    """
+    kind = values.type
+    if pa.types.is_struct(kind):
+        parts = [(each.name, pc.struct_field(values, each.name)) for each in kind]
+    elif pa.types.is_list(kind):
+        parts = [("list.element", pc.list_flatten(values))]
+    elif pa.types.is_map(kind):
+        return [f"{path}.key_value.key", f"{path}.key_value.value"]
+    else:
+        often = pc.count_distinct(values).as_py() * _REPETITIONS_THAT_PAY <= len(values)
+        return [path] if often or len(values) < _TOO_FEW_TO_TELL else []
+    return [leaf for name, part in parts for leaf in _repeating(f"{path}.{name}", part)]
+
+
+def partition_folder(keys: Sequence[str], values: Sequence[Any]) -> str:
+    """Return the folder of a partition, escaped as Hive does it: `day=2026-01-31/place=a%2Fb`."""
+    parts = zip(map(_escaped, keys), map(_folder_value, values), strict=True)
+    return "/".join(f"{key}={value}" for key, value in parts)
+
+
+def _folder_value(value: Any) -> str:
+    if value is None or value == "":
+        return NULL_PARTITION
+    return _escaped(str(value).lower() if isinstance(value, bool) else str(value))
+
+
+def _escaped(text: str) -> str:
+    return (
+        quote(text, safe=_PLAIN_IN_FOLDERS)
+        if text.isascii()
+        else "".join(each if not each.isascii() else quote(each, safe=_PLAIN_IN_FOLDERS) for each in text)
+    )
+
+
+def _by_partition(batch: pa.RecordBatch, keys: Sequence[str]) -> list[tuple[str, pa.RecordBatch]]:
+    """Return the rows of each partition, in their order."""
+    if not batch.num_rows:
+        return []
+    codes = np.zeros(batch.num_rows, dtype=np.int64)
+    for key in keys:
+        encoded = batch.column(key).dictionary_encode(null_encoding="encode")
+        codes = codes * len(encoded.dictionary) + encoded.indices.to_numpy(zero_copy_only=False)
+        codes = np.unique(codes, return_inverse=True)[1].reshape(-1)  # many keys: the codes must not outgrow an integer
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    ends = np.append(starts[1:], batch.num_rows)
+    ordered = batch.take(pa.array(order))
+    first_rows = pa.table({key: ordered.column(key) for key in keys}).take(pa.array(starts)).to_pylist()
+    return [
+        (partition_folder(keys, [row[key] for key in keys]), ordered.slice(start, end - start))
+        for row, start, end in zip(first_rows, starts, ends, strict=True)
+    ]

@@ -1,0 +1,108 @@
+"""Sparks that Mason did not start: a standalone cluster, and a Connect server that knows nothing of Mason."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mason.clients.spark.java_home import java_home
+from mason.clients.spark.runners import SparkRunner, build_runner
+from mason.clients.spark.server.keeper import _is_open
+from mason.clients.spark.server.launch import free_port, server_command, spark_environment, spark_home
+from mason.clients.spark.server.processes import ProcessId
+from mason.clients.spark.settings import RunnerSettings
+from tests.spark.conftest import eventually
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A master and two workers, each a process of its own."""
+
+    master: str
+    workers: tuple[int, int]
+    events: Path
+
+    @property
+    def conf(self) -> dict[str, Any]:
+        return {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.executor.memory": "512m",
+            "spark.eventLog.enabled": True,
+            "spark.eventLog.dir": self.events.as_uri(),
+            "spark.eventLog.compress": False,
+        }
+
+    def runner(self, **options: Any) -> SparkRunner:
+        return build_runner({"runner": {"type": "submit", "master": self.master, "conf": self.conf, **options}})
+
+    def applications(self) -> set[Path]:
+        """What each application so far has left in the event log."""
+        return set(self.events.iterdir())
+
+
+@contextmanager
+def standalone_cluster(folder: Path) -> Iterator[Cluster]:
+    """Start a cluster, and stop it at the end."""
+    port = free_port()
+    (folder / "events").mkdir()
+    address = f"spark://127.0.0.1:{port}"
+    processes = [_start(folder, "master", "master.Master", "--port", str(port))]
+    try:
+        eventually(lambda: _is_open(port), 60)
+        size = ("--cores", "1", "--memory", "1g", "--work-dir")
+        processes += [_start(folder, w, "worker.Worker", *size, str(folder / w), address) for w in ("one", "two")]
+        for name in ("one", "two"):
+            log = folder / f"{name}.log"
+            eventually(lambda log=log: "Successfully registered" in log.read_text(encoding="utf-8"), 60)  # type: ignore[misc]
+        yield Cluster(address, (processes[1].pid, processes[2].pid), folder / "events")
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+            process.wait(30)
+
+
+def events_of(application: Path) -> list[Mapping[str, Any]]:
+    """Return what Spark wrote down of an application that has ended."""
+    logs = [file for file in (application, *application.rglob("*")) if file.is_file() and file.name[:1] != "."]
+    return [json.loads(line) for log in logs for line in log.read_text(encoding="utf-8").splitlines()]
+
+
+@contextmanager
+def connect_server(folder: Path) -> Iterator[int]:
+    """Start a Connect server, give its port, and stop it at the end."""
+    port = free_port()
+    conf = {**RunnerSettings().local_conf, "spark.connect.grpc.binding.address": "127.0.0.1"}
+    environment = {**spark_environment(java_home()), "PYTHONPATH": "", "PYSPARK_PYTHON": sys.executable}
+    with open(folder / "log", "wb") as log:
+        server = subprocess.Popen(
+            server_command(conf, port, folder), cwd=folder, env=environment, stdout=log, stderr=log
+        )
+    process = ProcessId.of(server.pid)
+    try:
+        eventually(lambda: _is_open(port), 90)
+        yield port
+    finally:
+        server.terminate()
+        server.wait(30)
+    assert not process.alive
+
+
+def _start(folder: Path, name: str, kind: str, *arguments: str) -> subprocess.Popen[bytes]:
+    places = {"SPARK_HOME": str(spark_home()), "JAVA_HOME": str(java_home()), "PYSPARK_PYTHON": sys.executable}
+    ports = ("--host", "127.0.0.1", "--webui-port", str(free_port()))
+    with open(folder / f"{name}.log", "wb") as log:
+        return subprocess.Popen(
+            [str(spark_home() / "bin" / "spark-class"), f"org.apache.spark.deploy.{kind}", *ports, *arguments],
+            env={"PATH": os.environ["PATH"], "SPARK_LOCAL_IP": "127.0.0.1", **places},
+            cwd=folder,
+            stdout=log,
+            stderr=log,
+        )

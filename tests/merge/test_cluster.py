@@ -1,0 +1,186 @@
+"""A merge on a standalone cluster: the executors do the work, and one that dies takes no row with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pytest
+import yaml
+
+from mason.pipeline.merge.run import MergeResult
+from scripts.kill_merges import descendants
+from tests.cluster import Cluster, events_of, standalone_cluster
+from tests.conftest import Mason
+from tests.merge.conftest import Merge
+from tests.merge.golden import GOLDEN, read_golden, write_golden
+
+pytestmark = pytest.mark.timeout(600)
+
+KERNELS = Path(__file__).parent / "kernels"
+FILES = 8
+ROWS_IN_FILE = 250_000
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with standalone_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def large(merge: Merge, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Merge:
+    """Files of 10 MB each, a task for each: every file of the output is open for longer than a look takes."""
+    monkeypatch.setattr("mason.pipeline.merge.plan.TASK_FILES", 1)  # the plan is made in this process
+    text = pa.array([f"some text of row {number}" for number in range(ROWS_IN_FILE)])
+    for number in range(FILES):
+        ids = pa.array(range(number * ROWS_IN_FILE, (number + 1) * ROWS_IN_FILE))
+        place = merge.root / "in" / f"{number}.csv"
+        pyarrow.csv.write_csv(pa.table({"id": ids, "t": text, "u": text}), place)
+    merge.runner = cluster.runner(executors=2)
+    return merge
+
+
+class Watcher:
+    """Looks all the time who has the files of a merge open for writing, among the processes below some others."""
+
+    def __init__(self, staged: str, roots: Mapping[str, int], on_sight: Callable[[str], None] = lambda root: None):
+        self.writers: dict[str, set[str]] = defaultdict(set)
+        self._staged, self._roots, self._on_sight = staged, roots, on_sight
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def __enter__(self) -> Watcher:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._over.wait(0.002):
+            others = set(self._roots.values())
+            for root, pid in self._roots.items():
+                for each in (pid, *descendants(pid, without=others - {pid})):
+                    self._look_at(root, each)
+
+    def _look_at(self, root: str, pid: int) -> None:
+        with suppress(OSError):  # a process that ends, a file that is closed, while one looks
+            for handle in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 (this must be quick)
+                target = os.readlink(f"/proc/{pid}/fd/{handle}")  # noqa: PTH115
+                if target.startswith(self._staged) and "/part-" in target and _is_written(pid, handle):
+                    self.writers[Path(target).name].add(root)
+                    self._on_sight(root)
+
+
+def _is_written(pid: int, handle: str) -> bool:
+    lines = Path(f"/proc/{pid}/fdinfo/{handle}").read_text(encoding="ascii").splitlines()
+    flags = next(line.split()[1] for line in lines if line.startswith("flags:"))
+    return int(flags, 8) & os.O_ACCMODE != os.O_RDONLY
+
+
+def watching(merge: Merge, cluster: Cluster, on_sight: Callable[[str], None] = lambda root: None) -> Watcher:
+    roots = {"worker one": cluster.workers[0], "worker two": cluster.workers[1], "driver": os.getpid()}
+    return Watcher(str(merge.root / ".out."), roots, on_sight)
+
+
+def check_rows(merge: Merge, result: MergeResult) -> None:
+    """Every row is there, once."""
+    rows = FILES * ROWS_IN_FILE
+    assert (result.rows_in, result.rows_out) == (rows, rows)
+    ids = merge.table()["id"]
+    assert (len(ids), pc.count_distinct(ids).as_py(), pc.sum(ids).as_py()) == (rows, rows, rows * (rows - 1) // 2)
+    assert {each.path for each in result.commit.files} == {file.name for file in merge.output.glob("part-*")}
+
+
+def test_the_same_rows_and_types_on_the_cluster(cluster: Cluster, mason: Mason) -> None:
+    write_golden(mason.folder / "in")
+    runner = {"type": "submit", "master": cluster.master, "executors": 2, "conf": cluster.conf}
+    engines = {"metastore_engine": "local", "storage_engine": "local", "execution_engine": "spark"}
+    configuration = {**engines, "clients": {"spark": {"configuration": {"runner": runner}}}}
+    (mason.folder / "cluster.yaml").write_text(yaml.safe_dump(configuration))
+    assert mason("config", "cluster.yaml").exit_code == 0
+    mason.register_examples()
+
+    result = mason("operator", "table", "merge", "-p", "input_path:in,output_path:out")
+
+    assert result.exit_code == 0, result.stderr
+    assert read_golden(mason.folder / "out") == GOLDEN
+
+
+def test_the_executors_write_every_file(cluster: Cluster, large: Merge) -> None:
+    before = cluster.applications()
+
+    with watching(large, cluster) as watcher:
+        result = large.run()
+
+    check_rows(large, result)
+    committed = {each.path for each in result.commit.files}
+    assert len(committed) == FILES
+    assert committed <= watcher.writers.keys(), "each was seen while it was written"
+    assert set.union(*watcher.writers.values()) == {"worker one", "worker two"}, "and never by the driver"
+    (application,) = cluster.applications() - before
+    ended = [event["Task Info"] for event in events_of(application) if event["Event"] == "SparkListenerTaskEnd"]
+    done = [task["Executor ID"] for task in ended if not task["Failed"]]
+    assert len(done) >= FILES and set(done) == {"0", "1"}
+
+
+def test_the_watcher_sees_what_this_process_writes_itself(cluster: Cluster, large: Merge) -> None:
+    large.runner = Merge(large.root).runner
+
+    with watching(large, cluster) as watcher:
+        large.run()
+
+    assert set.union(*watcher.writers.values()) == {"driver"}
+
+
+def test_an_executor_that_dies_takes_no_row_with_it_and_adds_none(cluster: Cluster, large: Merge) -> None:
+    before, killed = cluster.applications(), list[int]()
+
+    def kill_executor(root: str) -> None:
+        if root == "worker one" and not killed:
+            killed.extend(descendants(cluster.workers[0]))
+            for pid in killed:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+    with watching(large, cluster, kill_executor) as watcher:
+        result = large.run()
+
+    assert len(killed) >= 3, "the executor, its daemon and a Python worker, in the middle of a file"
+    check_rows(large, result)
+    lost = watcher.writers.keys() - {each.path for each in result.commit.files}
+    assert lost and not [name for name in lost if (large.output / name).exists()]
+    (application,) = cluster.applications() - before
+    assert "SparkListenerExecutorRemoved" in {event["Event"] for event in events_of(application)}
+
+
+def test_what_an_attempt_wrote_before_it_failed_is_in_no_table(
+    cluster: Cluster, merge: Merge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(KERNELS)
+    monkeypatch.setattr("mason.pipeline.merge.run.KERNEL", "merge_kernels:fail_after_writing")
+    monkeypatch.setattr("mason.pipeline.merge.plan.TASK_FILES", 1)
+    for name in ("a.csv", "b.csv"):
+        merge.given(name, "n,t\n1,x\n2,y\n3\n")
+    merge.runner = cluster.runner(executors=2)
+    before = cluster.applications()
+
+    result = merge.run()
+
+    (application,) = cluster.applications() - before
+    ended = [event["Task Info"] for event in events_of(application) if event["Event"] == "SparkListenerTaskEnd"]
+    assert len([task for task in ended if task["Failed"]]) == 2, "each task had a first attempt"
+    assert (result.rows_in, result.rows_out, result.quarantined) == (6, 4, 2)
+    assert sorted(merge.table()["n"].to_pylist()) == [1, 1, 2, 2]
+    assert {each.path for each in result.commit.files} == {file.name for file in merge.output.glob("part-*")}
+    assert len(merge.rejects()) == 2

@@ -1,0 +1,482 @@
+"""What a user can say about a merge beyond its input and output."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from mason.pipeline import table_writer
+from mason.pipeline.merge.look import PlanRefused
+from mason.pipeline.merge.outcome import TooManyBadRecords
+from mason.pipeline.sql_types import BadSchema
+from mason.pipeline.table_commit import TableFolder
+from mason.pipeline.zones import UnknownZone
+from tests.merge.conftest import Merge
+
+# A schema that the user gives
+
+
+def test_columns_have_the_types_of_the_schema_in_its_order(merge: Merge) -> None:
+    merge.given("a.csv", "name,id,price,day\nx,007,1.5,2026-01-31\ny, 8 ,+2,\n")
+
+    rows = merge.rows(schema="id int, price decimal(10,2), day date")
+
+    assert merge.types() == {"id": "int32", "price": "decimal128(10, 2)", "day": "date32[day]", "name": "string"}
+    assert rows == [
+        {"id": 7, "price": Decimal("1.50"), "day": date(2026, 1, 31), "name": "x"},
+        {"id": 8, "price": Decimal("2.00"), "day": None, "name": "y"},
+    ]
+
+
+def test_a_value_that_does_not_fit_the_schema_sends_its_record_to_the_quarantine(merge: Merge) -> None:
+    merge.given("a.csv", 'id,note\n1,one\nx,"two\nlines"\n3,three\n99999999999,four\n')
+
+    rows = merge.rows(schema="id int")
+
+    assert [row["id"] for row in rows] == [1, 3]
+    first, second = merge.rejects()
+    assert (first.file, first.record, first.column, first.reason) == ("a.csv", 3, "id", '"x" is not an int')
+    assert first.raw == 'x,"two\nlines"' and first.offset == len("id,note\n1,one\n")
+    assert (second.record, second.reason) == (5, '"99999999999" is not an int')
+
+
+def test_a_value_that_does_not_fit_becomes_null_if_asked_and_is_counted(merge: Merge) -> None:
+    merge.given("a.csv", "id,note\n1,one\nx,two\n3,three\n")
+
+    result = merge.run(schema="id int", on_bad_record="null")
+
+    assert merge.table().to_pylist() == [{"id": i, "note": n} for i, n in ((1, "one"), (None, "two"), (3, "three"))]
+    assert (result.rows_in, result.rows_out, result.quarantined) == (3, 3, 0)
+    assert result.to_dict()["ValuesNulled"] == {"id": 1}
+    assert list(result.warnings) == ['1 values of column "id" are null because they are no int32.']
+
+
+def test_when_more_than_the_share_of_a_column_does_not_fit_the_job_fails_with_the_numbers(merge: Merge) -> None:
+    merge.given("a.csv", "id,note\n" + "".join(f"{n if n % 3 else 'x'},n\n" for n in range(300)))
+
+    with pytest.raises(TooManyBadRecords) as failure:
+        merge.run(schema="id int")
+    message = str(failure.value)
+    assert '100 of 300 values of column "id" are not of the type in the schema' in message
+    assert 'a.csv record 2 ("x" is not an int)' in message and "most_bad_share, now 0.1" in message
+    assert not merge.output.exists()
+    assert merge.run(schema="id int", most_bad_share=0.5).quarantined == 100
+
+
+@pytest.mark.parametrize("how", ["quarantine", "null"])
+def test_the_share_counts_however_bad_values_are_taken(merge: Merge, how: str) -> None:
+    merge.given("a.csv", "id,n\n" + "x,1\n" * 50)
+
+    with pytest.raises(TooManyBadRecords, match='50 of 50 values of column "id"'):
+        merge.run(schema="id int", on_bad_record=how)
+
+
+def test_most_of_a_few_records_is_too_many(merge: Merge) -> None:
+    merge.given("a.csv", "a,b\n1,2\n3\n4\n")
+
+    with pytest.raises(TooManyBadRecords, match="2 of 3 records do not fit"):
+        merge.run()
+
+
+def test_a_column_of_the_schema_that_no_file_has_is_null_and_told(merge: Merge) -> None:
+    merge.given("a.csv", "id\n1\n")
+
+    plan = merge.plan(schema="id bigint, other string")
+
+    assert 'No file has the column "other" of the schema: it is null in every row.' in plan.warnings
+    merge.run_plan(plan)
+    assert merge.table().to_pylist() == [{"id": 1, "other": None}]
+
+
+def test_a_schema_that_cannot_be_read_is_refused(merge: Merge) -> None:
+    merge.given("a.csv", "id\n1\n")
+
+    with pytest.raises(BadSchema, match='unknown type "bigin"'):
+        merge.plan(schema="id bigin")
+
+
+def test_typed_files_and_json_are_fitted_to_the_schema_too(merge: Merge) -> None:
+    merge.given("a.parquet", pa.table({"id": ["1", "x"], "n": [1, 2]}))
+    merge.given("b.jsonl", '{"id": 3, "n": 1}\n{"id": "4", "n": 1.5}\n{"id": [5], "n": 9}\n')
+
+    rows = merge.rows(schema="id bigint, n int", most_bad_share=1)
+
+    assert rows == [{"id": 1, "n": 1}, {"id": 3, "n": 1}]
+    told = [(each.file, each.record, each.column, each.reason) for each in merge.rejects()]
+    assert told == [
+        ("a.parquet", 2, "id", '"x" is not a bigint'),
+        ("b.jsonl", 2, "n", '"1.5" is not an int'),
+        ("b.jsonl", 3, "id", '"[5]" is not a bigint'),
+    ]
+
+
+# Names
+
+
+def test_names_that_differ_in_case_are_one_column_if_folded(merge: Merge) -> None:
+    merge.given("a.csv", "Id,name\n1,x\n")
+    merge.given("b.jsonl", '{"ID": 2, "Name": "y"}\n')
+
+    assert merge.rows(names="fold") == [{"Id": 1, "name": "x"}, {"Id": 2, "name": "y"}]
+
+
+def test_a_key_beyond_the_sample_is_folded_too(merge: Merge) -> None:
+    lines = '{"id": 1}\n' * 3_000 + '{"ID": 2}\n'
+    merge.given("a.jsonl", lines)
+
+    merge.run(names="fold")
+
+    assert merge.types() == {"id": "int64"} and merge.table()["id"].to_pylist()[-1] == 2
+
+
+def test_a_key_beyond_the_sample_that_differs_in_case_is_refused(merge: Merge) -> None:
+    merge.given("a.jsonl", '{"id": 1}\n' * 3_000 + '{"ID": 2}\n')
+
+    with pytest.raises(PlanRefused, match='The columns "id" and "ID" differ only in case'):
+        merge.run()
+
+
+def test_a_name_that_a_file_has_twice_gets_a_number_if_asked(merge: Merge) -> None:
+    merge.given("a.csv", "a,a\n1,2\n")
+    table = pa.Table.from_arrays([pa.array([3]), pa.array([4])], names=["a", "a"])
+    merge.given("b.parquet", table)
+
+    with pytest.raises(PlanRefused, match='"names" says how to take them'):
+        merge.plan()
+    assert merge.rows(names="number") == [{"a": 1, "a_2": 2}, {"a": 3, "a_2": 4}]
+
+
+# Times
+
+
+def test_times_with_and_without_a_zone_are_refused_unless_a_timezone_is_given(merge: Merge) -> None:
+    merge.given("a.csv", "at\n2026-07-01 12:00:00\n2026-01-31\n")
+    merge.given("b.csv", "at\n2026-07-01T12:00:00Z\n")
+
+    with pytest.raises(PlanRefused, match='Column "at" has times with a zone and times or dates without one'):
+        merge.plan()
+    rows = merge.rows(timezone="Europe/Berlin")
+    assert [row["at"] for row in rows] == [
+        datetime(2026, 7, 1, 10, tzinfo=UTC),
+        datetime(2026, 1, 30, 23, tzinfo=UTC),
+        datetime(2026, 7, 1, 12, tzinfo=UTC),
+    ]
+    assert merge.rows(on_conflict="string")[2] == {"at": "2026-07-01T12:00:00Z"}
+
+
+def test_zones_that_meet_only_beyond_the_sample_are_refused_before_the_commit(merge: Merge) -> None:
+    merge.given("a.csv", "at,n\n" + "2026-07-01 12:00:00,1\n" * 3_000 + "2026-07-01 12:00:00Z,1\n")
+
+    with pytest.raises(PlanRefused, match='Column "at" has times with a zone'):
+        merge.run()
+    assert not merge.output.exists()
+
+
+def test_typed_times_take_the_timezone_as_well(merge: Merge) -> None:
+    naive = pa.array([datetime(2026, 7, 1, 12)], pa.timestamp("us"))
+    merge.given("a.parquet", pa.table({"at": naive}))
+    merge.given("b.parquet", pa.table({"at": naive.cast(pa.timestamp("us", "UTC"))}))
+
+    rows = merge.rows(timezone="Europe/Berlin")
+
+    assert [row["at"].hour for row in rows] == [10, 12]
+
+
+def test_an_hour_that_a_clock_shows_twice_or_never_has_a_stated_meaning(merge: Merge) -> None:
+    merge.given("a.csv", "at\n2026-10-25 02:30:00\n2026-03-29 02:30:00\n2026-01-01T00:00:00Z\n")
+
+    rows = merge.rows(timezone="Europe/Berlin")
+
+    assert [row["at"].strftime("%d %H:%M") for row in rows] == ["25 00:30", "29 01:00", "01 00:00"]
+
+
+def test_an_unknown_timezone_is_refused_with_the_nearest(merge: Merge) -> None:
+    merge.given("a.csv", "at\n1\n")
+
+    with pytest.raises(UnknownZone, match="Europe/Berlin"):
+        merge.plan(timezone="Europe/Berlni")
+
+
+# How much is looked at
+
+
+def test_a_sample_of_one_record_still_ends_in_the_right_type(merge: Merge) -> None:
+    merge.given("a.csv", "a\n1\n2.5\nx\n")
+
+    assert str(merge.plan(sample=1).schema.field("a").type) == "int64"
+    assert merge.rows(sample=1) == [{"a": "1"}, {"a": "2.5"}, {"a": "x"}]
+
+
+def test_looking_at_everything_needs_one_round(merge: Merge) -> None:
+    merge.given("a.csv", "a\n" + "1\n" * 5_000 + "x\n")
+
+    assert merge.run(sample=0).rounds == 1
+    assert merge.run().rounds == 2
+
+
+# Partitions
+
+
+def test_keys_become_folders_and_every_row_is_in_the_right_one(merge: Merge) -> None:
+    merge.given("a.csv", "id,city,day\n1,Bern,2026-01-01\n2,a/b=c,2026-01-02\n3,,2026-01-01\n")
+    merge.given("b.csv", "id,city,day\n4,Bern,2026-01-01\n5,Zürich %,2026-01-02\n")
+
+    rows = merge.rows(repartition_keys=["city", "day"])
+
+    assert sorted((row["id"], row["city"], str(row["day"])) for row in rows) == [
+        (1, "Bern", "2026-01-01"),
+        (2, "a/b=c", "2026-01-02"),
+        (3, None, "2026-01-01"),
+        (4, "Bern", "2026-01-01"),
+        (5, "Zürich %", "2026-01-02"),
+    ]
+    folders = {each.parent.relative_to(merge.output).as_posix() for each in merge.output.rglob("part-*")}
+    assert folders == {
+        "city=Bern/day=2026-01-01",
+        "city=a%2Fb%3Dc/day=2026-01-02",
+        "city=__HIVE_DEFAULT_PARTITION__/day=2026-01-01",
+        "city=Zürich %25/day=2026-01-02",
+    }
+
+
+def test_other_engines_read_the_partitions_as_they_were_meant(merge: Merge) -> None:
+    import duckdb
+
+    merge.given("a.csv", "id,city\n1,Bern\n2,a/b=c\n3,\n4,it's 100%\n")
+    merge.run(repartition_keys=["city"])
+
+    found = duckdb.sql(f"SELECT id, city FROM read_parquet('{merge.output}/*/*.parquet', hive_partitioning=true)")
+
+    assert sorted(found.fetchall()) == [(1, "Bern"), (2, "a/b=c"), (3, None), (4, "it's 100%")]
+
+
+def test_the_pieces_of_a_partition_come_out_as_one_file(merge: Merge, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mason.pipeline.merge import plan
+
+    monkeypatch.setattr(plan, "SMALLEST_TASK", 1_000)
+    monkeypatch.setattr(table_writer, "_BUFFERED_BYTES", 2_000)
+    for number in range(6):
+        text = "id,key\n" + "".join(f"{number * 1000 + row},{row % 3}\n" for row in range(1000))
+        merge.given(f"{number}.csv", text)
+
+    result = merge.run(repartition_keys=["key"])
+
+    assert len(result.plan.tasks()) > 3
+    assert len(list(merge.output.rglob("part-*"))) == 3
+    assert sorted(merge.table()["id"].to_pylist()) == list(range(6000))
+
+
+def test_a_key_that_no_file_has_is_refused(merge: Merge) -> None:
+    merge.given("a.csv", "a\n1\n")
+
+    with pytest.raises(PlanRefused, match='There is no column "b" to partition by'):
+        merge.plan(repartition_keys=["b"])
+
+
+def test_replacing_partitions_leaves_the_others(merge: Merge) -> None:
+    file = merge.given("a.csv", "id,day\n1,2026-01-01\n2,2026-01-02\n3,2026-01-02\n")
+    merge.run(repartition_keys=["day"])
+    file.write_text("id,day\n9,2026-01-02\n10,2026-01-03\n")
+
+    merge.run(mode="replace_partitions")
+
+    assert sorted(merge.table()["id"].to_pylist()) == [1, 9, 10]
+    commit = TableFolder(str(merge.output)).current()
+    assert commit is not None and commit.rows == 3 and list(commit.partition_keys) == ["day"]
+
+
+def test_replacing_partitions_is_refused_where_there_are_none_or_others_would_have_to_change(merge: Merge) -> None:
+    file = merge.given("a.csv", "id,day\n1,2026-01-01\n")
+    with pytest.raises(PlanRefused, match="give repartition_keys"):
+        merge.plan(mode="replace_partitions")
+    merge.run(repartition_keys=["day"])
+    file.write_text("id,day\nx,2026-01-02\n")
+    with pytest.raises(PlanRefused, match='Column "id" is int64 and would become string'):
+        merge.plan(mode="replace_partitions")
+    assert merge.table()["id"].to_pylist() == [1]
+
+
+# Adding to a table
+
+
+def test_an_append_that_needs_a_wider_type_writes_the_table_anew(merge: Merge) -> None:
+    file = merge.given("a.csv", "id,n\n1,1\n2,2\n")
+    merge.run()
+    file.write_text("id,n,extra\n3,2.5,x\n")
+
+    result = merge.run(mode="append")
+
+    assert merge.types()["n"] == "decimal128(38, 1)"
+    assert sorted((row["id"], str(row["n"]), row["extra"]) for row in merge.table().to_pylist()) == [
+        (1, "1.0", None),
+        (2, "2.0", None),
+        (3, "2.5", "x"),
+    ]
+    assert (result.rows_in, result.rows_out, result.rows_rewritten) == (1, 1, 2)
+
+
+def test_an_append_that_needs_no_wider_type_leaves_the_files_alone(merge: Merge) -> None:
+    file = merge.given("a.csv", "id\n1\n")
+    merge.run()
+    (before,) = merge.output.glob("part-*")
+    inode = before.stat().st_ino
+    file.write_text("id,more\n2,x\n")
+
+    result = merge.run(mode="append")
+
+    assert (merge.output / before.name).stat().st_ino == inode
+    assert result.rows_rewritten == 0
+    assert sorted(merge.table().to_pylist(), key=lambda row: row["id"])[0] == {"id": 1, "more": None}
+
+
+def test_a_value_beyond_the_sample_can_still_widen_the_table(merge: Merge) -> None:
+    file = merge.given("a.csv", "id,n\n1,1\n")
+    merge.run()
+    file.write_text("id,n\n" + "2,2\n" * 3_000 + "3,abc\n")
+
+    merge.run(mode="append")
+
+    assert merge.types()["n"] == "string"
+    assert sorted(merge.table()["n"].to_pylist())[:1] == ["1"] and merge.table().num_rows == 3_002
+
+
+def test_an_append_to_a_partitioned_table_is_partitioned_and_can_widen_the_keys(merge: Merge) -> None:
+    file = merge.given("a.csv", "id,key\n1,1\n2,2\n")
+    merge.run(repartition_keys=["key"])
+    file.write_text("id,key\n3,x\n4,1\n")
+
+    merge.run(mode="append")
+
+    assert sorted((row["id"], row["key"]) for row in merge.table().to_pylist()) == [
+        (1, "1"),
+        (2, "2"),
+        (3, "x"),
+        (4, "1"),
+    ]
+    with pytest.raises(PlanRefused, match="The table is partitioned by key"):
+        merge.plan(mode="append", repartition_keys=["id"])
+
+
+# Only what is new
+
+
+def test_an_incremental_merge_reads_only_what_was_not_merged_yet(merge: Merge) -> None:
+    merge.given("a.csv", "id\n1\n")
+    merge.run(incremental=True)
+    merge.given("b.csv", "id\n2\n")
+
+    plan = merge.plan(incremental=True)
+    assert [Path(each).name for each in plan.to_dict()["Inputs"]] == ["b.csv"]
+    assert plan.to_dict()["MergedBefore"] == 1
+    merge.run_plan(plan)
+    assert sorted(merge.table()["id"].to_pylist()) == [1, 2]
+
+
+def test_an_incremental_merge_without_anything_new_changes_nothing(merge: Merge) -> None:
+    merge.given("a.csv", "id\n1\n")
+    first = merge.run()
+
+    result = merge.run(incremental=True)
+
+    assert (result.rows_in, result.commit.id) == (0, first.commit.id)
+    assert merge.table()["id"].to_pylist() == [1]
+
+
+def test_a_file_that_was_merged_and_has_changed_is_refused(merge: Merge) -> None:
+    file = merge.given("a.csv", "id\n1\n")
+    merge.run(incremental=True)
+    file.write_text("id\n1\n2\n")
+
+    with pytest.raises(PlanRefused, match=r"a\.csv: it was merged before, and has changed since then"):
+        merge.plan(incremental=True)
+
+
+def test_a_replace_forgets_what_was_merged_before_it(merge: Merge) -> None:
+    first = merge.given("a.csv", "id\n1\n")
+    merge.run(incremental=True)
+    first.unlink()
+    merge.given("b.csv", "id\n2\n")
+    merge.run()
+    merge.given("a.csv", "id\n3\n")
+
+    merge.run(incremental=True)
+
+    assert sorted(merge.table()["id"].to_pylist()) == [2, 3]
+
+
+# What is reported
+
+
+def test_a_partition_column_that_is_in_the_file_too_is_what_the_folder_says(merge: Merge) -> None:
+    merge.given("year=2026/a.csv", "id,year\n1,2026\n2,2025\n3,\n")
+
+    result = merge.run()
+
+    assert [row["year"] for row in merge.table().to_pylist()] == [2026] * 3
+    assert list(result.warnings) == ['Column "year" is what the folders say; 1 values in the files differ from that.']
+
+
+def test_a_conflict_is_reported_with_the_number_of_values(merge: Merge) -> None:
+    merge.given("a.csv", "n\n1\n2\n\n")
+    merge.given("b.csv", "n\nx\n")
+    merge.given("c.csv", "n\n7\n")
+
+    (conflict,) = merge.run().to_dict()["SchemaConflicts"]
+
+    assert conflict["Found"] == [
+        {"File": "a.csv", "Type": "int64", "Values": 3},
+        {"File": "b.csv", "Type": "string", "Values": 1},
+    ]
+
+
+def test_text_that_a_folder_gives_can_be_partitioned_by(merge: Merge) -> None:
+    merge.given("north/a.csv", "id\n1\n")
+    merge.given("south/a.csv", "id\n2\n")
+
+    rows = merge.rows(extract_paths=True, repartition_keys=["dir_0"])
+
+    assert sorted((row["id"], row["dir_0"]) for row in rows) == [(1, "north"), (2, "south")]
+    assert pq.read_schema(next(merge.output.rglob("part-*"))).names == ["id"]
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "expected"),
+    [
+        ("int", 1.5, "bad"),
+        ("int", 2.0, 2),
+        ("int", True, "bad"),
+        ("tinyint", 300, "bad"),
+        ("double", 2**60 + 1, "bad"),
+        ("decimal(10,2)", 1.25, Decimal("1.25")),
+        ("decimal(10,2)", 1.255, "bad"),
+        ("string", 1.5, "1.5"),
+        ("boolean", 1, "bad"),
+        ("boolean", "yes", True),
+        ("array<bigint>", [1, 2], [1, 2]),
+        ("array<bigint>", ["x", "y"], "bad"),
+        ("struct<a: bigint>", {"a": 1}, {"a": 1}),
+        ("struct<a: bigint>", {"a": 1, "b": 2}, "bad"),
+        ("timestamp", "2026-01-31 12:00:00", datetime(2026, 1, 31, 12)),
+        ("timestamp", "2026-02-30 12:00:00", "bad"),
+        ("bigint", None, None),
+    ],
+)
+@pytest.mark.parametrize("kind", ["json lines", "parquet"])
+def test_no_value_is_cut_to_fit_a_type_that_was_given(
+    merge: Merge, declared: str, value: object, expected: object, kind: str
+) -> None:
+    if kind == "json lines":
+        merge.given("a.jsonl", json.dumps({"id": 1, "v": value}) + '\n{"id": 2}\n')
+    else:
+        merge.given("a.parquet", pa.table({"id": [1, 2], "v": [value, None]}))
+
+    rows = merge.rows(schema=f"v {declared}", most_bad_share=1)
+
+    assert (rows[0] == {"v": expected, "id": 1}) if expected != "bad" else (rows == [{"v": None, "id": 2}])
+    assert len(merge.rejects()) == (expected == "bad")

@@ -1,0 +1,209 @@
+"""Quarantined records that somebody mended go back into the table, and the numbers add up."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from mason.errors import UnreadableFile
+from mason.pipeline.merge.look import PlanRefused
+from mason.pipeline.merge.mended import NotMended, export_rejects
+from mason.pipeline.merge.replay import ReplayJob, ReplayPlan, ReplayResult, plan_replay, run_replay
+from mason.pipeline.table_commit import TableFolder
+from tests.merge.conftest import LOCAL, Merge
+
+
+def export(merge: Merge, name: str = "bad.csv") -> Path:
+    export_rejects(merge.rejects(), merge.root / name)
+    return merge.root / name
+
+
+def mend(file: Path, *changes: tuple[str, str]) -> None:
+    text = file.read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    file.write_text(text)
+
+
+def plan(merge: Merge, file: Path) -> ReplayPlan:
+    return plan_replay(LOCAL, ReplayJob(str(merge.output), str(file)))
+
+
+def replay(merge: Merge, file: Path) -> ReplayResult:
+    return run_replay(plan(merge, file), merge.runner, f"replay{next(merge.jobs)}", lambda *_: None)
+
+
+def test_a_mended_record_becomes_a_row_and_leaves_the_quarantine(merge: Merge) -> None:
+    merge.given("a.csv", "id,name\n1,x\n2,y\n3\n4,z\n5\n6,w\n")
+    merge.run()
+    file = export(merge)
+    mend(file, (",3\n", ',"3,three"\n'))
+
+    result = replay(merge, file)
+
+    assert sorted((row["id"], row["name"]) for row in merge.table().to_pylist()) == [
+        (1, "x"),
+        (2, "y"),
+        (3, "three"),
+        (4, "z"),
+        (6, "w"),
+    ]
+    (left,) = merge.rejects()
+    assert (left.file, left.record, left.raw) == ("a.csv", 6, "5")
+    told = result.to_dict()
+    assert (told["RowsIn"], told["RowsOut"], told["RowsQuarantined"], told["StillQuarantined"]) == (1, 1, 0, 1)
+    assert list(merge.root.glob(".out.replay*")) == []
+
+
+@pytest.mark.parametrize("name", ["bad.csv", "bad.jsonl"])
+def test_every_record_goes_back_in_the_end_and_no_row_is_lost_on_the_way(merge: Merge, name: str) -> None:
+    merge.given("a.csv", 'id,note\n1,"a\nb"\n2\n3,"x","y"\n' + "9,ok\n" * 8)
+    merge.given("b.jsonl", '{"id": 4, "note": "d"}\nnot json\n')
+    assert merge.run().quarantined == 3
+    file = export(merge, name)
+    text = file.read_text()
+    file.write_text(text.replace("not json", "{}"))
+    replay(merge, file)
+    assert (merge.table().num_rows, len(merge.rejects())) == (11, 2)
+
+    again = export(merge, name)
+    rows = {each.id: each for each in merge.rejects()}
+    mended = {name: "2,two" if each.raw == "2" else '3,"x,y"' for name, each in rows.items()}
+    export_rejects([_with_raw(each, mended[each.id]) for each in merge.rejects()], again)
+    replay(merge, again)
+
+    assert merge.rejects() == []
+    assert merge.table().num_rows == 13
+    assert {"id": 3, "note": "x,y"} in merge.table().to_pylist()
+
+
+def _with_raw(reject: object, raw: str) -> object:
+    from dataclasses import replace
+
+    return replace(reject, raw=raw)  # type: ignore[type-var]
+
+
+def test_a_record_that_still_does_not_fit_is_quarantined_again_under_its_old_place(merge: Merge) -> None:
+    merge.given("a.csv", "id,n\n" + "1,1\n" * 5 + "2,x,3\n")
+    merge.run()
+    (before,) = merge.rejects()
+    file = export(merge)
+    mend(file, ("2,x,3", "2,abc"))
+
+    result = replay(merge, file)
+
+    (after,) = merge.rejects()
+    assert (after.id, after.file, after.record, after.offset) == (before.id, "a.csv", 7, before.offset)
+    assert (after.raw, after.column, after.reason) == ("2,abc", "n", '"abc" is not a bigint')
+    assert merge.types() == {"id": "int64", "n": "int64"}
+    assert list(result.warnings) == ["1 records still do not fit: they are in the quarantine again."]
+
+
+def test_records_keep_what_their_folders_say_and_the_partitions_of_the_table(merge: Merge) -> None:
+    merge.given("north/day=2026-01-01/a.csv", "id,n\n1,1\n2\n" + "3,3\n" * 3)
+    merge.run(extract_paths=True, repartition_keys=["day"])
+    file = export(merge)
+    mend(file, (",2\n", ',"2,2"\n'))
+
+    replay(merge, file)
+
+    (row,) = [row for row in merge.table().to_pylist() if row["id"] == 2]
+    assert (row["dir_0"], str(row["day"]), row["n"]) == ("north", "2026-01-01", 2)
+
+
+def test_values_that_did_not_fit_a_schema_that_was_given_can_be_mended(merge: Merge) -> None:
+    merge.given("a.parquet", __import__("pyarrow").table({"id": ["1", "x", "3"], "n": [1.5, 2.5, 3.5]}))
+    merge.run(schema="id int")
+    file = export(merge)
+    mend(file, ('""x""', '""2""'))
+
+    replay(merge, file)
+
+    assert sorted((row["id"], row["n"]) for row in merge.table().to_pylist()) == [(1, 1.5), (2, 2.5), (3, 3.5)]
+
+
+def test_an_old_export_does_not_touch_other_records(merge: Merge) -> None:
+    merge.given("a.csv", "id,n\n1\n2\n3\n" + "4,4\n" * 6)
+    merge.run()
+    file, old = export(merge), export(merge, "old.csv")
+    mend(file, (",1\n", ',"1,1"\n'))
+    replay(merge, file)
+    mend(old, (",1\n", ',"1,1"\n'))
+
+    with pytest.raises(PlanRefused, match=r'Record ".+" is not in the quarantine'):
+        plan(merge, old)
+    assert sorted(each.raw for each in merge.rejects()) == ["2", "3"]
+
+
+def test_nothing_mended_is_said(merge: Merge) -> None:
+    merge.given("a.csv", "id,n\n1\n2,2\n3,3\n")
+    merge.run()
+
+    with pytest.raises(NotMended, match="None of the 1 records"):
+        plan(merge, export(merge))
+
+
+@pytest.mark.parametrize(
+    ("mended", "problem"),
+    [('"1,2', "a quote is opened and not closed"), ("1,2\n3,4", "holds 2 records instead of one")],
+)
+def test_a_record_that_would_take_others_with_it_is_refused(merge: Merge, mended: str, problem: str) -> None:
+    merge.given("a.csv", "id,n\n1\n2,2\n3,3\n")
+    merge.run()
+    file = merge.root / "bad.csv"
+    export_rejects([_with_raw(each, mended) for each in merge.rejects()], file)
+
+    with pytest.raises(PlanRefused, match=problem):
+        plan(merge, file)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("a,b\n1,2\n", "has no Id or no Raw"), ("Id,Raw\nx,1\nx,2\n", "is there twice")],
+)
+def test_a_file_that_is_no_export_is_refused(merge: Merge, text: str, problem: str) -> None:
+    merge.given("a.csv", "id\n1\n")
+    merge.run()
+    file = merge.root / "bad.csv"
+    file.write_text(text)
+
+    with pytest.raises(UnreadableFile, match=problem):
+        plan(merge, file)
+
+
+def test_an_export_is_a_table_that_a_spreadsheet_reads(merge: Merge) -> None:
+    merge.given("a.csv", 'id,n\n1,"a\n,b",c\n2,2\n3,3\n')
+    merge.run()
+
+    with open(export(merge), newline="") as file:
+        (row,) = csv.DictReader(file)
+
+    assert (row["File"], row["Record"], row["Reason"]) == ("a.csv", "2", "3 fields instead of 2")
+    assert row["Raw"] == '1,"a\n,b",c'
+
+
+def test_bytes_that_are_no_text_survive_the_export_and_can_be_mended(merge: Merge) -> None:
+    merge.given("a.csv", b"id,n\n0,\xc3\xa4\n1,a\xff\n2,b\n3,c\n")
+    merge.run()
+    file = export(merge)
+    assert b"a\xff" in file.read_bytes()
+    file.write_bytes(file.read_bytes().replace(b"a\xff", b"a"))
+
+    replay(merge, file)
+
+    assert sorted(row["n"] for row in merge.table().to_pylist()) == ["a", "b", "c", "ä"]
+
+
+def test_a_replay_is_a_commit_of_its_own(merge: Merge) -> None:
+    merge.given("a.csv", "id,n\n1\n2,2\n3,3\n")
+    merge.run()
+    file = export(merge)
+    mend(file, (",1\n", ',"1,1"\n'))
+    replay(merge, file)
+
+    newest, oldest = TableFolder(str(merge.output)).history()
+
+    assert newest.parent == oldest.id and newest.adds and newest.rows == 3
