@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -21,8 +22,8 @@ APART = 10**7
 
 LONGEST_PERIOD = 10_000
 
-Piece = str | pa.Array
-Lines = Callable[[np.ndarray], Sequence[Piece]]
+Piece: TypeAlias = str | pa.Array
+Lines: TypeAlias = Callable[[np.ndarray], Sequence[Piece]]
 """Gives the pieces, columns and what stands between them, that the lines of some row numbers consist of."""
 
 COLUMNS = "id,customer,city,price,qty,day,at,flag,code,ratio,note"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,14 +24,15 @@ class Written:
     lacks: frozenset[str] = frozenset()
 
 
-def proven_equal(written: Sequence[Written], columns: Mapping[str, str]) -> list[Output]:
+def proven_equal(written: Sequence[Written], columns: Mapping[str, str], but: Collection[str] = ()) -> list[Output]:
     """Return what each wrote. `columns` says how every column is made comparable: a price may be decimal or double.
+
+    The columns of `but` are not compared, since a rival mangles them.
 
     Raises:
         Different: columns or rows differ.
     """
-    lost = {name for each in written for name in each.lacks}
-    compared = [how for name, how in columns.items() if name not in lost]
+    compared = [how for name, how in columns.items() if name not in but]
     outputs = [_output(each, columns, compared) for each in written]
     if len({(each.rows, each.digest) for each in outputs}) != 1:
         raise Different("\n".join(f"{each.label}: {each.rows:,} rows, digest {each.digest}" for each in outputs))

@@ -31,7 +31,7 @@ class MergeBenchmark:
 
 
 def _plain(names: str, **casts: str) -> dict[str, str]:
-    return {name: f"CAST({name} AS {casts[name]})" if name in casts else name for name in names.split(",")}
+    return {name: f'CAST("{name}" AS {casts[name]})' if name in casts else f'"{name}"' for name in names.split(",")}
 
 
 CSV = MergeBenchmark(

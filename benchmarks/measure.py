@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("pyspark", "pyarrow", "duckdb")
@@ -41,14 +41,14 @@ class Runs:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Mason beside a rival. With `at_most` the ratio is Mason ÷ rival, with `at_least` it is rival ÷ Mason."""
+    """Mason beside a rival. A cost is Mason ÷ rival and has an upper limit, a speed-up is rival ÷ Mason and a lower."""
 
     job: str
     ours: Runs
     rival: Runs
     unit: str = "s"
-    at_most: float | None = None
-    at_least: float | None = None
+    limit: float | None = None
+    ratio_is: Literal["cost", "speed-up"] = "cost"
 
     @property
     def ratio(self) -> float:
@@ -62,12 +62,12 @@ class Comparison:
     @property
     def met(self) -> bool | None:
         """Whether the target is met; None where there is none."""
-        if self.at_least is not None:
-            return self.ratio >= self.at_least
-        return None if self.at_most is None else self.ratio <= self.at_most
+        if self.limit is None:
+            return None
+        return self.ratio <= self.limit if self.ratio_is == "cost" else self.ratio >= self.limit
 
     def _of(self, ours: float, rival: float) -> float:
-        return ours / rival if self.at_least is None else rival / ours
+        return ours / rival if self.ratio_is == "cost" else rival / ours
 
 
 @dataclass(frozen=True)

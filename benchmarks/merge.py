@@ -44,7 +44,7 @@ def measure(running: Script, job: MergeBenchmark, folder: Path) -> Result:
         Written(tuned.label, folder / "tuned"),
         Written(ours.label, folder / "mason"),
     ]
-    comparisons = [Comparison("merge", ours, rival, at_most=job.at_most) for rival in (plain, tuned)]
+    comparisons = [Comparison("merge", ours, rival, limit=job.at_most) for rival in (plain, tuned)]
     outputs = proven_equal(written, job.columns)
     result = Result(job.name, job.describe(inputs), comparisons, outputs, [mason.parts()])
     if running.wants_profile(result):

@@ -66,15 +66,15 @@ GROUPS = (
         "Two executors",
         "A standalone cluster on this machine, spark-submit with one executor of one core beside two. The tasks' part "
         "is from the launch of the first task to the end of the last, from Spark's event log; the whole job has the "
-        "start of spark-submit in it. The control runs the same tasks in one and in two plain processes: more than that "
-        "the machine does not give.",
+        "start of spark-submit in it. The control runs the same tasks in one and in two plain processes: more than "
+        "that the machine does not give.",
         ("executors",),
         "executors",
     ),
     Group(
         "Commands",
-        "CPU time of whole processes, user and system. DuckDB's plain `DESCRIBE` takes the schema of the first file for "
-        "all; `table get` looks into every file, as DuckDB does with `union_by_name`.",
+        "CPU time of whole processes, user and system. DuckDB's plain `DESCRIBE` takes the schema of the first file "
+        "for all; `table get` looks into every file, as DuckDB does with `union_by_name`.",
         ("commands",),
         "commands",
     ),
@@ -86,8 +86,8 @@ HEAD = """\
 Written by `benchmarks/report.py` from the files in `benchmarks/results/`, which the scripts beside them make;
 `benchmarks/all.sh` runs them all. A test compares this page with the files.
 
-Mason and its rivals run in turn, after a warm-up each. A figure is the median of the runs, with the least and the most in
-brackets. The ratio is that of the medians, with the least and the most of the single rounds in brackets; the times
+Mason and its rivals run in turn, after a warm-up each. A figure is the median of the runs, with the least and the most
+in brackets. The ratio is that of the medians, with the least and the most of the single rounds in brackets; the times
 themselves are one machine's. Where the results are tables, a digest over all columns of all rows has proven them equal,
 whatever the order of the rows; a number is compared as double where one of them has chosen decimal.
 """
@@ -116,7 +116,7 @@ def render_result(result: Result) -> list[str]:
     return [
         f"**{result.data}**",
         "",
-        "| | Mason | rival | ratio | target | |",
+        "| | figure | rival's figure | ratio | target | |",
         "|---|---|---|---|---|---|",
         *map(_row, result.comparisons),
         "",
@@ -128,7 +128,9 @@ def render_result(result: Result) -> list[str]:
 
 def _row(comparison: Comparison) -> str:
     told = "" if comparison.met is None else "met" if comparison.met else "**not met**"
-    ratios = f"{comparison.ratio:.2f} × ({_range(comparison.ratios, '{:.2f}')})"
+    spread = _range(comparison.ratios, "{:.2f}")
+    faster = " as fast" if comparison.ratio_is == "speed-up" else ""
+    ratios = f"{comparison.ratio:.2f} ×{faster} ({spread})"
     figures = (_figure(comparison.ours, comparison.unit), _figure(comparison.rival, comparison.unit))
     return f"| {comparison.job} | {' | '.join(figures)} | {ratios} | {_target(comparison)} | {told} |"
 
@@ -144,9 +146,11 @@ def _range(values: Sequence[float], shown: str) -> str:
 
 
 def _target(comparison: Comparison) -> str:
-    if comparison.at_least is not None:
-        return f"at least {comparison.at_least:g} × as fast"
-    return "" if comparison.at_most is None else f"at most {comparison.at_most:g} ×"
+    if comparison.limit is None:
+        return ""
+    if comparison.ratio_is == "speed-up":
+        return f"at least {comparison.limit:g} ×"
+    return f"at most {comparison.limit:g} ×"
 
 
 def _sentences(result: Result) -> Iterator[str]:

@@ -287,7 +287,7 @@ def kill_merges(
     """
     moments, hits = [(line, within) for line, within in MOMENTS[phase].items() if not only or line in only], 0
     chance.shuffle(moments)
-    for attempt in range(5 * kills):
+    for attempt in range(10 * kills):
         if hits == kills:
             return
         line, within = moments[attempt % len(moments)]

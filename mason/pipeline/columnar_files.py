@@ -33,7 +33,7 @@ def read_parquet(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     """
     import pyarrow.parquet as pq
 
-    with reading(file), filesystem.open_input_file(file.path) as source, _parsing(file, "Parquet"):
+    with reading(file), filesystem.open_input_file(file.path) as source, parsing(file.name, "Parquet"):
         footer = pq.ParquetFile(source)
         schema = footer.schema_arrow
         return _declared("parquet", schema, _parquet_details(footer.schema, schema))
@@ -47,7 +47,7 @@ def read_orc(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     """
     from pyarrow import orc
 
-    with reading(file), filesystem.open_input_file(file.path) as source, _parsing(file, "ORC"):
+    with reading(file), filesystem.open_input_file(file.path) as source, parsing(file.name, "ORC"):
         return _declared("orc", orc.ORCFile(source).schema)
 
 
@@ -63,18 +63,18 @@ def read_avro(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     from mason.pipeline.avro_types import arrow_schema
 
     broken = (SchemaParseException, UnknownType)
-    with reading(file), open_bytes(filesystem, file.path) as source, _parsing(file, "Avro", *broken):
+    with reading(file), open_bytes(filesystem, file.path) as source, parsing(file.name, "Avro", *broken):
         return _declared("avro", arrow_schema(fastavro.reader(source).writer_schema))
 
 
 @contextmanager
-def _parsing(file: DataFile, format_: str, *broken: type[Exception]) -> Iterator[None]:
+def parsing(name: str, format_: str, *broken: type[Exception]) -> Iterator[None]:
     """Turn what a format's own parser raises on bytes that make no sense into one message that names the file."""
     try:
         yield
     except (*_BROKEN, *broken) as error:
         said = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UnreadableFile(file.name, f"not a complete {format_} file: {said}") from error
+        raise UnreadableFile(name, f"not a complete {format_} file: {said}") from error
 
 
 def _declared(format_: str, schema: pa.Schema, details: Mapping[str, Mapping[str, str]] | None = None) -> FileSchema:

@@ -103,7 +103,8 @@ def _classify_batches(
         if not ragged and set(map(len, rows)) != {width}:
             warnings.append(_first_ragged(rows, width, number + count))
             ragged = True
-        found = [classify(column, nulls) for column in _columns(_whole(rows, width), width)]
+        whole = _whole(rows, width)
+        found = [classify(column, nulls) for column in _columns(whole if whole or count else rows, width)]
         seen = [merge(one, other) for one, other in zip(seen, found, strict=True)] if count else found
         count += len(rows)
     return seen, count
@@ -111,7 +112,7 @@ def _classify_batches(
 
 def _whole(rows: list[list[str]], width: int) -> list[list[str]]:
     """The records that have all fields: in another one a value may stand below a column that is not its own."""
-    return [row for row in rows if len(row) == width] or rows
+    return [row for row in rows if len(row) == width]
 
 
 def _first_ragged(rows: list[list[str]], width: int, number: int) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +16,8 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from mason.pipeline.csv_chunks import Chunk
-from mason.pipeline.csv_records import QUOTED_EMPTY, split_records
+from mason.pipeline.csv_records import QUOTED_EMPTY, ExactRecord, split_exactly
 from mason.pipeline.record_scan import blank_records
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-_EVERYTHING = 2**62
 
 
 @dataclass(frozen=True)
@@ -106,51 +101,43 @@ def _parse_fast(chunk: Chunk, dialect: Dialect) -> ParsedChunk | None:
 
 def _parse_carefully(chunk: Chunk, dialect: Dialect) -> ParsedChunk:
     """By the tokenizer, which knows that a quote only opens at the beginning of a field."""
-    text = _decoded(chunk.text)
-    found = split_records(text, dialect.delimiter, _EVERYTHING, final=True)
-    rows: list[list[str]] = []
+    text = chunk.text.decode("utf-8", errors="surrogateescape")
+    rows: list[ExactRecord] = []
     indices, bad = [], []
-    records = 0
-    for index, row in enumerate(found.rows):
-        if dialect.width > 1 and row == [""]:
+    for index, record in enumerate(split_exactly(text, dialect.delimiter)):
+        if dialect.width > 1 and record.is_blank:
             continue
-        records += 1
-        problem = _problem(row, index, found.rows, dialect, open_quote=found.open_quote)
+        problem = _problem(record, dialect)
         if problem:
-            bad.append(BadRecord(index, problem, join_fields(row, dialect.delimiter)))
+            bad.append(BadRecord(index, problem, record.raw))
         else:
-            rows.append(row)
+            rows.append(record)
             indices.append(index)
-    columns = [_column((row[position] for row in rows), dialect.nulls) for position in range(dialect.width)]
-    return ParsedChunk(columns, np.array(indices, dtype=np.int64), bad, records)
+    columns = [_column(rows, position, dialect.nulls) for position in range(dialect.width)]
+    return ParsedChunk(columns, np.array(indices, dtype=np.int64), bad, len(rows) + len(bad))
 
 
-def _problem(row: list[str], index: int, rows: list[list[str]], dialect: Dialect, *, open_quote: bool) -> str:
-    if open_quote and index == len(rows) - 1:
+def _problem(record: ExactRecord, dialect: Dialect) -> str:
+    if record.open_quote:
         return "a quote is opened and not closed"
-    if not all(map(_is_text, row)):
+    if not all(map(_is_text, record.fields)):
         return "it is not valid UTF-8"
-    return "" if len(row) == dialect.width else _ragged(len(row), dialect)
+    return "" if len(record.fields) == dialect.width else _ragged(len(record.fields), dialect)
 
 
 def _ragged(fields: int, dialect: Dialect) -> str:
     return f"{fields:,} field{'s' * (fields != 1)} instead of {dialect.width:,}"
 
 
-def _column(values: Iterable[str], nulls: Sequence[str]) -> pa.Array:
+def _column(rows: Sequence[ExactRecord], position: int, nulls: Sequence[str]) -> pa.Array:
     missing = {"", *nulls}
-    return pa.array(
-        [None if value in missing else "" if value == QUOTED_EMPTY else value for value in values], pa.string()
-    )
+    fields = ((row.fields[position], row.quoted[position]) for row in rows)
+    return pa.array([None if not quoted and value in missing else value for value, quoted in fields], pa.string())
 
 
 def _is_text(field: str) -> bool:
     """Say whether all bytes of a field could be decoded: those that could not stand in it as surrogates."""
     return field.isascii() or not any("\udc80" <= char <= "\udcff" for char in field)
-
-
-def _decoded(text: bytes) -> str:
-    return text.decode("utf-8", errors="surrogateescape").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def join_fields(fields: Sequence[str | None], delimiter: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -39,6 +40,45 @@ def split_records(text: str, delimiter: str, limit: int, *, final: bool) -> Reco
         lines.append(rest)
         end = len(text)
     return Records([line.split(delimiter) for line in lines], end)
+
+
+@dataclass(frozen=True)
+class ExactRecord:
+    """A record as it stands in a text, its line end left out. Only a field that is not quoted can be null."""
+
+    fields: list[str]
+    quoted: list[bool]
+    raw: str
+    open_quote: bool
+
+    @property
+    def is_blank(self) -> bool:
+        return self.fields == [""] and not self.quoted[0]
+
+
+def split_exactly(text: str, delimiter: str) -> Iterator[ExactRecord]:
+    """Yield the records of a whole text, whatever its line ends are: those inside quotes stay as they are."""
+    fields: list[str] = []
+    quoted: list[bool] = []
+    start = 0
+    for field in _exact_pattern(delimiter).finditer(text):
+        inside, closing, rest, after = field.groups()
+        fields.append(rest if inside is None else inside.replace('""', '"') + rest)
+        quoted.append(inside is not None)
+        if after == delimiter:
+            continue
+        record = ExactRecord(fields, quoted, text[start : field.start(4)], closing == "")
+        if after or not record.is_blank:
+            yield record
+        if not after:
+            return
+        fields, quoted, start = [], [], field.end()
+
+
+@cache
+def _exact_pattern(delimiter: str) -> re.Pattern[str]:
+    escaped = re.escape(delimiter)
+    return re.compile(rf'(?:"((?:[^"]+|"")*+)("|\Z))?([^{escaped}\r\n]*)({escaped}|\r\n|\r|\n|\Z)')
 
 
 @cache

@@ -9,7 +9,6 @@ reads the chunk, line by line.
 from __future__ import annotations
 
 import codecs
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -21,6 +20,7 @@ import pyarrow as pa
 import pyarrow.json as pajson
 
 from mason.pipeline.given_types import Fitted, fit_given_text
+from mason.pipeline.json_values import NotAnObject, load_object
 from mason.pipeline.sources import Source, ValueSource
 from mason.pipeline.types import Evidence, decide
 from mason.pipeline.value_types import classify_records
@@ -29,9 +29,7 @@ CHUNK = 16 * 1024 * 1024
 _LARGEST = 2**31 - 2  # Arrow counts the bytes of a block in 32 bits
 _SAMPLE_LINES = 20
 _SAMPLE_BYTES = 64 * 1024
-_BROKEN = (ValueError, RecursionError)
 _NEWLINE, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
-_ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]").search
 _INTEGER_MINUS_ZERO = re.compile(rb"-0[\s,}\]]").search
 _NOT_EXACT_IN_DOUBLE = 2.0**53  # the double of 2**53 + 1, too
 _MINUS_ZERO = np.iinfo(np.int64).min  # the bits of the double -0.0
@@ -91,10 +89,6 @@ class Line(NamedTuple):
         return self.text.decode("utf-8", "surrogateescape")
 
 
-class NotAnObject(ValueError):
-    """A line that is no JSON object, with the reason."""
-
-
 def cut_lines(blocks: Iterable[bytes], size: int = CHUNK) -> Iterator[bytes]:
     """Cut text that comes block by block behind lines, into chunks of about `size` bytes."""
     pieces: list[bytes] = []
@@ -117,7 +111,7 @@ def parse_lines(text: bytes, targets: Mapping[str, pa.DataType], others: Collect
     `targets` are the types that the table has for the keys; `others` are keys that may be there and are of any type.
     """
     text = text.removeprefix(codecs.BOM_UTF8)
-    objects, lines = _count_objects(text)
+    objects, lines = _count_objects(text) if text else (0, 0)
     if not objects or b"\0" in text or len(text) > _LARGEST:  # to some parsers, a zero byte is the end of all text
         return None
     parsed = _parse(text, _asked_schema(text, targets, others))
@@ -135,30 +129,6 @@ def lines_in(text: bytes, number: int, offset: int) -> Iterator[Line]:
             yield Line(number, offset, line)
         number += 1
         offset += len(line) + 1
-
-
-def load_object(line: bytes) -> dict[str, Any]:
-    """Return the object in a line.
-
-    Raises:
-        NotAnObject: it is none, or one that no table can hold.
-    """
-    try:
-        value = json.loads(line.removeprefix(codecs.BOM_UTF8).decode("utf-8"))
-    except _BROKEN as error:
-        raise NotAnObject("it is not a JSON object") from error
-    if not isinstance(value, dict):
-        raise NotAnObject("it is not a JSON object")
-    if _ESCAPED_SURROGATE(line) and not _can_be_stored(value):
-        raise NotAnObject("half of a surrogate pair stands in it, which is no character")
-    return value
-
-
-def _can_be_stored(value: Any) -> bool:
-    try:
-        return bool(json.dumps(value, ensure_ascii=False).encode("utf-8"))
-    except UnicodeEncodeError:
-        return False
 
 
 def _count_objects(text: bytes) -> tuple[int, int]:

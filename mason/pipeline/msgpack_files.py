@@ -37,22 +37,33 @@ def read_msgpack(name: str, blocks: Iterator[bytes], budget: Budget) -> FileSche
     if not count:
         raise UnreadableFile(name, maps.problem or "there is no Msgpack map in it.")
     warnings = [f"only its beginning could be read: {maps.problem}"] if maps.problem else []
+    if maps.others:
+        warnings.append("it holds values that are no maps")
     unique_names(list(columns), warnings)
     return FileSchema("msgpack", columns, rows=count, complete=maps.at_end, warnings=warnings)
 
 
 class Maps:
-    """Unpacks maps and reads on while one is not complete. `problem` says why it had to stop, if it had to."""
+    """Unpacks maps and reads on while one is not complete. `problem` says why it had to stop, if it had to.
+
+    `others` are values that are no maps, each with its number among all values, from 1; the reader empties the list.
+    """
 
     def __init__(self, name: str, blocks: Iterator[bytes]) -> None:
         self.at_end = False
         self.problem = ""
+        self.others: list[tuple[int, Any]] = []
+        self._values = 0
+        self._promised = 0
+        self._bytes = 0
+        self._whole = 0
         self._name = name
         self._blocks = blocks
         self._is_first = True
         self._unpacker = msgpack.Unpacker(
             raw=False,
             strict_map_key=False,
+            object_pairs_hook=self._named,
             timestamp=_DATETIMES,
             max_buffer_size=_MOST_BYTES,
             max_array_len=_MOST_ELEMENTS,
@@ -66,14 +77,33 @@ class Maps:
                 value = self._unpacker.unpack()
             except msgpack.OutOfData:
                 if not self._read_on():
+                    self._check_end()
                     break
                 continue
             except _BROKEN as error:
                 self.problem = f"it is not valid Msgpack: {error}"
                 break
+            self._values += 1
+            self._whole = self._unpacker.tell()
             if isinstance(value, dict):
                 records.append(value)
+            else:
+                self.others.append((self._values, value))
         return records
+
+    @staticmethod
+    def _named(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
+        """A column is named by a text, and each name has one value."""
+        named = {str(name): value for name, value in pairs}
+        if len(named) < len(pairs):
+            names = [str(name) for name, _ in pairs]
+            raise ValueError(f'the key "{next(name for name in names if names.count(name) > 1)}" occurs more than once')
+        return named
+
+    def _check_end(self) -> None:
+        """The unpacker does not mind if the last value is not whole, nor if an array has fewer than it promises."""
+        if not self.problem and (self._whole < self._bytes or self._values < self._promised):
+            self.problem = "it is cut off"
 
     def _read_on(self) -> bool:
         try:
@@ -82,9 +112,11 @@ class Maps:
             self.problem = reason(error, self._name)
             return False
         self.at_end = not block
+        self._bytes += len(block)
         self._unpacker.feed(block)
         if self._is_first and _begins_array(block):
-            self._unpacker.read_array_header()  # its elements are then read as if they stood alone
+            self._promised = self._unpacker.read_array_header()  # its elements are then read as if they stood alone
+            self._whole = self._unpacker.tell()
         self._is_first = False
         return not self.at_end
 

@@ -6,13 +6,17 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import reduce
 from itertools import chain
 from typing import Any, Protocol
+from uuid import UUID
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from mason.pipeline.given_types import Fitted, fit_given_text, fit_given_values
 from mason.pipeline.text_fit import evidence_in, fit_text
+from mason.pipeline.text_types import integer
 from mason.pipeline.types import INSTANT, Evidence, decide, evidence_of, merge, storable
 from mason.pipeline.value_types import classify_values
 from mason.pipeline.zones import instants_of
@@ -82,7 +86,12 @@ class ArrowSource:
         return fit_given_values(self.values, lambda part: _given_declared(part, target, timezone), target)
 
     def evidence(self) -> Evidence:
-        return evidence_of(self.values.type)
+        declared = evidence_of(self.values.type)
+        if not pa.types.is_integer(self.values.type):
+            return declared
+        # Only the values tell whether a double would hold them.
+        ends = [end for end in pc.min_max(self.values).as_py().values() if end is not None]
+        return reduce(merge, map(integer, ends), declared)
 
     def value(self, index: int) -> Any:
         return self.values[index].as_py()
@@ -99,13 +108,13 @@ class ValueSource:
 
     def fit(self, target: pa.DataType, timezone: str = "") -> pa.Array | None:
         if pa.types.is_string(target):
-            return pa.array([_as_text(value) for value in self.values], pa.string())
+            return _texts(self.values)
         if _are_of(target, self.values):
             return pa.array(self.values, target)
         if storable(decide(merge(evidence_of(target), self.evidence()))) != target:
             return None
         try:
-            return pa.array(_with_text_inside(self.values, target), target)
+            return pa.array(with_text_inside(self.values, target), target)
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
             return None
 
@@ -207,7 +216,8 @@ def _fit_declared(values: pa.Array, target: pa.DataType, timezone: str) -> pa.Ar
 def _fit_by_value(values: pa.Array, target: pa.DataType) -> pa.Array | None:
     """Structs that lack fields, and times finer than a microsecond, which Arrow does not cast by itself."""
     if pa.types.is_timestamp(values.type) and pa.types.is_timestamp(target):
-        return values.cast(target, safe=False)
+        # Only what is too fine may be cut off; what is too far away would come out as another time.
+        return values.cast(target, safe=False) if values.type.unit == "ns" else None
     try:
         return pa.array(values.to_pylist(), target)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
@@ -216,30 +226,43 @@ def _fit_by_value(values: pa.Array, target: pa.DataType) -> pa.Array | None:
 
 def _declared_as_text(values: pa.Array) -> pa.Array | None:
     if pa.types.is_nested(values.type):
-        return pa.array([_as_text(value) for value in values.to_pylist()], pa.string())
+        return _texts(values.to_pylist())
     try:
         return values.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
 
 
+def _texts(values: Sequence[Any]) -> pa.Array | None:
+    try:
+        return pa.array([_as_text(value) for value in values], pa.string())
+    except UnicodeDecodeError:
+        return None
+
+
 def _as_text(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, bytes | UUID):
+        return _as_json_text(value)
+    return json.dumps(value, ensure_ascii=False, default=_as_json_text)
 
 
-def _with_text_inside(values: Sequence[Any], target: pa.DataType) -> Sequence[Any]:
+def _as_json_text(value: Any) -> str:
+    return value.decode("utf-8") if isinstance(value, bytes) else str(value)
+
+
+def with_text_inside(values: Sequence[Any], target: pa.DataType) -> Sequence[Any]:
     """Values whose nested fields came out as text, because files disagree on them, have these as JSON text."""
     if pa.types.is_struct(target):
         return [None if value is None else _struct_values(value, target) for value in values]
     if pa.types.is_list(target):
-        return [None if value is None else _with_text_inside(value, target.value_type) for value in values]
+        return [None if value is None else with_text_inside(value, target.value_type) for value in values]
     return [_as_text(value) for value in values] if pa.types.is_string(target) else values
 
 
 def _struct_values(value: Any, target: pa.DataType) -> dict[str, Any]:
-    return {field.name: _with_text_inside([value.get(field.name)], field.type)[0] for field in target}
+    return {field.name: with_text_inside([value.get(field.name)], field.type)[0] for field in target}
 
 
 def _shows_a_clock(declared: pa.DataType) -> bool:

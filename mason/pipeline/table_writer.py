@@ -119,7 +119,7 @@ def partition_folder(keys: Sequence[str], values: Sequence[Any]) -> str:
 
 
 def _folder_value(value: Any) -> str:
-    if value is None or value == "":
+    if value is None:
         return NULL_PARTITION
     return _escaped(str(value).lower() if isinstance(value, bool) else str(value))
 

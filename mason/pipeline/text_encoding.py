@@ -29,7 +29,7 @@ def detect_encoding(start: bytes) -> Encoding:
 
     A byte order mark says it; NULs in every other byte are UTF-16; what is valid UTF-8 is UTF-8. Else it is
     Windows-1252, or Latin-1 for the five bytes that Windows-1252 lacks, with a warning: no byte tells these apart.
-    Where valid UTF-8 stood before the first wrong byte, the file is UTF-8 with a fault in it.
+    Where valid UTF-8 stood before the first wrong byte, or as much valid as wrong, the file is UTF-8 with faults in it.
     """
     for mark, name in _BOMS.items():
         if start.startswith(mark):
@@ -95,11 +95,17 @@ def _detect_eight_bit(start: bytes) -> Encoding:
         codecs.utf_8_decode(start, "strict", False)
     except UnicodeDecodeError as error:
         fault = _fault("utf-8", error)
-        if not start[: error.start].isascii():
+        if not start[: error.start].isascii() or _has_utf8(start):
             return Encoding("utf-8", "replace", f"{fault}; such bytes are read as �")
         name, shown = ("cp1252", "Windows-1252") if _is_windows(start) else ("latin-1", "Latin-1")
         return Encoding(name, "strict", f"{fault}; it is read as {shown} (the parameter encoding can say otherwise)")
     return _UTF8
+
+
+def _has_utf8(start: bytes) -> bool:
+    valid = sum(not char.isascii() for char in start.decode("utf-8", "ignore"))
+    broken = start.decode("utf-8", "replace").count("\ufffd") - start.count("\ufffd".encode())
+    return valid > 0 and valid >= broken
 
 
 def _fault(encoding: str, error: UnicodeDecodeError) -> str:

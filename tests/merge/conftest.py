@@ -72,7 +72,8 @@ class Merge:
         for name, value in partition_of(path.rpartition("/")[0]).items():
             values = pa.array([value] * table.num_rows, pa.string()).cast(schema.field(name).type)
             table = table.append_column(name, values)
-        return table.select([name for name in schema.names if name in table.column_names])
+        present = set(table.column_names)
+        return table.select([name for name in schema.names if name in present])
 
     def rows(self, **options: Any) -> list[dict[str, Any]]:
         self.run(**options)

@@ -26,7 +26,7 @@ from tests.merge.golden import GOLDEN, read_golden, write_golden
 pytestmark = pytest.mark.timeout(600)
 
 KERNELS = Path(__file__).parent / "kernels"
-FILES = 8
+FILES = 6
 ROWS_IN_FILE = 250_000
 
 

@@ -82,6 +82,7 @@ ODD_LINES = [
     b'{"a":1} ',
     b'{"a":1}\r',
     b'{"a":1}\r{"a":2}',
+    codecs.BOM_UTF8,
     codecs.BOM_UTF8 + b'{"a":1}',
     b'{"a":1}\x00}',
     b'{"c":"\x00"}',

@@ -23,8 +23,8 @@ pytestmark = pytest.mark.timeout(600)
 
 KILLS = {
     ("driver", "here"): {"plan": 1, "tasks": 2, "commit": 3},
-    ("driver", "warm"): {"tasks": 2},
-    ("worker", "warm"): {"plan": 1, "tasks": 2, "commit": 1},
+    ("driver", "warm"): {"tasks": 1},
+    ("worker", "warm"): {"plan": 1, "tasks": 1, "commit": 1},
     ("server", "warm"): {"plan": 1, "tasks": 1, "commit": 1},
 }
 HERE = "metastore_engine: local\nstorage_engine: local\nexecution_engine: local\n"

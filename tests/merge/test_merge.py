@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mason.errors import BadPath, NoData
-from mason.pipeline.merge.plan import PlanRefused
 from mason.pipeline.merge.outcome import TooManyBadRecords
+from mason.pipeline.merge.plan import PlanRefused
 from tests.merge.conftest import Merge
 
 

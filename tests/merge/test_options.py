@@ -54,7 +54,7 @@ def test_a_value_that_does_not_fit_becomes_null_if_asked_and_is_counted(merge: M
     assert merge.table().to_pylist() == [{"id": i, "note": n} for i, n in ((1, "one"), (None, "two"), (3, "three"))]
     assert (result.rows_in, result.rows_out, result.quarantined) == (3, 3, 0)
     assert result.to_dict()["ValuesNulled"] == {"id": 1}
-    assert list(result.warnings) == ['1 values of column "id" are null because they are no int32.']
+    assert list(result.warnings) == ['In column "id" 1 value became null for not being of type int32.']
 
 
 def test_when_more_than_the_share_of_a_column_does_not_fit_the_job_fails_with_the_numbers(merge: Merge) -> None:
@@ -245,6 +245,18 @@ def test_keys_become_folders_and_every_row_is_in_the_right_one(merge: Merge) -> 
     }
 
 
+def test_empty_text_cannot_be_a_partition_and_is_kept_aside(merge: Merge) -> None:
+    merge.given("a.csv", 'id,city\n1,Bern\n2,""\n3,\n4,Bern\n')
+
+    rows = merge.rows(repartition_keys=["city"])
+
+    assert sorted(row["id"] for row in rows) == [1, 3, 4]
+    (reject,) = merge.rejects()
+    assert (reject.record, reject.column, reject.raw) == (3, "city", '2,""')
+    assert reject.reason == "empty text cannot be the value of a partition"
+    assert {"id": 2, "city": None} in merge.rows(repartition_keys=["city"], on_bad_record="null")
+
+
 def test_other_engines_read_the_partitions_as_they_were_meant(merge: Merge) -> None:
     import duckdb
 
@@ -419,7 +431,7 @@ def test_a_partition_column_that_is_in_the_file_too_is_what_the_folder_says(merg
     result = merge.run()
 
     assert [row["year"] for row in merge.table().to_pylist()] == [2026] * 3
-    assert list(result.warnings) == ['Column "year" is what the folders say; 1 values in the files differ from that.']
+    assert list(result.warnings) == ['Column "year" is what the folders say; 1 value in the files differ from that.']
 
 
 def test_a_conflict_is_reported_with_the_number_of_values(merge: Merge) -> None:

@@ -99,7 +99,7 @@ def test_a_record_that_still_does_not_fit_is_quarantined_again_under_its_old_pla
     assert (after.id, after.file, after.record, after.offset) == (before.id, "a.csv", 7, before.offset)
     assert (after.raw, after.column, after.reason) == ("2,abc", "n", '"abc" is not a bigint')
     assert merge.types() == {"id": "int64", "n": "int64"}
-    assert list(result.warnings) == ["1 records still do not fit: they are in the quarantine again."]
+    assert list(result.warnings) == ["1 record did not fit again: see the quarantine."]
 
 
 def test_records_keep_what_their_folders_say_and_the_partitions_of_the_table(merge: Merge) -> None:
@@ -142,7 +142,7 @@ def test_nothing_mended_is_said(merge: Merge) -> None:
     merge.given("a.csv", "id,n\n1\n2,2\n3,3\n")
     merge.run()
 
-    with pytest.raises(NotMended, match="None of the 1 records"):
+    with pytest.raises(NotMended, match="None of the 1 record "):
         plan(merge, export(merge))
 
 

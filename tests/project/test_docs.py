@@ -38,7 +38,7 @@ def test_the_demo_runs() -> None:
     assert "price      string" in done.stdout
     assert "14 records in, 13 rows out, 1 quarantined" in done.stdout
     assert 'Column "price" differs between files' in done.stdout
-    assert "1 records mended, 1 rows added" in done.stdout
+    assert "1 record mended, 1 row added" in done.stdout
 
 
 def test_every_link_between_the_pages_leads_somewhere() -> None:

@@ -14,14 +14,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.fs as pafs
 
+from mason.errors import UnreadableFile
 from mason.pipeline.evidence_json import decode_schema, encode
 from mason.pipeline.given_types import told
 from mason.pipeline.merge.readers import Batch, read_batches
 from mason.pipeline.merge.task import FileInTask, MergeTask, TaskResult
 from mason.pipeline.rejects import Reject
-from mason.pipeline.sources import Source
+from mason.pipeline.sources import ArrowSource, Source
 from mason.pipeline.table_writer import PartitionedWriter, TableWriter
-from mason.pipeline.types import NOTHING, Evidence, merge
+from mason.pipeline.types import NOTHING, Evidence, decide, evidence_of, merge, storable
 
 _LONGEST_SHOWN = 60
 
@@ -73,9 +74,12 @@ class _Work:
         if self._evidence or not batch.rows:
             return
         rows = pa.record_batch(arrays, schema=self.schema)
+        self._note_empty_keys(rows, bad)
         for name, mask in bad.items():
             self._bad_values[name] += mask.true_count
-        if bad and not self._task.nulls_bad_values:
+        if bad and self._task.nulls_bad_values:
+            rows = _with_nulls(rows, bad)
+        elif bad:
             rows = self._without_bad(file, batch, columns, rows, bad)
         self._writer.write(rows)
 
@@ -140,7 +144,7 @@ class _Work:
         else:
             values = source.fit(field.type, self._task.timezone)
             if values is None:
-                self._note(field.name, source.evidence())
+                self._note(field.name, _wider(file, field, source, self._task.timezone))
         if field.name in file.types and values is not None:
             counts = self._values.setdefault(field.name, Counter())
             counts[file.types[field.name]] += len(values) - values.null_count
@@ -148,7 +152,7 @@ class _Work:
 
     def _constant(self, file: FileInTask, field: pa.Field, in_file: Source | None, rows: int) -> pa.Array:
         value = file.constants[field.name]
-        constant = pa.nulls(rows, field.type) if value is None else _repeated(value, field.type, rows)
+        constant = pa.nulls(rows, field.type) if not value else _repeated(value, field.type, rows)
         if in_file is not None:
             self._differing[field.name] += _count_differing(in_file, constant)
         return constant
@@ -162,10 +166,17 @@ class _Work:
         is_bad = _any_of(list(bad.values()))
         for index in pc.indices_nonzero(is_bad).to_pylist():
             column = next(name for name, mask in bad.items() if mask[index].as_py())
-            shown = str(columns[column].value(index))[:_LONGEST_SHOWN]
-            reason = f'"{shown}" is not {told(self.schema.field(column).type)}'
+            reason = _reason(rows, columns.get(column), column, index)
             self._keep(replace(batch.describe(file.name, index), column=column, reason=reason))
         return rows.filter(pc.invert(is_bad))
+
+    def _note_empty_keys(self, rows: pa.RecordBatch, bad: dict[str, pa.Array]) -> None:
+        """No folder can stand for empty text: it would come back as null."""
+        for key in self._task.partition_keys:
+            if pa.types.is_string(self.schema.field(key).type):
+                empty = pc.fill_null(pc.equal(rows.column(key), ""), False)
+                if empty.true_count:
+                    bad[key] = pc.or_(bad[key], empty) if key in bad else empty
 
     def _keep(self, reject: Reject) -> None:
         if self._rejects is None:
@@ -175,6 +186,34 @@ class _Work:
         self._quarantined += 1
         named = replace(reject, id=f"{self._attempt}:{self._quarantined}")
         self._rejects.write(json.dumps(named.to_dict()).encode() + b"\n")
+
+
+def _with_nulls(rows: pa.RecordBatch, bad: Mapping[str, pa.Array]) -> pa.RecordBatch:
+    arrays = [
+        pc.if_else(bad[name], pa.scalar(None, values.type), values) if name in bad else values
+        for name, values in zip(rows.schema.names, rows.columns, strict=True)
+    ]
+    return pa.record_batch(arrays, schema=rows.schema)
+
+
+def _reason(rows: pa.RecordBatch, source: Source | None, column: str, index: int) -> str:
+    if rows.column(column)[index].as_py() == "":
+        return "empty text cannot be the value of a partition"
+    shown = str(source.value(index) if source else None)[:_LONGEST_SHOWN]
+    return f'"{shown}" is not {told(rows.schema.field(column).type)}'
+
+
+def _wider(file: FileInTask, field: pa.Field, source: Source, timezone: str) -> Evidence:
+    """Return what the values say of their type, which must be more than the column's type holds.
+
+    Raises:
+        UnreadableFile: no type is wider: running the tasks again would not help.
+    """
+    seen = source.evidence()
+    is_widest = pa.types.is_string(field.type) or isinstance(source, ArrowSource)
+    if is_widest and storable(decide(merge(evidence_of(field.type), seen), timezone)) == field.type:
+        raise UnreadableFile(file.name, f'column "{field.name}" has values that {field.type} does not hold.')
+    return seen
 
 
 def _repeated(value: str, target: pa.DataType, rows: int) -> pa.Array:

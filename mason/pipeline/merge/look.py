@@ -36,6 +36,8 @@ def look_at_files(
     """
     reader = _reader(filesystem, options, len(files))
     problems = []
+    keys = {key for file in files for key in file.partition}
+    headers: dict[bool, list[str]] = {True: [], False: []}
     for file in files:
         try:
             modified = filesystem.get_file_info(file.path).mtime_ns or 0
@@ -47,10 +49,19 @@ def look_at_files(
             warnings.append(f"{file.name}: it is empty.")
             continue
         warnings += [f"{file.name}: {problem}." for problem in schema.warnings]
+        headers[schema.header].append(file.name)
+        if missing := sorted(keys - file.partition.keys()):
+            told = f"no folder of its path says {', '.join(missing)}, as those of other files do"
+            warnings.append(f"{file.name}: {told}.")
         ranges = _ranges(filesystem, file, schema)
         yield PlannedFile(file, modified, schema, constants_of(file, options.extract_paths), ranges)
     if problems:
         raise PlanRefused(problems)
+    if headers[True]:
+        warnings += [
+            f"{name}: it has no header, unlike others: its columns are called col_0 and so on."
+            for name in headers[False]
+        ]
 
 
 def constants_of(file: DataFile, extract_paths: bool) -> Mapping[str, str | None]:

@@ -66,7 +66,7 @@ def _inside_files(planned: Sequence[PlannedFile], names: Names) -> Iterator[str]
 def _between_files(planned: Sequence[PlannedFile]) -> Iterator[str]:
     first: dict[str, tuple[str, str]] = {}
     for each in planned:
-        for name in each.schema.columns:
+        for name in [*each.schema.columns, *each.constants]:
             other, file = first.setdefault(name.casefold(), (name, each.file.name))
-            if other != name and file != each.file.name:
+            if other != name and (file != each.file.name or name in each.constants):
                 yield f'"{other}" in {file} and "{name}" in {each.file.name} differ only in case.'

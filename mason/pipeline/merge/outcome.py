@@ -16,6 +16,7 @@ from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.task import TaskResult
 from mason.pipeline.rejects import Reject
 from mason.pipeline.table_commit import CommitRecord
+from mason.util.words import counted
 
 FEW_RECORDS = 10
 
@@ -93,15 +94,18 @@ class MergeResult:
         set_aside = f", {self.quarantined:,} quarantined" if self.quarantined else ""
         if not self.rounds:
             return f"Nothing new: all {self.plan.merged_before:,} files are in {self.plan.job.output} already."
-        return f"{self.rows_in:,} records in, {self.rows_out:,} rows out{set_aside}: {self.plan.job.output}"
+        taken, written = counted(self.rows_in, "record"), counted(self.rows_out, "row")
+        return f"{taken} in, {written} out{set_aside}: {self.plan.job.output}"
 
     @property
     def warnings(self) -> Iterator[str]:
         for column, count in self.sums.differing.items():
             if count:
-                yield (f'Column "{column}" is what the folders say; {count:,} values in the files differ from that.')
+                found = counted(count, "value")
+                yield f'Column "{column}" is what the folders say; {found} in the files differ from that.'
         for column, count in self.values_nulled.items():
-            yield f'{count:,} values of column "{column}" are null because they are no {self._type(column)}.'
+            nulled = counted(count, "value")
+            yield f'In column "{column}" {nulled} became null for not being of type {self._type(column)}.'
 
     def to_dict(self) -> dict[str, Any]:
         told = {

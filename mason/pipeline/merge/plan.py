@@ -168,6 +168,8 @@ def plan_merge(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
     merged = Sources.of(table.lineage()) if job.options.incremental else Sources()
     new = merged.without_merged(filesystem, files)
     planned = list(look_at_files(filesystem, job.options, new, warnings))
+    if new and not planned:
+        raise NoData(f'All data files at "{job.inputs}" are empty.')
     if job.options.names is Names.FOLD:
         planned = fold_names(planned)
     elif twins := find_twins(planned, job.options.names):
@@ -261,7 +263,7 @@ def _with_conflicts(plan: MergePlan, columns: Mapping[str, FoundColumn], warning
     }
     if options.on_conflict is OnConflict.STRING:
         conflicts = [replace(each, chosen="string") for each in conflicts]
-    absent = [name for name in plan.given if name not in columns and not _is_constant(plan.files, name)]
+    absent = [name for name in plan.given if plan.files and name not in columns and not _is_constant(plan.files, name)]
     warnings += [f'No file has the column "{name}" of the schema: it is null in every row.' for name in absent]
     return replace(plan, conflicts=conflicts, types_in_conflict=types, warnings=warnings)
 
@@ -272,6 +274,10 @@ def _gather(planned: Sequence[PlannedFile]) -> dict[str, FoundColumn]:
         for name, seen in each.schema.columns.items():
             if name not in each.constants:  # what the folder says wins over the file
                 columns.setdefault(name, FoundColumn(name)).add(seen, each.file.name)
+    for name, seen in _folder_evidence(planned).items():
+        if name in columns:
+            first = next(each.file.name for each in planned if name in each.constants)
+            columns[name].add(seen, first)
     return columns
 
 

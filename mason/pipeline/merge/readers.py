@@ -15,13 +15,15 @@ import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
 from mason.pipeline.blocks import read_blocks, read_range
+from mason.pipeline.columnar_files import parsing
 from mason.pipeline.csv_chunks import CHUNK, Chunk, cut_chunks
 from mason.pipeline.csv_parse import Dialect, ParsedChunk, join_fields, parse_chunk
 from mason.pipeline.files import DataFile
-from mason.pipeline.json_parse import Line, NotAnObject, ParsedLines, cut_lines, lines_in, load_object, parse_lines
+from mason.pipeline.json_parse import Line, ParsedLines, cut_lines, lines_in, parse_lines
+from mason.pipeline.json_values import NotAnObject, load, load_object
 from mason.pipeline.merge.task import FileInTask
 from mason.pipeline.rejects import Reject
-from mason.pipeline.sources import ArrowSource, Source, TextSource, ValueSource
+from mason.pipeline.sources import ArrowSource, Source, TextSource, ValueSource, with_text_inside
 
 BLOCK = CHUNK  # one block is one chunk: nothing is copied to make it larger
 ROWS = 20_000
@@ -90,11 +92,22 @@ def _read_csv(filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[str
     dialect = Dialect(file.delimiter, len(file.columns), nulls)
     number = file.first_record
     for chunk in cut_chunks(_utf8_blocks(filesystem, file), file.delimiter, offset=file.offset):
-        is_first = chunk.offset == 0
         parsed = parse_chunk(chunk, dialect)
-        skipped = 1 if is_first and file.header and parsed.records else 0
+        skipped = _header_rows(file, chunk, parsed) if chunk.offset == 0 and file.header and parsed.records else 0
         yield _csv_batch(file, chunk, parsed, number, skipped)
         number += max(len(chunk.scan.ends), parsed.records)
+
+
+def _header_rows(file: FileInTask, chunk: Chunk, parsed: ParsedChunk) -> int:
+    """How many rows the header takes: itself, and in a file of one column the blank lines before it.
+
+    Raises:
+        UnreadableFile: the header is no good record, so that the row after it would be taken for it.
+    """
+    if parsed.bad and (not len(parsed.indices) or parsed.bad[0].index < parsed.indices[0]):
+        raise UnreadableFile(file.name, f"its header cannot be read: {parsed.bad[0].reason}.")
+    blank = chunk.text[: len(chunk.text) - len(chunk.text.lstrip(b"\r\n"))]
+    return 1 + (len(blank.splitlines()) if len(file.columns) == 1 else 0)
 
 
 def _csv_batch(file: FileInTask, chunk: Chunk, parsed: ParsedChunk, number: int, skipped: int) -> Batch:
@@ -135,9 +148,12 @@ def _utf8_blocks(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[byte
         yield from blocks
         return
     decoder = codecs.getincrementaldecoder(file.encoding)("surrogateescape")
-    for block in blocks:
-        yield decoder.decode(block).encode("utf-8", "surrogateescape")
-    yield decoder.decode(b"", final=True).encode("utf-8", "surrogateescape")
+    try:
+        for block in blocks:
+            yield decoder.decode(block).encode("utf-8", "surrogateescape")
+        yield decoder.decode(b"", final=True).encode("utf-8", "surrogateescape")
+    except UnicodeDecodeError as error:  # UTF-16, whose broken pairs nothing can stand for
+        raise UnreadableFile(file.name, f"it is not valid {file.encoding.upper()}: {error.reason}.") from error
 
 
 def _blocks(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[bytes]:
@@ -196,7 +212,7 @@ def _read_json(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]
     """Read an array of objects, or one object: JSON that is not in lines has no place to be cut at."""
     content = b"".join(_utf8_blocks(filesystem, file)).removeprefix(codecs.BOM_UTF8)
     try:
-        value = json.loads(content)
+        value = load(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise UnreadableFile(file.name, f"it is not valid JSON: {error}.") from error
     elements = value if isinstance(value, list) else [value]
@@ -213,8 +229,13 @@ def _read_msgpack(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Bat
     from mason.pipeline.msgpack_files import Maps
 
     maps = Maps(file.name, _blocks(filesystem, file))
-    while rows := maps.take(ROWS):
-        yield _rows_batch(rows, len(rows), [])
+    while (rows := maps.take(ROWS)) or maps.others:
+        rejects = [
+            Reject(file.name, number, -1, "", "it is not a Msgpack map", json.dumps(value, default=str))
+            for number, value in maps.others
+        ]
+        maps.others.clear()
+        yield _rows_batch(rows, len(rows) + len(rejects), rejects)
     if maps.problem:
         raise UnreadableFile(file.name, f"only its beginning could be read: {maps.problem}.")
 
@@ -228,7 +249,7 @@ def _rows_batch(rows: Sequence[Mapping[Any, Any]], records: int, rejects: Sequen
 def _read_parquet(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
     import pyarrow.parquet as pq
 
-    with filesystem.open_input_file(file.path) as source:
+    with filesystem.open_input_file(file.path) as source, parsing(file.name, "Parquet"):
         parquet = pq.ParquetFile(source)
         batches = parquet.iter_batches(batch_size=_rows_at_once(parquet.metadata), use_threads=False)
         yield from _declared(file, batches, parquet.metadata.num_rows)
@@ -238,13 +259,13 @@ def _rows_at_once(stored: Any) -> int:
     """As many rows as make a good row group again, but no more than fit some memory."""
     groups = [stored.row_group(number) for number in range(stored.num_row_groups)]
     size = sum(group.total_byte_size for group in groups) // max(stored.num_rows, 1) + 1
-    return max(min(ROW_GROUP, 4 * BLOCK // size), 1)
+    return max(min(ROW_GROUP, int(4 * BLOCK // size)), 1)
 
 
 def _read_orc(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
     from pyarrow import orc
 
-    with filesystem.open_input_file(file.path) as source:
+    with filesystem.open_input_file(file.path) as source, parsing(file.name, "ORC"):
         stored = orc.ORCFile(source)
         yield from _declared(file, map(stored.read_stripe, range(stored.nstripes)), stored.nrows)
 
@@ -254,12 +275,15 @@ def _read_avro(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]
 
     from mason.pipeline.avro_types import arrow_schema
 
-    with filesystem.open_input_stream(file.path, compression=None) as source:
+    with filesystem.open_input_stream(file.path, compression=None) as source, parsing(file.name, "Avro"):
         reader = fastavro.reader(source)
         schema = arrow_schema(reader.writer_schema)
         while rows := list(islice(reader, ROWS)):
             columns: dict[str, Source] = {
-                field.name: ArrowSource(pa.array([row.get(field.name) for row in rows], field.type)) for field in schema
+                field.name: ArrowSource(
+                    pa.array(with_text_inside([row.get(field.name) for row in rows], field.type), field.type)
+                )
+                for field in schema
             }
             yield Batch(columns, len(rows), len(rows))
 

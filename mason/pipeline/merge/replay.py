@@ -31,6 +31,7 @@ from mason.pipeline.table_commit import CommitRecord, TableFolder
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.types import NOTHING
 from mason.pipeline.work import Progress
+from mason.util.words import counted
 
 
 @dataclass(frozen=True)
@@ -79,12 +80,13 @@ class ReplayResult:
 
     @property
     def summary(self) -> str:
-        return f"{self.merge.rows_in:,} records mended, {self.merge.rows_out:,} rows added: {self.plan.job.table}"
+        mended, added = counted(self.merge.rows_in, "record"), counted(self.merge.rows_out, "row")
+        return f"{mended} mended, {added} added: {self.plan.job.table}"
 
     @property
     def warnings(self) -> Iterable[str]:
         if self.merge.quarantined:
-            yield f"{self.merge.quarantined:,} records still do not fit: they are in the quarantine again."
+            yield f"{counted(self.merge.quarantined, 'record')} did not fit again: see the quarantine."
 
     def to_dict(self) -> dict[str, Any]:
         merged = self.merge
@@ -126,7 +128,9 @@ def plan_replay(filesystem: pafs.FileSystem, job: ReplayJob) -> ReplayPlan:
     if problems:
         raise PlanRefused(problems)
     if not changed:
-        raise NotMended(f"None of the {len(mended):,} records in {job.mended} was changed.", hint='Mend their "Raw".')
+        raise NotMended(
+            f"None of the {counted(len(mended), 'record')} in {job.mended} was changed.", hint='Mend their "Raw".'
+        )
     unchanged = len(mended) - len(changed)
     return ReplayPlan(job, current, changed, unchanged, len(quarantined) - len(mended))
 

@@ -16,6 +16,7 @@ from mason.pipeline.merge.replay import ReplayJob, ReplayPlan, ReplayResult, pla
 from mason.pipeline.merge.run import run_merge
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
+from mason.util.words import counted
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ class MergeWork:
     @property
     def summary(self) -> str:
         sizes = self.task_bytes
-        return f"Planned {len(self.merge.files):,} files, {sum(sizes):,} bytes, {len(sizes):,} tasks."
+        files, tasks = counted(len(self.merge.files), "file"), counted(len(sizes), "task")
+        return f"Planned {files}, {sum(sizes):,} bytes, {tasks}."
 
     @property
     def warnings(self) -> Iterable[str]:
@@ -64,12 +66,12 @@ class ReplayWork:
 
     @property
     def summary(self) -> str:
-        return f"Planned {len(self.replay.records):,} records."
+        return f"Planned {counted(len(self.replay.records), 'record')}."
 
     @property
     def warnings(self) -> Iterable[str]:
         if self.replay.unchanged:
-            yield f"{self.replay.unchanged:,} records are as they were: they stay in the quarantine."
+            yield f"As it was, and so still in the quarantine: {counted(self.replay.unchanged, 'record')}."
 
     @property
     def task_bytes(self) -> Sequence[int]:

@@ -3,6 +3,7 @@ from pathlib import Path
 
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
+from mason.engines.execution.models.job import Job
 from mason.errors import InvalidParameters
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
@@ -11,6 +12,7 @@ from mason.pipeline.merge.mended import export_rejects
 from mason.pipeline.merge.replay import ReplayJob
 from mason.pipeline.rejects import read_quarantine
 from mason.util.environment import MasonEnvironment
+from mason.util.words import counted
 
 
 class TableQuarantine(OperatorDefinition):
@@ -45,12 +47,12 @@ class TableQuarantine(OperatorDefinition):
         path, file = parameters.get_required("path"), _file(parameters)
         storage = config.storage.client_for(path)
         count = export_rejects(read_quarantine(storage.filesystem(), storage.path(path).path), Path(file))
-        resp.add_info(f'{count:,} records are in {file}. Mend their "Raw", then replay them.')
+        resp.add_info(f'{counted(count, "record")} exported to {file}. Mend the "Raw" of each, then replay them.')
         resp.add_data({"File": file, "Records": count})
         return OperatorResponse(resp)
 
 
-def _replay(config: ValidConfig, parameters: ValidatedParameters) -> object:
+def _replay(config: ValidConfig, parameters: ValidatedParameters) -> Job:
     path = parameters.get_required("path")
     storage = config.storage.client_for(path)
     return ReplayJob(storage.path(path).path, _file(parameters), storage.address()).to_job()

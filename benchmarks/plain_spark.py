@@ -1,0 +1,46 @@
+"""Plain PySpark with a warm session, as a user would write it: INPUTS INFERRED GIVEN (two outputs)."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from pyspark.sql import SparkSession
+
+from benchmarks.child import answer
+from mason.clients.spark.java_home import java_home
+
+SCHEMA = (
+    "id bigint, customer string, city string, price double, qty bigint, day date, at timestamp_ntz, flag boolean, "
+    "code string, ratio double, note string"
+)
+
+
+def main(inputs: str, inferred: str, given: str) -> None:
+    """Merge once for each line of stdin."""
+    os.environ["JAVA_HOME"] = str(java_home())
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    spark = (
+        SparkSession.builder.master("local[*]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "localhost")
+        .config("spark.driver.memory", "4g")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.warehouse.dir", inferred + "-warehouse")
+        .getOrCreate()
+    )
+
+    def merge(how: str) -> None:
+        if how == "inferred":
+            frame = spark.read.csv(inputs, header=True, inferSchema=True)
+        else:
+            frame = spark.read.csv(inputs, header=True, schema=SCHEMA)
+        frame.write.mode("overwrite").parquet(inferred if how == "inferred" else given, compression="snappy")
+
+    answer(merge)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
