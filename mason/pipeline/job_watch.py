@@ -25,6 +25,7 @@ from mason.state.models import Lease, Record, RecordKind
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from mason.util.redaction import Redactor
+from mason.util.words import counted
 
 LOG = logging.getLogger("mason.pipeline")
 TRACE = 5
@@ -66,7 +67,7 @@ class JobWatch:
 
     def begin(self, tasks: int) -> None:
         """Say that tasks are run now, or run again."""
-        self.note(f"Running {tasks:,} tasks.")
+        self.note(f"Running {counted(tasks, 'task')}.")
         self._tally.begin(tasks)
         self._look_up()
         if tasks:

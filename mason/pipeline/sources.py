@@ -169,7 +169,11 @@ def _given_values(values: Sequence[Any], target: pa.DataType, timezone: str) -> 
 
 
 def _exactly(value: Any, target: pa.DataType) -> Any:
-    """A number as Arrow takes it without cutting anything off: it would make 1 of 1.5 for an integer."""
+    """A value as Arrow takes it for what it is: it would make 1 of 1.5 for an integer, and a date of a number."""
+    if isinstance(value, bool) != pa.types.is_boolean(target) and value is not None:
+        raise pa.ArrowInvalid("a truth value is no number")
+    if isinstance(value, int | float) and pa.types.is_temporal(target):
+        raise pa.ArrowInvalid("a number is no time")
     if not isinstance(value, float):
         return value
     if pa.types.is_integer(target):
@@ -183,6 +187,8 @@ def _given_declared(values: pa.Array, target: pa.DataType, timezone: str) -> pa.
     """Arrow's casts of single values lose nothing; something nested must have the type already, or a narrower one."""
     if pa.types.is_nested(target) and storable(decide(merge(evidence_of(target), evidence_of(values.type)))) != target:
         raise pa.ArrowInvalid("it has other fields")
+    if pa.types.is_temporal(target) and not pa.types.is_temporal(values.type):
+        raise pa.ArrowInvalid("a number is no time")
     if pa.types.is_nested(target) or pa.types.is_string(target) or pa.types.is_timestamp(target):
         return _must_fit(_fit_declared(values, target, timezone))
     if pa.types.is_boolean(values.type) != pa.types.is_boolean(target):

@@ -226,7 +226,7 @@ def test_a_record_keeps_what_was_said_with_the_times_and_a_list_does_not(mason: 
     said = [line.split(" ", 1)[1] for line in log]
     assert said[0].startswith("Planned 2 files, ")
     assert "warning: a.csv: record 3 has 1 field instead of 2." in said
-    assert said.count("Running 1 tasks.") == 2
+    assert said.count("Running 1 task.") == 2
     wider = [line for line in said if line.startswith('Column "a" is ') and line.endswith("the tasks run again.")]
     assert len(wider) == 1 and wider[0] in told.stderr
     assert said[-1] == "Committed."

@@ -64,7 +64,7 @@ def test_who_waits_at_a_terminal_sees_a_bar_that_is_gone_at_the_end(here: Mason)
 
     assert BAR.search(written)
     screen = [seen_at_last(line) for line in written.split("\n")]
-    assert "2 records in, 1 rows out, 1 quarantined: " + str(here.folder / "out") in screen
+    assert "2 records in, 1 row out, 1 quarantined: " + str(here.folder / "out") in screen
     assert not [line for line in screen if "of 1 tasks" in line], "nothing of the bar is left"
 
 

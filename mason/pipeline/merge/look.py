@@ -13,11 +13,13 @@ from mason.pipeline.file_reader import FileReader
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.files import DataFile
 from mason.pipeline.formats import checked_format
+from mason.pipeline.line_splits import find_line_ranges
 from mason.pipeline.merge.job import MergeOptions
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.sampling import budget_for
 
 CUT_BYTES = 128 * 1024 * 1024
+CUT_LINES_BYTES = 32 * 1024 * 1024  # lines cost more to parse, and nothing to cut
 
 
 class PlanRefused(Problems):
@@ -84,7 +86,9 @@ def _reader(filesystem: pafs.FileSystem, options: MergeOptions, files: int) -> F
 
 def _ranges(filesystem: pafs.FileSystem, file: DataFile, schema: FileSchema) -> Sequence[Range]:
     """Only plain text of known ends can be cut: compressed or transcoded text has no places to begin at."""
-    plain = schema.format == "csv" and schema.encoding == "utf-8" and file.size > CUT_BYTES
-    if not plain or is_compressed(filesystem, file.path):
+    least = {"csv": CUT_BYTES, "jsonl": CUT_LINES_BYTES}.get(schema.format)
+    if least is None or file.size <= least or schema.encoding != "utf-8" or is_compressed(filesystem, file.path):
         return ()
-    return find_ranges(filesystem, file.path, file.size, schema.delimiter, CUT_BYTES // 2)
+    if schema.format == "jsonl":
+        return find_line_ranges(filesystem, file, least // 2)
+    return find_ranges(filesystem, file.path, file.size, schema.delimiter, least // 2)
