@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
 DONE = "done: "
 _SECONDS_TO_END = 30
+_LINES_SHOWN = 20
 
 
 class Child:
@@ -18,8 +20,9 @@ class Child:
         self._command = [sys.executable, "-m", module, *arguments]
 
     def __enter__(self) -> Child:
+        self._log = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
-            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True
         )
         return self
 
@@ -31,6 +34,7 @@ class Child:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._log.close()
 
     def ask(self, word: str) -> str:
         """Have something done, and return what the process says of it."""
@@ -41,7 +45,9 @@ class Child:
         for line in self._process.stdout:
             if line.startswith(DONE):
                 return line.removeprefix(DONE).strip()
-        raise RuntimeError(f"{' '.join(self._command[1:3])} ended before it was done with {word}.")
+        self._log.seek(0)
+        last = self._log.read().decode(errors="replace").splitlines()[-_LINES_SHOWN:]
+        raise RuntimeError("\n".join([f"{self._command[2]} ended before it was done with {word}:", *last]))
 
 
 def answer(work: Callable[[str], object]) -> None:

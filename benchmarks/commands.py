@@ -16,9 +16,8 @@ from pathlib import Path
 
 from benchmarks.measure import Comparison, Contestant, Result, Runs, interleaved
 from benchmarks.profiling import profile_command
-from benchmarks.script import PROJECT, Script, script
+from benchmarks.script import MASON, PROJECT, Script, script
 
-MASON = str(Path(sys.executable).parent / "mason")
 OPERATORS = 20
 FILES = 1_000
 ROWS = 100

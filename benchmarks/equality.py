@@ -17,35 +17,44 @@ class Different(Exception):
 
 @dataclass(frozen=True)
 class Written:
-    """The Parquet files that a contestant wrote; `lacks` are columns that it is known to lose."""
+    """The Parquet files that a contestant wrote."""
 
     label: str
     folder: Path
-    lacks: frozenset[str] = frozenset()
 
 
 def proven_equal(written: Sequence[Written], columns: Mapping[str, str], but: Collection[str] = ()) -> list[Output]:
     """Return what each wrote. `columns` says how every column is made comparable: a price may be decimal or double.
 
-    The columns of `but` are not compared, since a rival mangles them.
+    The columns of `but` are not compared, since a rival mangles or loses them.
 
     Raises:
         Different: columns or rows differ.
     """
-    compared = [how for name, how in columns.items() if name not in but]
-    outputs = [_output(each, columns, compared) for each in written]
+    compared = {name: how for name, how in columns.items() if name not in but}
+    for each in written:
+        _check_columns(each, columns, compared)
+    outputs = [_output(each, list(compared.values())) for each in written]
     if len({(each.rows, each.digest) for each in outputs}) != 1:
         raise Different("\n".join(f"{each.label}: {each.rows:,} rows, digest {each.digest}" for each in outputs))
     return outputs
 
 
-def _output(written: Written, columns: Mapping[str, str], compared: Sequence[str]) -> Output:
-    files = f"read_parquet('{written.folder}/*.parquet')"
+def _check_columns(written: Written, allowed: Collection[str], needed: Collection[str]) -> None:
     with duckdb.connect() as db:
-        found = {name for name, *_ in db.execute(f"DESCRIBE FROM {files}").fetchall()}
-        if found != columns.keys() - written.lacks:
-            raise Different(f"{written.label} has the columns {', '.join(sorted(found))}.")
-        row = f"hash({', '.join(compared)})"
-        (counts,) = db.execute(f"SELECT count(*), sum({row}::HUGEINT), bit_xor({row}) FROM {files}").fetchall()
+        found = {name for name, *_ in db.execute(f"DESCRIBE FROM {_files(written)}").fetchall()}
+    if not set(needed) <= found <= set(allowed):
+        raise Different(f"{written.label} has the columns {', '.join(sorted(found))}.")
+
+
+def _output(written: Written, compared: Sequence[str]) -> Output:
+    row = f"hash({', '.join(compared)})"
+    with duckdb.connect() as db:
+        query = f"SELECT count(*), sum({row}::HUGEINT), bit_xor({row}) FROM {_files(written)}"
+        ((rows, total, parity),) = db.execute(query).fetchall()
     size = sum(file.stat().st_size for file in written.folder.glob("*.parquet"))
-    return Output(written.label, counts[0], f"{counts[1]:x}-{counts[2]:x}", size)
+    return Output(written.label, rows, f"{total:x}-{parity:x}", size)
+
+
+def _files(written: Written) -> str:
+    return f"read_parquet('{written.folder}/*.parquet')"

@@ -31,6 +31,7 @@ from tests.cluster import Cluster, events_of, standalone_cluster
 AT_LEAST = 1.7
 SIZE = 2 * CSV.size  # what the start of the executors' Python costs is the less, the more there is to do
 COUNTS = (1, 2)
+LABELS = {1: "one", 2: "two"}
 
 
 @dataclass
@@ -77,7 +78,7 @@ def measure(running: Script, cluster: Cluster) -> Result:
         "executors",
         f"{CSV.describe(inputs)}, {len(tasks)} tasks",
         _comparisons(found[1], found[2]),
-        proven_equal([Written(f"with {count}", running.folder / f"out{count}") for count in COUNTS], CSV.columns),
+        proven_equal([Written(LABELS[count], Path(jobs[count].output)) for count in COUNTS], CSV.columns),
         [f"The tasks read {sizes} MB."],
     )
     if running.wants_profile(result):
@@ -121,7 +122,7 @@ def warm_up(_: int) -> None:
 
 def _comparisons(one: Figures, two: Figures) -> list[Comparison]:
     def compared(job: str, ones: list[float], twos: list[float], limit: float | None = None) -> Comparison:
-        return Comparison(job, Runs("two", twos), Runs("one", ones), limit=limit, ratio_is="speed-up")
+        return Comparison(job, Runs(LABELS[2], twos), Runs(LABELS[1], ones), limit=limit, ratio_is="speed-up")
 
     return [
         compared("tasks", one.tasks, two.tasks, AT_LEAST),

@@ -41,7 +41,10 @@ CSV = MergeBenchmark(
     data.write_csv_files,
     "read_csv('{}/*.csv', union_by_name = true)",
     0.85,
-    _plain(data.COLUMNS + ",extra", price="DOUBLE", ratio="DOUBLE"),
+    {
+        **_plain(data.COLUMNS + ",extra", id="BIGINT", qty="BIGINT", price="DOUBLE", ratio="DOUBLE"),
+        **_plain("day,at,flag", day="DATE", at="TIMESTAMP", flag="BOOLEAN"),
+    },
 )
 QUOTED = MergeBenchmark(
     "merge_quoted_csv",

@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow.fs as pafs
 
 from benchmarks.measure import HotSpot, Profile
+from benchmarks.script import MASON
 from mason.pipeline.merge.job import MergeJob
 from mason.pipeline.merge.kernel import merge_task
 from mason.pipeline.merge.plan import plan_merge
@@ -34,7 +35,8 @@ def profile_kernel(job: MergeJob, folder: Path) -> Profile:
 def profile_command(what: str, arguments: Sequence[str], folder: Path) -> Profile:
     """Return the profile of a command of Mason's, a process of its own."""
     file = folder / "profile"
-    command = [sys.executable, "-m", "cProfile", "-o", str(file), "-m", "mason", *arguments]
+    # -P: with another path of Python the command would not fit the warm server that is there, and start one.
+    command = [sys.executable, "-P", "-m", "cProfile", "-o", str(file), MASON, *arguments]
     subprocess.run(command, check=True, capture_output=True, timeout=300)
     return _profile(what, pstats.Stats(str(file)))
 

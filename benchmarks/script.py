@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from pathlib import Path
 from benchmarks.measure import RESULTS, Result, machine, today
 
 PROJECT = Path(__file__).resolve().parent.parent
+MASON = str(Path(sys.executable).parent / "mason")
 MOST_SECONDS = 2 * 3600
 BUSY = 0.5
 

@@ -19,7 +19,7 @@ from benchmarks.equality import Written, proven_equal
 from benchmarks.jobs import CSV
 from benchmarks.measure import Comparison, Contestant, Result, interleaved, seconds
 from benchmarks.profiling import profile_command
-from benchmarks.script import PROJECT, Script, script
+from benchmarks.script import MASON, PROJECT, Script, script
 from mason.clients.spark.server.record import TOKEN, ServerRecord
 from mason.clients.spark.server.runtime import runtime_folder
 from mason.clients.spark.server.warm import server_folders
@@ -28,11 +28,7 @@ AT_MOST = 1.5
 WARM_UPS = 3
 ROWS = 300
 MOST_SECONDS = 180
-COLUMNS = {
-    **{name: how for name, how in CSV.columns.items() if name != "extra"},
-    "at": 'CAST("at" AS TIMESTAMP)',
-}
-MASON = str(Path(sys.executable).parent / "mason")
+COLUMNS = {name: how for name, how in CSV.columns.items() if name != "extra"}
 CONFIGURATION = """\
 id: bench
 metastore_engine: local

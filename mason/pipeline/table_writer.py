@@ -38,14 +38,20 @@ class TableWriter:
 
     def write(self, batch: pa.RecordBatch | pa.Table) -> None:
         if self._writer is None:
-            path = f"{self._folder}/{self._name}"
-            self._filesystem.create_dir(path.rpartition("/")[0], recursive=True)
-            sink = self._stack.enter_context(self._filesystem.open_output_stream(path))
+            self._make_folders()
+            sink = self._stack.enter_context(self._filesystem.open_output_stream(f"{self._folder}/{self._name}"))
             repeating = [leaf for name in self._schema.names for leaf in _repeating(name, batch.column(name))]
             self._writer = self._stack.enter_context(
                 pq.ParquetWriter(sink, self._schema, compression=CODEC, use_dictionary=repeating)
             )
         self._writer.write(batch)
+
+    def _make_folders(self) -> None:
+        """Make the folders of a partition, not the one above: a task that outlives its job must not bring it back."""
+        place = self._folder
+        for part in self._name.split("/")[:-1]:
+            place = f"{place}/{part}"
+            self._filesystem.create_dir(place, recursive=False)
 
     def __enter__(self) -> TableWriter:
         return self

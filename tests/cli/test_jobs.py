@@ -24,7 +24,8 @@ HERE = "metastore_engine: local\nstorage_engine: local\nexecution_engine: local\
 STEP_BY_STEP = textwrap.dedent(
     """
     import sys, time
-        import mason.pipeline.merge.plan as plan
+    from pathlib import Path
+    import mason.pipeline.merge.plan as plan
     from mason.clients.response import Response
     from mason.errors import MasonError
     from mason.pipeline.execution import PipelineExecutionClient
@@ -70,7 +71,8 @@ class Job:
         command = [sys.executable, "-c", STEP_BY_STEP, str(self.mason.folder), beats]
         environment = self.mason.environment()
         self.process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-        eventually(lambda: list(self.mason.folder.glob(".out.mason-*")))
+        eventually(lambda: list(self.mason.folder.glob(".out.mason-*")) or self.process.poll() is not None)
+        assert self.process.poll() is None, self.process.communicate()
 
     @property
     def id(self) -> str:

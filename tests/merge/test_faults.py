@@ -289,3 +289,16 @@ def test_a_table_of_nothing_but_its_schema_can_be_merged(merge: Merge) -> None:
     result = merge.run()
 
     assert (result.rows_in, result.rows_out) == (0, 0)
+
+
+def test_a_task_that_outlives_its_job_does_not_bring_the_staging_folder_back(merge: Merge) -> None:
+    from mason.pipeline.merge.kernel import merge_task
+    from mason.pipeline.merge.task import tasks_of
+
+    merge.given("bad.csv", "a,b\n1\n2,2\n")
+    gone = merge.root / "gone"
+    for keys in ([], ["a"]):
+        (task,) = tasks_of(merge.plan(repartition_keys=keys), str(gone), "job")
+        with pytest.raises(OSError, match="gone"):
+            merge_task(task.to_bytes())
+    assert not gone.exists()

@@ -9,14 +9,19 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from mason.pipeline.merge.kernel import merge_task
+from mason.pipeline.merge.task import tasks_of
 from mason.pipeline.table_commit import TableFolder
 from scripts.kill_merges import ENGINES, PHASES, Site, kill_merges, merge_command, unsettled
-from tests.conftest import Mason, write
+from tests.conftest import PROJECT, Mason, write
+from tests.merge.conftest import Merge
 from tests.spark.conftest import eventually
 
 pytestmark = pytest.mark.timeout(600)
@@ -27,6 +32,15 @@ KILLS = {
     ("worker", "warm"): {"plan": 1, "tasks": 1, "commit": 1},
     ("server", "warm"): {"plan": 1, "tasks": 1, "commit": 1},
 }
+NEARLY_PUBLISHED = """
+import os, sys
+from pathlib import Path
+import mason.pipeline.table_commit as table_commit
+from tests.merge.conftest import Merge
+
+table_commit._sync_tree = lambda folder: os._exit(9)
+Merge(Path(sys.argv[1]), jobs=iter([500])).run()
+"""
 HERE = "metastore_engine: local\nstorage_engine: local\nexecution_engine: local\n"
 
 
@@ -59,6 +73,31 @@ def test_the_kill_loop_catches_a_commit_that_is_not_atomic(tmp_path: Path) -> No
     kills = list(kill_merges(site, "driver", "here", "commit", 2, random.Random(), "commit rename"))
 
     assert [kill for kill in kills if kill.outcome.startswith("broken")] != []
+
+
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_version_that_was_not_published_is_not_kept_as_a_former_one(merge: Merge, before: int) -> None:
+    merge.given("a.csv", "n\n1\n")
+    for _ in range(before):
+        merge.run()
+    died = subprocess.run([sys.executable, "-c", NEARLY_PUBLISHED, str(merge.root)], cwd=PROJECT, check=False)
+    assert died.returncode == 9
+
+    TableFolder(str(merge.output)).sweep()
+
+    assert list(merge.root.glob(".out.mason-job*")) == []
+    assert list(merge.output.glob("_mason/kept/*")) == []
+    assert merge.output.exists() == bool(before)
+
+
+def test_a_task_that_outlives_its_job_does_not_make_the_staging_folder_again(merge: Merge) -> None:
+    merge.given("a.csv", "n,t\n1\n2,x\n")
+    (task,) = tasks_of(merge.plan(), str(merge.root / ".out.mason-gone"), "gone")
+
+    with pytest.raises(FileNotFoundError):
+        merge_task(task.to_bytes())
+
+    assert not (merge.root / ".out.mason-gone").exists()
 
 
 def test_ctrl_c_ends_a_merge_on_the_warm_spark_and_leaves_spark_idle(site: Site) -> None:

@@ -11,6 +11,7 @@ import pytest
 from mason.clients.spark.runners import build_runner
 from mason.clients.spark.server.launch import free_port
 from mason.errors import ClientFailed, UnreadableFile
+from mason.pipeline.tasks import without_beats
 from tests.cluster import connect_server
 from tests.spark.conftest import KERNELS
 
@@ -29,7 +30,7 @@ def kernels(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_tasks_run_with_the_code_that_was_sent_along(port: int) -> None:
     runner = build_runner({"runner": {"type": "connect", "url": f"sc://localhost:{port}"}})
 
-    results = dict(runner.run("spark_kernels:whereabouts", [b"a", b"b", b"c"]))
+    results = dict(without_beats(runner.run("spark_kernels:whereabouts", [b"a", b"b", b"c"])))
 
     told = [json.loads(results[number]) for number in range(3)]
     assert [each["task"] for each in told] == ["a", "b", "c"]

@@ -32,6 +32,16 @@ def test_a_runner_that_is_not_there_yet_says_so(kind: str) -> None:
         build_runner({"runner": {"type": kind}})
 
 
+@pytest.mark.parametrize("kind", ["local", "submit"])
+def test_another_spark_than_the_one_that_is_wanted_is_refused(kind: str) -> None:
+    runner = {"type": kind, "master": "local[1]"}
+    with pytest.raises(InvalidConfiguration, match=r"spark_version: it says 3\.5, and pyspark 4\.1\."):
+        build_runner({"runner": {**runner, "spark_version": "3.5"}})
+    with pytest.raises(InvalidConfiguration, match="it says 4.11, and"):
+        build_runner({"runner": {**runner, "spark_version": "4.11"}})
+    assert build_runner({"runner": {**runner, "spark_version": "4.1"}})
+
+
 def test_a_runner_that_lacks_its_address_says_so() -> None:
     with pytest.raises(InvalidConfiguration, match="needs a url"):
         build_runner({"runner": {"type": "connect"}})

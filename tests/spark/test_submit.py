@@ -9,6 +9,7 @@ import pytest
 
 from mason.clients.spark.runners import build_runner
 from mason.errors import ClientFailed, UnreadableFile
+from mason.pipeline.tasks import without_beats
 from tests.cluster import Cluster, events_of, standalone_cluster
 from tests.spark.conftest import KERNELS
 
@@ -26,7 +27,11 @@ def kernels(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_executors_of_both_workers_do_the_tasks_with_the_code_that_was_shipped(cluster: Cluster) -> None:
-    results = dict(cluster.runner(executors=2).run("spark_kernels:whereabouts", [str(n).encode() for n in range(12)]))
+    results = dict(
+        without_beats(
+            cluster.runner(executors=2).run("spark_kernels:whereabouts", [str(n).encode() for n in range(12)])
+        )
+    )
 
     told = [json.loads(results[number]) for number in range(12)]
     assert [each["task"] for each in told] == [str(number) for number in range(12)]

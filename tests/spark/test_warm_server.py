@@ -16,6 +16,7 @@ from mason.clients.spark.runners.local import LocalRunner
 from mason.clients.spark.server.record import TOKEN
 from mason.clients.spark.settings import RunnerSettings
 from mason.errors import InvalidParameters, UnreadableFile
+from mason.pipeline.tasks import without_beats
 from tests.spark.conftest import Commands, eventually
 
 
@@ -29,7 +30,7 @@ def runner(commands: Commands) -> Iterator[LocalRunner]:
 def test_every_task_yields_its_own_result(runner: LocalRunner) -> None:
     tasks = [f"task {number}".encode() for number in range(200)]
 
-    results = dict(runner.run("spark_kernels:echo", tasks))
+    results = dict(without_beats(runner.run("spark_kernels:echo", tasks)))
 
     assert results == {number: b"done " + task for number, task in enumerate(tasks)}
 
@@ -41,7 +42,9 @@ def test_no_tasks_are_no_work(runner: LocalRunner) -> None:
 def test_large_tasks_and_any_bytes_arrive_whole(runner: LocalRunner) -> None:
     tasks = [bytes(range(256)) * 8000, b"", b"\0"]
 
-    assert dict(runner.run("spark_kernels:echo", tasks)) == {n: b"done " + task for n, task in enumerate(tasks)}
+    assert dict(without_beats(runner.run("spark_kernels:echo", tasks))) == {
+        n: b"done " + task for n, task in enumerate(tasks)
+    }
 
 
 def test_an_error_of_masons_comes_back_as_it_was_raised(runner: LocalRunner) -> None:
@@ -59,14 +62,14 @@ def test_a_bug_comes_back_with_the_traceback_of_the_task(runner: LocalRunner) ->
 
 
 def test_what_failed_once_is_tried_again(runner: LocalRunner, tmp_path: Path) -> None:
-    assert dict(runner.run("spark_kernels:flaky", [bytes(tmp_path / "flaky")])) == {0: b"well"}
-    assert dict(runner.run("spark_kernels:killed_once", [bytes(tmp_path / "killed")])) == {0: b"alive"}
+    assert dict(without_beats(runner.run("spark_kernels:flaky", [bytes(tmp_path / "flaky")]))) == {0: b"well"}
+    assert dict(without_beats(runner.run("spark_kernels:killed_once", [bytes(tmp_path / "killed")]))) == {0: b"alive"}
 
 
 def test_closing_the_results_interrupts_the_job(runner: LocalRunner, tmp_path: Path) -> None:
     notes = [tmp_path / f"note {number}" for number in range(6)]
     results = runner.run("spark_kernels:note_and_sleep", [bytes(note) for note in notes])
-    next(results)
+    next(without_beats(results))
 
     results.close()  # type: ignore[attr-defined]
 

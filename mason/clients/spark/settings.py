@@ -86,3 +86,8 @@ def default_memory() -> int:
     """Return the megabytes that a Spark on this machine may take: a quarter, but neither silly little nor a lot."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
     return max(min(total // 4, _MOST_MEMORY), min(_LEAST_MEMORY, total // 2))
+
+
+def is_version(found: str, wanted: str) -> bool:
+    """Say whether a version is the one that is wanted, which may be less exact: 4.1.4 is a 4.1."""
+    return f"{found}.".startswith(f"{wanted}.")

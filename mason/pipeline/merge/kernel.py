@@ -181,7 +181,8 @@ class _Work:
     def _keep(self, reject: Reject) -> None:
         if self._rejects is None:
             path = f"{self._task.staging}/{self._quarantine_path}"
-            self._filesystem.create_dir(path.rpartition("/")[0], recursive=True)
+            # Not what is above it: a task that outlives its job must not bring the staging folder back.
+            self._filesystem.create_dir(path.rpartition("/")[0], recursive=False)
             self._rejects = self._stack.enter_context(self._filesystem.open_output_stream(path))
         self._quarantined += 1
         named = replace(reject, id=f"{self._attempt}:{self._quarantined}")

@@ -14,6 +14,7 @@ from mason.clients.spark.runners.local import LocalRunner, connect
 from mason.clients.spark.server.launch import Launch
 from mason.clients.spark.settings import RunnerSettings
 from mason.errors import MasonError
+from mason.pipeline.tasks import without_beats
 
 
 def main(kernel: str, *tasks: str) -> dict[str, object]:
@@ -23,7 +24,7 @@ def main(kernel: str, *tasks: str) -> dict[str, object]:
         return _count(settings, tasks[0])
     local = LocalRunner(settings)
     try:
-        done = list(local.run(f"spark_kernels:{kernel}", [task.encode() for task in tasks]))
+        done = list(without_beats(local.run(f"spark_kernels:{kernel}", [task.encode() for task in tasks])))
     except MasonError as error:
         return {"error": f"{type(error).__name__}: {error}"}
     told: dict[str, object] = {"results": [[number, result.decode()] for number, result in sorted(done)]}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from mason.clients.spark.settings import RunnerSettings
-from mason.errors import Unsupported
+from mason.clients.spark.settings import RunnerSettings, is_version
+from mason.errors import InvalidConfiguration, Unsupported
 from mason.pipeline.tasks import TaskEvent
+from mason.util.packages import find_version
 
 
 class SparkRunner(Protocol):
@@ -31,8 +32,11 @@ def build_runner(configuration: Mapping[str, Any]) -> SparkRunner:
 
     Raises:
         Unsupported: this runner is not there yet.
+        InvalidConfiguration: the configuration wants another Spark than the one that is installed.
     """
     settings = RunnerSettings.of(configuration)
+    if settings.type in ("local", "submit"):
+        _check_version(settings)
     if settings.type == "local":
         from mason.clients.spark.runners.local import LocalRunner
 
@@ -48,3 +52,13 @@ def build_runner(configuration: Mapping[str, Any]) -> SparkRunner:
     raise Unsupported(
         f'The runner "{settings.type}" is not there yet.', hint="What works today: local, connect, submit."
     )
+
+
+def _check_version(settings: RunnerSettings) -> None:
+    if not settings.spark_version:
+        return  # asking for the installed version takes time, which few need to spend
+    installed = find_version("pyspark") or "none"
+    if not is_version(installed, settings.spark_version):
+        raise InvalidConfiguration(
+            [f"runner: spark_version: it says {settings.spark_version}, and pyspark {installed} is installed"]
+        )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from mason.clients.spark.code import write_archive
-from mason.clients.spark.settings import RunnerSettings
+from mason.clients.spark.settings import RunnerSettings, is_version
 from mason.errors import ClientFailed, InvalidConfiguration
 from mason.pipeline.tasks import TaskEvent
 
@@ -77,11 +77,14 @@ class ConnectRunner:
         try:
             for name, value in self._settings.conf.items():
                 spark.conf.set(name, value)
-            _ = spark.version
+            version = spark.version
         except Exception as error:
             raise ClientFailed(
                 f"The Spark Connect server at {self._server} does not answer: {_first(error)}"
             ) from error
+        wanted = self._settings.spark_version
+        if wanted and not is_version(version, wanted):
+            raise ClientFailed(f"The Spark Connect server at {self._server} is Spark {version}, not {wanted}.")
         return spark
 
     def _ship(self, spark: SparkSession, kernel: str) -> None:

@@ -1,0 +1,20 @@
+from mason.clients.response import Response
+from mason.configurations.valid_config import ValidConfig
+from mason.operators.operator_definition import OperatorDefinition
+from mason.operators.operator_response import OperatorResponse
+from mason.operators.table_place import find_table
+from mason.parameters.validated_parameters import ValidatedParameters
+from mason.pipeline.table_versions import list_versions
+from mason.util.environment import MasonEnvironment
+
+
+class TableHistory(OperatorDefinition):
+    """Return the versions of a table: which job made each, its rows, and how its schema changed."""
+
+    def run(
+        self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
+    ) -> OperatorResponse:
+        place = find_table(config, parameters, resp)
+        for version in list_versions(place.path)[: parameters.get_optional("limit")]:
+            resp.add_data(version)
+        return OperatorResponse(resp)

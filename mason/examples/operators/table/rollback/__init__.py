@@ -1,0 +1,29 @@
+from uuid import uuid4
+
+from mason.clients.response import Response
+from mason.configurations.valid_config import ValidConfig
+from mason.operators.operator_definition import OperatorDefinition
+from mason.operators.operator_response import OperatorResponse
+from mason.operators.table_place import find_table
+from mason.parameters.validated_parameters import ValidatedParameters
+from mason.pipeline.table_versions import find_version, list_versions, roll_back
+from mason.util.environment import MasonEnvironment
+
+
+class TableRollback(OperatorDefinition):
+    """Go back to an earlier version. That is a new version, so that one can go forward again."""
+
+    def run(
+        self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
+    ) -> OperatorResponse:
+        place = find_table(config, parameters, resp)
+        roll_back(place.path, parameters.get_required("to"), uuid4().hex[:16])
+        current = list_versions(place.path)[0]
+        resp.add_info(f"Version {current.commit.number} is what {parameters.get_required('to')} was: {place.path}")
+        return OperatorResponse(resp, current)
+
+    def plan(
+        self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
+    ) -> OperatorResponse:
+        place = find_table(config, parameters, resp)
+        return OperatorResponse(resp, find_version(place.path, parameters.get_required("to")))
