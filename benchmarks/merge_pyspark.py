@@ -17,8 +17,8 @@ from benchmarks.script import Script, script
 
 AT_LEAST = 6.0
 LOST = (
-    "PySpark takes one file's header for all, so that the column that only two files have may be lost: it is left out of "
-    "the proof. And inferSchema takes the other header for data, which makes text of every column."
+    "PySpark takes one file's header for all, so that the column that only two files have may be lost: it is left out "
+    "of the proof. And inferSchema takes the other header for data, which makes text of every column."
 )
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,7 +106,7 @@ def render_page(results: Mapping[str, Result]) -> str:
     """Return the page."""
     lines = [HEAD]
     for group in GROUPS:
-        lines += [f"## {group.title}", "", f"{group.text} (`benchmarks/{group.script}.py`)", ""]
+        lines += [f"## {group.title}", "", _wrapped(f"{group.text} (`benchmarks/{group.script}.py`)"), ""]
         for name in group.names:
             lines += render_result(results[name]) if name in results else [f"{name}: not measured yet.", ""]
     return "\n".join(lines).rstrip() + "\n"
@@ -120,10 +121,14 @@ def render_result(result: Result) -> list[str]:
         "|---|---|---|---|---|---|",
         *map(_row, result.comparisons),
         "",
-        *_sentences(result),
+        _wrapped(" ".join(_sentences(result))),
         "",
         *(_profile(result.profile) if result.profile else ()),
     ]
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
 
 
 def _row(comparison: Comparison) -> str:

@@ -48,7 +48,8 @@ MOMENTS = {
     "plan": {"plan begin": 0.05, "plan read": 0.05, "plan end": 0.01},
     "tasks": {"tasks mkdir": 0.03, "tasks rename": 0.03, "tasks run": 0.3, WRITING: 0.3},
     "commit": {
-        f"commit {step}": 0.03 for step in ("begin", "link", "write", "unlink", "fsync", "exchange", "mkdir", "rename")
+        **{f"commit {step}": 0.03 for step in ("begin", "link", "write", "unlink", "fsync", "mkdir", "rename")},
+        "commit exchange": 0.1,
     },
 }
 """What must have been told before a kill, and within how many seconds from then it comes."""
@@ -430,13 +431,14 @@ def main() -> int:
     logging.basicConfig(format="%(asctime)s %(message)s", level=logging.INFO, stream=sys.stdout)
     LOG.info("seed %s", options.seed)
     chance, victims = random.Random(options.seed), ENGINES if options.victim == "all" else (options.victim,)
+    phases = ("commit",) if options.broken_commit else PHASES
     with tempfile.TemporaryDirectory(prefix="mason-kills-") as folder:
         site = Site(Path(folder) / "site", broken=options.broken_commit)
         site.set_up()
         kills = []
         try:
             for victim in victims:
-                for engine, phase in itertools.product(ENGINES[victim], PHASES):
+                for engine, phase in itertools.product(ENGINES[victim], phases):
                     kills += list(kill_merges(site, victim, engine, phase, options.kills, chance))
             problems = [problem for kill in kills for problem in kill.problems] + unsettled(site)
         finally:

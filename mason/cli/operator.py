@@ -9,7 +9,16 @@ import click
 
 from mason.cli import completion_sources
 from mason.cli.options import config_id, given_path, log_level
-from mason.cli.output import show, show_banner, show_json, show_table, start_logging, stdout_kept_clean, tell_banner
+from mason.cli.output import (
+    show,
+    show_banner,
+    show_json,
+    show_table,
+    start_logging,
+    stdout_kept_clean,
+    tell_banner,
+    tell_picture,
+)
 from mason.errors import BadInput, OperatorNotFound
 from mason.util.environment import MasonEnvironment
 
@@ -214,6 +223,7 @@ def _run(
         result = respond(work)
     tell_banner("Operator Plan" if plan else "Operator Response")
     show_json(result.to_dict())
+    tell_picture(result.object)
     if result.response.status == Interrupted.status:
         return Interrupted.exit_code
     return 1 if result.response.errors else 0

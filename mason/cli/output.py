@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
+from mason.util.text_table import table_lines
+
 if TYPE_CHECKING:
     from mason.cli.progress_bar import ProgressBar
 
@@ -18,7 +20,6 @@ TRACE = 5
 _chosen_level = "info"
 _bar: ProgressBar | None = None
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "bold": "1"}
-_NARROWEST_COLUMN = 8
 
 
 def show(text: str) -> None:
@@ -80,6 +81,14 @@ def tell_banner(text: str) -> None:
     tell(f"{rule}\n| {text}  |\n{rule}")
 
 
+def tell_picture(model: object) -> None:
+    """On a terminal, draw what has a picture of itself below its JSON: `picture(width)` returns the lines."""
+    width = terminal_width(sys.stderr)
+    picture = getattr(model, "picture", None)
+    if width is not None and picture is not None:
+        tell("\n".join(["", *picture(width)]))
+
+
 def show_banner(text: str) -> None:
     """Print a line in a box, as a part of what the command was asked for."""
     rule = "+" + "-" * (len(text) + 3) + "+"
@@ -90,32 +99,6 @@ def show_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print rows below their headers. On a terminal long cells are folded to its width, in a pipe they are whole."""
     for line in table_lines(headers, rows, terminal_width(sys.stdout)):
         show(line)
-
-
-def table_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> list[str]:
-    """Return the lines of a table; without a width nothing is folded."""
-    widths = [max(map(len, column)) for column in zip(headers, *rows, strict=True)]
-    if width is not None:
-        widths = _narrowed(widths, width - 2 * (len(widths) - 1))
-    lines = _row_lines(headers, widths)
-    lines.append(_line(["-" * each for each in widths], widths))
-    for row in rows:
-        lines += _row_lines(row, widths)
-    return lines
-
-
-def _narrowed(widths: list[int], room: int) -> list[int]:
-    """Take from the widest column until all fit, as long as one is worth folding."""
-    narrowed = list(widths)
-    while sum(narrowed) > room and max(narrowed) > _NARROWEST_COLUMN:
-        narrowed[narrowed.index(max(narrowed))] -= 1
-    return narrowed
-
-
-def _row_lines(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    parts = [_folded(cell, width) for cell, width in zip(cells, widths, strict=True)]
-    height = max(map(len, parts))
-    return [_line([part[number] if number < len(part) else "" for part in parts], widths) for number in range(height)]
 
 
 def terminal_width(stream: IO[str]) -> int | None:
@@ -160,14 +143,6 @@ def start_logging() -> None:
     logger.propagate = False
     logger.setLevel(TRACE)
     logger.handlers[:] = [Teller()]
-
-
-def _folded(text: str, width: int) -> list[str]:
-    if len(text) <= width:
-        return [text]
-    from textwrap import wrap
-
-    return wrap(text, width, break_on_hyphens=False) or [""]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

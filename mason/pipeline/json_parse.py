@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -60,6 +60,9 @@ class ParsedSource:
 
     def evidence(self) -> Evidence:
         return self._one_by_one().evidence()
+
+    def take(self, indices: Sequence[int]) -> Source:
+        return ParsedSource(self.values.take(pa.array(indices, pa.int64())))
 
     def or_else(self, other: Source) -> Source | None:
         return self._one_by_one().or_else(other._one_by_one() if isinstance(other, ParsedSource) else other)

@@ -45,6 +45,9 @@ class Source(Protocol):
     def value(self, index: int) -> Any:
         """Return one of the values."""
 
+    def take(self, indices: Sequence[int]) -> Source:
+        """Return some of the values."""
+
     def or_else(self, other: Source) -> Source | None:
         """Return these values and, where they are null, the other's; None if a record has both."""
 
@@ -66,6 +69,9 @@ class TextSource:
 
     def value(self, index: int) -> Any:
         return self.values[index].as_py()
+
+    def take(self, indices: Sequence[int]) -> Source:
+        return TextSource(self.values.take(pa.array(indices, pa.int64())))
 
     def or_else(self, other: Source) -> Source | None:
         return None
@@ -95,6 +101,9 @@ class ArrowSource:
 
     def value(self, index: int) -> Any:
         return self.values[index].as_py()
+
+    def take(self, indices: Sequence[int]) -> Source:
+        return ArrowSource(self.values.take(pa.array(indices, pa.int64())))
 
     def or_else(self, other: Source) -> Source | None:
         return None
@@ -128,6 +137,9 @@ class ValueSource:
 
     def value(self, index: int) -> Any:
         return self.values[index]
+
+    def take(self, indices: Sequence[int]) -> Source:
+        return ValueSource([self.values[index] for index in indices])
 
     def or_else(self, other: Source) -> Source | None:
         if not isinstance(other, ValueSource):

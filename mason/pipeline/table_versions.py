@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ def roll_back(table: str, to: str, job_id: str) -> CommitRecord:
 def plan_vacuum(table: str, keep: int, older_than_days: float) -> Removal:
     """Say what a vacuum would remove: all but so many former versions, of those that were replaced long enough ago."""
     versions = list_versions(table)
-    former = [(each, after.commit) for after, each in zip(versions, versions[1:], strict=False) if each.folder]
+    former = [(each, after.commit) for after, each in pairwise(versions) if each.folder]
     limit = datetime.now(UTC) - timedelta(days=older_than_days)
     old = [each for each, after in former[keep:] if datetime.fromisoformat(after.created_at) <= limit]
     return Removal(old, _bytes_freed([each.folder for each in old if each.folder]))

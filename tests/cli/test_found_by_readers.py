@@ -81,7 +81,7 @@ def test_an_operator_can_be_named_as_messages_name_it(mason: Mason) -> None:
 
 
 def test_every_listing_fits_the_terminal(mason: Mason) -> None:
-    from mason.cli.output import table_lines
+    from mason.util.text_table import table_lines
 
     rows = [["table", "get", "a description of some length, as authors write them", "x" * 90]]
 

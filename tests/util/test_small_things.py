@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from mason.cli.output import table_lines
 from mason.util.atomic_file import write_file
 from mason.util.dotenv import parse_env, read_env_files
 from mason.util.json_text import json_text
 from mason.util.names import class_name, is_config_id, is_identifier
 from mason.util.nearest import did_you_mean
+from mason.util.text_table import table_lines
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,151 @@
+"""A few rows of a table, quickly: no more is read than they need."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+
+from mason.errors import Unprocessable
+from mason.pipeline.merge.planned_file import PlannedFile
+from mason.pipeline.merge.readers import Batch
+from mason.pipeline.sources import ArrowSource, Source
+from mason.pipeline.table_view import TableView
+from mason.util.json_text import json_value
+from mason.util.nearest import did_you_mean
+from mason.util.text_table import clipped_lines
+from mason.util.words import counted
+
+_LONGEST_CELL = 200
+
+
+class NoSuchColumn(Unprocessable):
+    """422 · exit 1"""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """Some rows of a table, with the types of their columns."""
+
+    schema: pa.Schema
+    rows: Sequence[dict[str, Any]]
+
+    def picture(self, width: int) -> list[str]:
+        """Return the rows as a table, as many columns of it as have room."""
+        names = self.schema.names[:width]
+        types = [str(self.schema.field(name).type) for name in names]
+        rows = [[_cell(row[name]) for name in names] for row in self.rows]
+        lines, shown = clipped_lines([*map(_cell, names)], [types, *rows], width)
+        hidden = len(self.schema) - shown
+        return [*lines, f"… and {counted(hidden, 'column')} more"] if hidden else lines
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "Columns": [{"Name": field.name, "Type": str(field.type)} for field in self.schema],
+            "Rows": list(self.rows),
+        }
+
+
+def preview_table(
+    filesystem: pafs.FileSystem, view: TableView, limit: int, columns: Sequence[str] = (), *, at_random: bool = False
+) -> Preview:
+    """Return the first rows, or some at random: of Parquet any, of text those that a look into its files meets.
+
+    Raises:
+        NoSuchColumn: a column that was asked for is not there.
+    """
+    schema = _chosen(view.schema, columns)
+    rows = _random_rows(filesystem, view, limit) if at_random else islice(_rows(filesystem, view, limit), limit)
+    return Preview(schema, [{name: row.get(name) for name in schema.names} for row in rows])
+
+
+def _chosen(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
+    for name in columns:
+        if name not in schema.names:
+            hint = did_you_mean(name, schema.names) or f"Columns: {', '.join(schema.names[:50])}."
+            raise NoSuchColumn(f'There is no column "{name}".', hint=hint)
+    return pa.schema([schema.field(name) for name in columns]) if columns else schema
+
+
+def _rows(filesystem: pafs.FileSystem, view: TableView, limit: int) -> Iterator[dict[str, Any]]:
+    for file in view.files:
+        for batch in view.batches(filesystem, file):
+            yield from _fitted(view.schema, file, batch, range(min(batch.rows, limit)))
+
+
+def _random_rows(filesystem: pafs.FileSystem, view: TableView, limit: int) -> Iterator[dict[str, Any]]:
+    """Rows from files chosen by how much they hold, so that a large file has its share of them."""
+    chance = random.Random()
+    weights = [max(file.file.size, 1) for file in view.files]
+    chosen = Counter(chance.choices(range(len(weights)), weights, k=limit)) if weights else Counter[int]()
+    for number in sorted(chosen):
+        file = view.files[number]
+        if file.schema.format == "parquet":
+            yield from _any_of_parquet(filesystem, view.schema, file, chosen[number], chance)
+        else:
+            yield from _any_of_text(filesystem, view, file, chosen[number], chance)
+
+
+def _any_of_parquet(
+    filesystem: pafs.FileSystem, schema: pa.Schema, file: PlannedFile, count: int, chance: random.Random
+) -> Iterator[dict[str, Any]]:
+    with pq.ParquetFile(file.file.path, filesystem=filesystem) as stored:
+        total = stored.metadata.num_rows
+        wanted = sorted(chance.sample(range(total), min(count, total)))
+        first = 0
+        for number in range(stored.num_row_groups):
+            rows = stored.metadata.row_group(number).num_rows
+            here = [index - first for index in wanted if first <= index < first + rows]
+            if here:
+                columns = {
+                    name: ArrowSource(values.combine_chunks())
+                    for name, values in zip(file.schema.columns, stored.read_row_group(number).columns, strict=True)
+                }
+                yield from _fitted(schema, file, Batch(columns, rows, rows), here)
+            first += rows
+
+
+def _any_of_text(
+    filesystem: pafs.FileSystem, view: TableView, file: PlannedFile, count: int, chance: random.Random
+) -> Iterator[dict[str, Any]]:
+    batch = next(view.batches(filesystem, file), None)
+    if batch is not None:
+        yield from _fitted(view.schema, file, batch, sorted(chance.sample(range(batch.rows), min(count, batch.rows))))
+
+
+def _fitted(schema: pa.Schema, file: PlannedFile, batch: Batch, indices: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Rows in the types of the table; a value that does not fit is shown as it is."""
+    columns = {file.renames.get(name, name): source.take(indices) for name, source in batch.columns.items()}
+    fitted = {name: _shown(columns[name], schema.field(name).type) for name in schema.names if name in columns}
+    for row in range(len(indices)):
+        yield {**{name: values[row] for name, values in fitted.items()}, **_constants(schema, file)}
+
+
+def _shown(source: Source, target: pa.DataType) -> list[Any]:
+    values = source.fit(target)
+    shown: list[Any] = (values if values is not None else source.fit_given(pa.string()).values).to_pylist()
+    return shown
+
+
+def _cell(value: Any) -> str:
+    """A value in one line: null as nothing, text without anything that would move the cursor."""
+    if value is None:
+        return ""
+    plain = json_value(value)
+    text = plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text[:_LONGEST_CELL])
+
+
+def _constants(schema: pa.Schema, file: PlannedFile) -> dict[str, Any]:
+    return {
+        name: None if value is None else pa.array([value]).cast(schema.field(name).type)[0].as_py()
+        for name, value in file.constants.items()
+    }

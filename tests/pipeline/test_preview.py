@@ -1,0 +1,106 @@
+"""Some rows of any table or path, without an engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+import pytest
+
+from mason.pipeline.in_process import InProcessRunner
+from mason.pipeline.merge.job import MergeJob, MergeOptions
+from mason.pipeline.merge.plan import plan_merge
+from mason.pipeline.merge.run import run_merge
+from mason.pipeline.preview import NoSuchColumn, Preview, preview_table
+from mason.pipeline.table_view import view_table
+
+LOCAL = pafs.LocalFileSystem()
+
+
+def preview(path: Path, limit: int = 10, *columns: str, at_random: bool = False) -> Preview:
+    return preview_table(LOCAL, view_table(LOCAL, str(path)), limit, columns, at_random=at_random)
+
+
+def merged(tmp_path: Path, **options: object) -> Path:
+    plan = plan_merge(LOCAL, MergeJob(str(tmp_path / "in"), str(tmp_path / "out"), options=MergeOptions(**options)))  # type: ignore[arg-type]
+    run_merge(plan, InProcessRunner(), "job", lambda *_: None)
+    return tmp_path / "out"
+
+
+def test_the_first_rows_of_files_that_differ_are_in_the_types_of_all(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,n\n1,1\n2,2\n")
+    (tmp_path / "b.jsonl").write_text('{"n": 1.5, "x": {"y": 1}}\n')
+
+    found = preview(tmp_path)
+
+    assert found.rows == [
+        {"id": 1, "n": 1.0, "x": None},
+        {"id": 2, "n": 2.0, "x": None},
+        {"id": None, "n": 1.5, "x": {"y": 1}},
+    ]
+    assert preview(tmp_path, 1).rows == found.rows[:1]
+
+
+def test_a_table_is_read_through_its_newest_commit_with_its_partitions(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.csv").write_text("id,day\n1,2026-01-01\n2,2026-01-02\n")
+    out = merged(tmp_path, repartition_keys=("day",))
+    stranger = pa.table({"id": [99]})
+    pq.write_table(stranger, out / "day=2026-01-01" / "stranger.parquet")
+
+    rows = preview(out).rows
+
+    assert [(row["id"], str(row["day"])) for row in rows] == [(1, "2026-01-01"), (2, "2026-01-02")]
+
+
+def test_columns_are_chosen_in_the_order_that_is_wanted(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b,c\n1,2,3\n")
+
+    assert list(preview(tmp_path, 1, "c", "a").rows[0].items()) == [("c", 3), ("a", 1)]
+    with pytest.raises(NoSuchColumn, match='There is no column "bb"'):
+        preview(tmp_path, 1, "bb")
+
+
+def test_rows_at_random_come_from_everywhere_in_parquet(tmp_path: Path) -> None:
+    table = pa.table({"id": range(10_000)})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=1_000)
+
+    ids = [row["id"] for row in preview(tmp_path, 200, at_random=True).rows]
+
+    assert len(set(ids)) == 200
+    assert min(ids) < 2_000 and max(ids) > 8_000, "a chance of less than one in 10^19 to be wrong"
+
+
+def test_rows_at_random_of_text_are_rows_of_it(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id\n" + "".join(f"{n}\n" for n in range(1000)))
+
+    ids = [row["id"] for row in preview(tmp_path, 50, at_random=True).rows]
+
+    assert len(set(ids)) == 50 and set(ids) <= set(range(1000)) and ids != list(range(50))
+
+
+def test_a_value_beyond_the_sample_is_shown_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("n\n" + "1\n" * 3_000 + "x\n")
+
+    assert preview(tmp_path, 10_000).rows[-1] == {"n": "x"}
+
+
+def test_an_empty_table_has_columns_and_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b\n")
+
+    found = preview(tmp_path).to_dict()
+
+    assert [each["Name"] for each in found["Columns"]] == ["a", "b"] and found["Rows"] == []
+
+
+def test_the_picture_fits_the_terminal_and_says_what_it_leaves_out(tmp_path: Path) -> None:
+    names = [f"column {n}" for n in range(5_000)]
+    (tmp_path / "a.csv").write_text(",".join(names) + "\n" + ",".join(["some\x1btext" + "x" * 100] * 5_000) + "\n")
+
+    lines = preview(tmp_path).picture(60)
+
+    assert max(map(len, lines)) <= 60
+    assert lines[-1] == "… and 4,998 columns more"
+    assert not any("\x1b" in line for line in lines)
