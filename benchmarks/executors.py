@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pyarrow.fs as pafs
@@ -31,6 +32,7 @@ from tests.cluster import Cluster, events_of, standalone_cluster
 AT_LEAST = 1.7
 SIZE = 2 * CSV.size  # what the start of the executors' Python costs is the less, the more there is to do
 COUNTS = (1, 2)
+SECONDS_TO_START = 60
 LABELS = {1: "one", 2: "two"}
 
 
@@ -107,17 +109,19 @@ def submit(cluster: Cluster, job: MergeJob, executors: int) -> tuple[float, floa
 
 def run_plainly(tasks: Sequence[bytes], processes: int) -> float:
     """Run the same tasks in plain processes, which are started before the clock is."""
-    with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        pool.map(warm_up, range(processes), chunksize=1)
+    context = multiprocessing.get_context("spawn")
+    started = context.Barrier(processes + 1, timeout=SECONDS_TO_START)
+    with context.Pool(processes, start, (started,)) as pool:
+        started.wait()
         began = time.perf_counter()
         for _ in pool.imap_unordered(merge_task, tasks, chunksize=1):
             pass
         return time.perf_counter() - began
 
 
-def warm_up(_: int) -> None:
-    """Wait a moment, so that every process of the pool gets to import what it needs."""
-    time.sleep(0.5)
+def start(started: Barrier) -> None:
+    """Tell that a process is there; what its tasks need was imported with this module."""
+    started.wait()
 
 
 def _comparisons(one: Figures, two: Figures) -> list[Comparison]:

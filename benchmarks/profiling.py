@@ -24,7 +24,8 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def profile_kernel(job: MergeJob, folder: Path) -> Profile:
-    """Return the profile of one task of a merge, run in this process."""
+    """Return the profile of one task of a merge, run in this process; it writes to a new folder."""
+    folder.mkdir()
     tasks = tasks_of(plan_merge(pafs.LocalFileSystem(), job), str(folder), "profile")
     read = sum(file.length for file in tasks[0].files)
     profiler = cProfile.Profile()

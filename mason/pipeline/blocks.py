@@ -89,3 +89,16 @@ def _read_compressed(filesystem: pafs.FileSystem, file: DataFile, codec: str, si
             raise UnreadableFile(file.name, f"its {codec} stream is broken or cut off: {error}.") from error
         if pieces:
             yield b"".join(pieces)
+
+
+def read_bytes(filesystem: pafs.FileSystem, path: str) -> bytes:
+    """Return all of a small file of Mason's own."""
+    with filesystem.open_input_stream(path, compression=None) as stream:
+        content: bytes = stream.read()
+    return content
+
+
+def write_bytes(filesystem: pafs.FileSystem, path: str, content: bytes) -> None:
+    """Write a small file of Mason's own, where nobody looks at it yet."""
+    with filesystem.open_output_stream(path, compression=None) as stream:
+        stream.write(content)

@@ -56,9 +56,12 @@ def without_strangers(files: Sequence[DataFile]) -> tuple[list[DataFile], list[D
     belong: list[DataFile] = []
     strangers: list[DataFile] = []
     for file in files:
-        known = format_of_name(file.name) or not PurePosixPath(file.name).suffix
-        (belong if known else strangers).append(file)
+        (belong if _may_be_data(file.name) else strangers).append(file)
     return belong, strangers
+
+
+def _may_be_data(name: str) -> bool:
+    return bool(format_of_name(name)) or not PurePosixPath(name).suffix
 
 
 def find_partitions(filesystem: pafs.FileSystem, path: str) -> list[Partition]:
@@ -123,8 +126,12 @@ def _walk_local(folder: str, above: frozenset[tuple[int, int]] = frozenset()) ->
             if entry.is_file():
                 _check_name(entry.path)
                 yield entry.path, entry.stat().st_size
-            elif entry.is_dir() and is_data(f"{entry.name}/x"):
-                yield from _walk_local(f"{entry.path}/", above | {identity})
+            elif entry.is_dir():
+                if is_data(f"{entry.name}/x"):
+                    yield from _walk_local(f"{entry.path}/", above | {identity})
+            elif is_data(entry.name) and _may_be_data(entry.name):
+                kind = "a link to nothing" if entry.is_symlink() else "neither a file nor a folder"
+                raise UnreadableFile(entry.path, f"it is {kind}.", hint="Remove it, or mend it.")
 
 
 def _check_name(path: str) -> None:

@@ -12,12 +12,13 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from mason.errors import Conflict
+from mason.errors import Conflict, Unsupported
 from mason.util.atomic_file import sync_folder
 from mason.util.exchange import exchange_folders
 
@@ -63,6 +64,47 @@ class CommitRecord:
         return cls(**{**value, "files": [CommittedFile(**each) for each in value["files"]]})
 
 
+class TableStore(Protocol):
+    """A table's versions, wherever it lies: what is in the table, and how the next version becomes it.
+
+    Tasks write into the staging folder through the storage's file system. How a version is switched to is the storage's
+    own affair: folders are exchanged on a disk, and an object store has no such thing.
+    """
+
+    def current(self) -> CommitRecord | None:
+        """Return the newest commit, if there is one."""
+
+    def history(self) -> Iterator[CommitRecord]:
+        """Yield the commits, the newest first."""
+
+    def lineage(self) -> Iterator[CommitRecord]:
+        """Yield the commits that the current version consists of."""
+
+    def stage(self, job: str) -> AbstractContextManager[str]:
+        """Give a folder to write the next version into."""
+
+    def publish(
+        self,
+        staging: str,
+        record: CommitRecord,
+        *,
+        expected: CommitRecord | None,
+        kept: Sequence[CommittedFile] = (),
+    ) -> CommitRecord:
+        """Make the staged version the table, if the current one is still what was expected."""
+
+
+def open_table(storage: str, path: str) -> TableStore:
+    """Return the table at a path of a storage, which is named by its address.
+
+    Raises:
+        Unsupported: nothing can be committed there yet.
+    """
+    if not storage.startswith("file:"):
+        raise Unsupported(f"Tables at {storage} cannot be written yet.", hint="Write to a local folder.")
+    return TableFolder(path)
+
+
 class TableFolder:
     """A table in a local folder, and the versions of it."""
 
@@ -86,28 +128,35 @@ class TableFolder:
                 return
 
     @contextlib.contextmanager
-    def stage(self, job: str) -> Iterator[Path]:
+    def stage(self, job: str) -> Iterator[str]:
         """Give a folder to write the next version into. Whatever is left in it at the end is removed.
 
         Its lock lives as long as this process: what a killed one left behind can be told from what is in use.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.sweep()
         staging = self.path.with_name(f".{self.path.name}.mason-{job}")
-        making = self.path.with_name(f".{self.path.name}.making-{job}")
-        (making / OWN_FOLDER).mkdir(parents=True)
-        with open(making / _OWNER, "w") as owner:
-            fcntl.flock(owner, fcntl.LOCK_EX)
-            making.rename(staging)  # under the name that others sweep it appears locked
+        with self._made(staging, self.path.with_name(f".{self.path.name}.making-{job}")):
             try:
-                yield staging
+                yield str(staging)
             finally:
                 if (staging / _OWNER).exists():
                     shutil.rmtree(staging)
 
+    @contextlib.contextmanager
+    def _made(self, staging: Path, making: Path) -> Iterator[None]:
+        """Make the staging folder and hold its lock; under the name that others sweep it appears locked."""
+        with contextlib.ExitStack() as stack:
+            with self._locked():
+                self._sweep_all()
+                (making / OWN_FOLDER).mkdir(parents=True)
+                owner = stack.enter_context(open(making / _OWNER, "w"))
+                fcntl.flock(owner, fcntl.LOCK_EX)
+                making.rename(staging)
+            yield
+
     def publish(
         self,
-        staging: Path,
+        staging: str,
         record: CommitRecord,
         *,
         expected: CommitRecord | None,
@@ -125,24 +174,38 @@ class TableFolder:
                     f"{self.path} was changed by another job ({current.job if current else 'removed'}) meanwhile.",
                     hint="Nothing of this one was kept; run it again.",
                 )
-            published = self._complete(staging, record, current, kept)
-            self._switch(staging)
+            published = self._complete(Path(staging), record, current, kept)
+            self._switch(Path(staging))
         return published
 
     def sweep(self) -> None:
         """Remove what killed jobs left behind; finish what one had published but not tidied up."""
         with self._locked():
-            for left in self.path.parent.glob(f".{self.path.name}.mason-*"):
-                if left.is_dir():
-                    self._sweep(left)
+            self._sweep_all()
+
+    def _sweep_all(self) -> None:
+        for left in self.path.parent.glob(f".{self.path.name}.making-*"):
+            shutil.rmtree(left)  # whoever makes one holds the table's lock: this one's maker was killed
+        for left in self.path.parent.glob(f".{self.path.name}.mason-*"):
+            if left.is_dir():
+                self._sweep(left)
 
     def _sweep(self, left: Path) -> None:
         if not (left / _OWNER).exists():
-            self._keep(left)
+            if self._was_table(left):
+                self._keep(left)
+            else:
+                shutil.rmtree(left)
             return
         with open(left / _OWNER) as owner, contextlib.suppress(BlockingIOError):
             fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(left)
+
+    def _was_table(self, left: Path) -> bool:
+        """Whether a folder without an owner was exchanged already: what is in it then is not of its own job."""
+        job = left.name.rpartition("-")[2]
+        own = (f"{_COMMITS}/*-{job}.json", f"{OWN_FOLDER}/quarantine/{job}-*", f"part-{job}-*", f"*=*/**/part-{job}-*")
+        return not any(next(left.glob(pattern), None) for pattern in own)
 
     def _complete(
         self, staging: Path, record: CommitRecord, current: CommitRecord | None, kept: Sequence[CommittedFile]

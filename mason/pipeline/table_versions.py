@@ -102,7 +102,7 @@ def roll_back(table: str, to: str, job_id: str) -> CommitRecord:
     current = versions[0].commit
     folder = TableFolder(table)
     with folder.stage(job_id) as staging:
-        _link_all(wanted, staging)
+        _link_all(wanted, Path(staging))
         details = {**wanted.commit.details, "rolled_back_to": wanted.commit.id, "sources": _sources(versions, wanted)}
         record = replace(wanted.commit, id=job_id, job=job_id, adds=False, details=details)
         return folder.publish(staging, record, expected=current)

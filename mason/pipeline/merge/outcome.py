@@ -6,11 +6,13 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
+
+import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.schema import SchemaConflict, TypeInFile
 from mason.errors import MasonError, Unprocessable
+from mason.pipeline.blocks import read_bytes
 from mason.pipeline.merge.job import MergeOptions, OnBadRecord
 from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.task import TaskResult
@@ -145,7 +147,7 @@ def check_sums(sums: Sums) -> None:
         )
 
 
-def check_share(options: MergeOptions, sums: Sums, quarantine: Sequence[Path]) -> None:
+def check_share(filesystem: pafs.FileSystem, options: MergeOptions, sums: Sums, quarantine: Sequence[str]) -> None:
     """See that what does not fit is an exception and not the rule.
 
     Raises:
@@ -156,13 +158,13 @@ def check_share(options: MergeOptions, sums: Sums, quarantine: Sequence[Path]) -
     if worst[1] > limit:
         raise TooManyBadRecords(
             f'{worst[1]:,} of {sums.rows_in:,} values of column "{worst[0]}" are not of the type in the schema'
-            f"{_examples(quarantine)}.",
+            f"{_examples(filesystem, quarantine)}.",
             hint=f"Give the column another type, mend the files, or allow more ({_told(options)}). "
             "Nothing was committed.",
         )
     if sums.quarantined > limit or (sums.quarantined and options.on_bad_record is OnBadRecord.FAIL):
         raise TooManyBadRecords(
-            f"{sums.quarantined:,} of {sums.rows_in:,} records do not fit{_examples(quarantine)}.",
+            f"{sums.quarantined:,} of {sums.rows_in:,} records do not fit{_examples(filesystem, quarantine)}.",
             hint="Mend the files, say how they are to be read (input_format, parse_headers), or allow more "
             f"({_told(options)}). Nothing was committed.",
         )
@@ -181,8 +183,8 @@ def _told(options: MergeOptions) -> str:
     return f"most_bad_share, now {options.most_bad_share:g}"
 
 
-def _examples(quarantine: Sequence[Path]) -> str:
-    lines = [line for path in quarantine for line in path.read_text().splitlines()[:3]][:3]
+def _examples(filesystem: pafs.FileSystem, quarantine: Sequence[str]) -> str:
+    lines = [line for path in quarantine[:3] for line in read_bytes(filesystem, path).splitlines()[:3]][:3]
     rejects = [Reject.of(json.loads(line)) for line in lines]
     told = "; ".join(f"{each.file} record {each.record:,} ({each.reason})" for each in rejects)
     return f", such as {told}" if told else ""

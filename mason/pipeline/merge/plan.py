@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -22,7 +23,7 @@ from mason.pipeline.merge.names import find_twins, fold_names, twins_in
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.merge.sources_merged import Sources
 from mason.pipeline.sql_types import parse_schema
-from mason.pipeline.table_commit import CommitRecord, TableFolder
+from mason.pipeline.table_commit import CommitRecord, open_table
 from mason.pipeline.text_types import classify
 from mason.pipeline.types import NOTHING, Evidence, decide, merge, mixes_zones, storable
 from mason.pipeline.zones import checked_zone
@@ -72,22 +73,29 @@ class MergePlan:
         return any(each.is_base for each in self.files)
 
     def tasks(self) -> list[list[tuple[PlannedFile, Range]]]:
-        """Pack the files: many small ones into few tasks, since each task costs something before it does anything."""
+        """Pack the files: many small ones into few tasks, since each task costs something before it does anything.
+
+        The tasks get equal shares, and a part goes to the one in which its middle lies. Filling each as far as it goes
+        would leave all of them a part short, and a last one that the other cores wait for.
+        """
         packed: list[list[tuple[PlannedFile, Range]]] = []
-        room = 0
+        share, read, last = self.input_bytes / max(self._task_count, 1), 0, -1
         for file in self.files:
             for part in file.parts:
-                if not packed or part.length > room or len(packed[-1]) >= TASK_FILES:
+                number = int((read + part.length / 2) / share) if share else 0
+                if not packed or number != last or len(packed[-1]) >= TASK_FILES:
                     packed.append([])
-                    room = self.task_bytes
+                    last = number
                 packed[-1].append((file, part))
-                room -= part.length
+                read += part.length
         return packed
 
     @property
-    def task_bytes(self) -> int:
-        """How much one task reads: small enough that two cores have something to do, and large enough to pay."""
-        return max(min(TASK_BYTES, self.input_bytes // LEAST_TASKS + 1), SMALLEST_TASK)
+    def _task_count(self) -> int:
+        """How many tasks: few enough to pay and, where there is much to do, as many for each of two or four cores."""
+        fewest = min(LEAST_TASKS, math.ceil(self.input_bytes / SMALLEST_TASK))
+        count = math.ceil(self.input_bytes / TASK_BYTES)
+        return max(fewest, math.ceil(count / LEAST_TASKS) * LEAST_TASKS if count > 1 else count)
 
     @property
     def input_bytes(self) -> int:
@@ -163,7 +171,7 @@ def plan_merge(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
     job = _settled(job)
     given = parse_schema(job.options.schema)
     files, warnings = _list_inputs(filesystem, job)
-    table = TableFolder(job.output)
+    table = open_table(job.storage, job.output)
     current = table.current() if job.options.mode is not Mode.REPLACE else None
     merged = Sources.of(table.lineage()) if job.options.incremental else Sources()
     new = merged.without_merged(filesystem, files)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -14,6 +13,7 @@ import pyarrow.fs as pafs
 
 from mason.engines.execution.models.job import Job
 from mason.errors import NotFound
+from mason.pipeline.blocks import read_bytes, write_bytes
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.files import DataFile, partition_of
 from mason.pipeline.merge.base import BaseTable
@@ -27,7 +27,7 @@ from mason.pipeline.merge.readings import Reading, reading_of
 from mason.pipeline.merge.run import run_merge
 from mason.pipeline.record_scan import scan_records
 from mason.pipeline.rejects import FOLDER, Reject, read_quarantine
-from mason.pipeline.table_commit import CommitRecord, TableFolder
+from mason.pipeline.table_commit import CommitRecord, open_table
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.types import NOTHING
 from mason.pipeline.work import Progress
@@ -110,7 +110,7 @@ def plan_replay(filesystem: pafs.FileSystem, job: ReplayJob) -> ReplayPlan:
         UnreadableFile: the file with the mended records is not what an export wrote.
         PlanRefused: some of them are not one record each, or are not in the quarantine.
     """
-    current = TableFolder(job.table).current()
+    current = open_table(job.storage, job.table).current()
     if current is None:
         raise NotFound(f"At {job.table} there is no table that a merge has made.")
     mended = read_mended(Path(job.mended))
@@ -123,7 +123,7 @@ def plan_replay(filesystem: pafs.FileSystem, job: ReplayJob) -> ReplayPlan:
         for name, raw in mended.items()
         if name in quarantined and raw != quarantined[name].raw
     ]
-    commits = _commits(job.table)
+    commits = _commits(job)
     problems += [problem for each in changed if (problem := _problem(each, _reading(commits, each)))]
     if problems:
         raise PlanRefused(problems)
@@ -141,15 +141,16 @@ def run_replay(plan: ReplayPlan, runner: TaskRunner, job_id: str, progress: Prog
     Raises:
         Conflict: another job committed to the table meanwhile.
     """
-    with _scratch(plan, job_id) as (files, origins):
+    filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
+    with _scratch(filesystem, plan, job_id) as (files, origins):
         base = BaseTable.of(plan.base)
         merge = MergePlan(
             _merge_job(plan), files, dict.fromkeys(base.schema.names, NOTHING), given=_types(base), base=base
         )
 
-        def finish(staging: Path, quarantine: Sequence[Path]) -> None:
-            _tell_origins(quarantine, origins)
-            _take_out(plan, staging, quarantine)
+        def finish(staging: str, quarantine: Sequence[str]) -> None:
+            _tell_origins(filesystem, quarantine, origins)
+            _take_out(filesystem, plan, staging)
 
         result = run_merge(checked(merge), runner, job_id, progress, finish)
     return ReplayResult(result, plan)
@@ -173,11 +174,13 @@ def _options(commit: CommitRecord) -> Mapping[str, Any]:
 
 
 @contextmanager
-def _scratch(plan: ReplayPlan, job_id: str) -> Iterator[tuple[list[PlannedFile], Mapping[str, Sequence[Reject]]]]:
+def _scratch(
+    filesystem: pafs.FileSystem, plan: ReplayPlan, job_id: str
+) -> Iterator[tuple[list[PlannedFile], Mapping[str, Sequence[Reject]]]]:
     """Give files with the records as they stood in their own files, each with what its records were before."""
-    table = Path(plan.job.table)
-    folder = table.with_name(f".{table.name}.replay-{job_id}")
-    commits = _commits(plan.job.table)
+    parent, _, name = plan.job.table.rstrip("/").rpartition("/")
+    folder = f"{parent}/.{name}.replay-{job_id}"
+    commits = _commits(plan.job)
     groups: dict[tuple[str, str], list[Reject]] = {}
     for each in plan.records:
         groups.setdefault((each.commit, each.file), []).append(each)
@@ -185,59 +188,65 @@ def _scratch(plan: ReplayPlan, job_id: str) -> Iterator[tuple[list[PlannedFile],
         files, origins = [], {}
         for number, ((commit, _), records) in enumerate(groups.items()):
             extracts = _options(commits[commit])["extract_paths"] if commit in commits else False
-            place = folder / str(number)
-            files.append(_written(place, records, _reading(commits, records[0]), extracts))
+            place = f"{folder}/{number}"
+            files.append(_written(filesystem, place, records, _reading(commits, records[0]), extracts))
             origins[files[-1].file.name] = records
         yield files, origins
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if filesystem.get_file_info(folder).type != pafs.FileType.NotFound:
+            filesystem.delete_dir(folder)
 
 
-def _written(folder: Path, records: Sequence[Reject], reading: Reading, extracts: bool) -> PlannedFile:
-    folder.mkdir(parents=True)
-    file = folder / ("records.csv" if reading.format == "csv" else "records.jsonl")
+def _written(
+    filesystem: pafs.FileSystem, folder: str, records: Sequence[Reject], reading: Reading, extracts: bool
+) -> PlannedFile:
+    file = f"{folder}/records.{'csv' if reading.format == 'csv' else 'jsonl'}"
+    filesystem.create_dir(folder)
     text = "".join(each.raw.rstrip("\r\n") + "\n" for each in records)
-    file.write_bytes(text.encode("utf-8", "surrogateescape"))
+    write_bytes(filesystem, file, text.encode("utf-8", "surrogateescape"))
+    info = filesystem.get_file_info(file)
     kind, columns = ("csv", reading.columns) if reading.format == "csv" else ("jsonl", ())
     schema = FileSchema(
         kind, dict.fromkeys(columns, NOTHING), header=False, delimiter=reading.delimiter, encoding="utf-8"
     )
     name = records[0].file
     constants = constants_of(DataFile(name, name, 0, partition_of(name.rpartition("/")[0])), extracts)
-    data = DataFile(str(file), folder.name, file.stat().st_size)
-    return PlannedFile(data, file.stat().st_mtime_ns, schema, constants, is_scratch=True)
+    data = DataFile(file, folder.rpartition("/")[2], info.size)
+    return PlannedFile(data, info.mtime_ns or 0, schema, constants, is_scratch=True)
 
 
-def _tell_origins(quarantine: Sequence[Path], origins: Mapping[str, Sequence[Reject]]) -> None:
+def _tell_origins(
+    filesystem: pafs.FileSystem, quarantine: Sequence[str], origins: Mapping[str, Sequence[Reject]]
+) -> None:
     """Give records that still do not fit the place where they first stood."""
-    for file in quarantine:
+    for path in quarantine:
         lines = []
-        for line in file.read_text().splitlines():
+        for line in read_bytes(filesystem, path).splitlines():
             reject = Reject.of(json.loads(line))
             origin = origins[reject.file][reject.record - 1]
             again = replace(origin, column=reject.column, reason=reject.reason)
             lines.append(json.dumps(again.to_dict()))
-        file.write_text("".join(line + "\n" for line in lines))
+        write_bytes(filesystem, path, "".join(line + "\n" for line in lines).encode())
 
 
-def _take_out(plan: ReplayPlan, staging: Path, quarantine: Sequence[Path]) -> None:
+def _take_out(filesystem: pafs.FileSystem, plan: ReplayPlan, staging: str) -> None:
     """Stage the quarantine without the records that go back; its other files are carried over by the commit."""
     replayed = {each.id for each in plan.records}
     left = 0
-    for file in sorted((Path(plan.job.table) / FOLDER).glob("*.jsonl")):
-        lines = file.read_text().splitlines(keepends=True)
+    selector = pafs.FileSelector(f"{plan.job.table}/{FOLDER}", allow_not_found=True)
+    for info in filesystem.get_file_info(selector):
+        lines = read_bytes(filesystem, info.path).splitlines(keepends=True)
         kept = [line for line in lines if json.loads(line)["Id"] not in replayed]
         left += len(kept)
         if len(kept) < len(lines):
-            place = staging / FOLDER / file.name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text("".join(kept))
+            filesystem.create_dir(f"{staging}/{FOLDER}")
+            write_bytes(filesystem, f"{staging}/{FOLDER}/{info.base_name}", b"".join(kept))
     if left != plan.unchanged + plan.others:
         raise RowsLost(f"{left:,} records would stay in the quarantine instead of {plan.unchanged + plan.others:,}.")
 
 
-def _commits(table: str) -> dict[str, CommitRecord]:
-    return {each.id: each for each in TableFolder(table).history()}
+def _commits(job: ReplayJob) -> dict[str, CommitRecord]:
+    return {each.id: each for each in open_table(job.storage, job.table).history()}
 
 
 def _reading(commits: Mapping[str, CommitRecord], reject: Reject) -> Reading:

@@ -6,10 +6,10 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 import pyarrow.fs as pafs
 
+from mason.pipeline.blocks import read_bytes
 from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.merge import compact
 from mason.pipeline.merge.job import Mode
@@ -20,14 +20,14 @@ from mason.pipeline.merge.readings import readings
 from mason.pipeline.merge.sources_merged import fingerprints
 from mason.pipeline.merge.staging import empty, quarantine_files, remove_strangers, written
 from mason.pipeline.merge.task import KERNEL, TaskResult, tasks_of
-from mason.pipeline.table_commit import CommitRecord, CommittedFile, TableFolder
+from mason.pipeline.table_commit import CommitRecord, CommittedFile, open_table
 from mason.pipeline.tasks import TaskRunner, running, without_beats
 from mason.pipeline.work import Progress
 
 LOG = logging.getLogger("mason.pipeline")
 MOST_ROUNDS = 10
 
-Finish = Callable[[Path, Sequence[Path]], None]
+Finish = Callable[[str, Sequence[str]], None]
 """Called with the staging folder and the new files of the quarantine in it, when all that is left is the commit."""
 
 
@@ -44,16 +44,17 @@ def run_merge(
     """
     if not plan.files and plan.base:  # an incremental merge that finds nothing new
         return MergeResult(plan.base.commit, plan, Sums(0, 0, 0), 0)
-    table = TableFolder(plan.job.output)
+    filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
+    table = open_table(plan.job.storage, plan.job.output)
     expected = table.current() if plan.job.options.mode is Mode.REPLACE else plan.base_commit
     with table.stage(job_id) as staging:
         plan, results, rounds = _run_until_it_fits(plan, runner, staging, job_id, progress)
-        files = _united(plan, runner, staging, job_id, written(staging, results.values()))
-        quarantine = quarantine_files(staging, results.values())
-        quarantined = sum(file.read_bytes().count(b"\n") for file in quarantine)
+        files = _united(plan, runner, staging, job_id, written(filesystem, staging, results.values()))
+        quarantine = quarantine_files(filesystem, staging, results.values())
+        quarantined = sum(read_bytes(filesystem, path).count(b"\n") for path in quarantine)
         sums = Sums.of(results.values(), sum(each.rows for each in files), quarantined)
         check_sums(sums)
-        check_share(plan.job.options, sums, quarantine)
+        check_share(filesystem, plan.job.options, sums, quarantine)
         if finish:
             finish(staging, quarantine)
         kept = _kept(plan, files)
@@ -62,7 +63,7 @@ def run_merge(
 
 
 def _run_until_it_fits(
-    plan: MergePlan, runner: TaskRunner, staging: Path, job_id: str, progress: Progress
+    plan: MergePlan, runner: TaskRunner, staging: str, job_id: str, progress: Progress
 ) -> tuple[MergePlan, Mapping[int, TaskResult], int]:
     """A sampled schema is a hypothesis: where values beyond the sample need a wider type, the tasks run again."""
     filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
@@ -78,14 +79,14 @@ def _run_until_it_fits(
             if field not in plan.schema:
                 LOG.info('Column "%s" is %s beyond the sample: the tasks run again.', field.name, field.type)
         plan = wider
-        empty(staging)
+        empty(filesystem, staging)
     raise RowsLost(f"No schema was found in {MOST_ROUNDS} rounds.")
 
 
 def _run_tasks(
-    plan: MergePlan, runner: TaskRunner, staging: Path, job_id: str, progress: Progress
+    plan: MergePlan, runner: TaskRunner, staging: str, job_id: str, progress: Progress
 ) -> Mapping[int, TaskResult]:
-    tasks = tasks_of(plan, str(staging), job_id)
+    tasks = tasks_of(plan, staging, job_id)
     results: dict[int, TaskResult] = {}
     records = 0
     with running(runner, KERNEL, [task.to_bytes() for task in tasks]) as events:
@@ -99,19 +100,20 @@ def _run_tasks(
 
 
 def _united(
-    plan: MergePlan, runner: TaskRunner, staging: Path, job_id: str, pieces: Sequence[CommittedFile]
+    plan: MergePlan, runner: TaskRunner, staging: str, job_id: str, pieces: Sequence[CommittedFile]
 ) -> Sequence[CommittedFile]:
     """Unite the pieces of partitions; without partitions every task has written one file of a sensible size."""
-    remove_strangers(staging, pieces)
+    filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
+    remove_strangers(filesystem, staging, pieces)
     if not plan.partition_keys:
         return pieces
-    stay, tasks = compact.plan_compaction(pieces, plan.job.storage, str(staging), job_id)
+    stay, tasks = compact.plan_compaction(pieces, plan.job.storage, staging, job_id)
     united: list[str] = []
     with running(runner, compact.KERNEL, [task.to_bytes() for task in tasks]) as events:
         for _, content in without_beats(events):
             united += json.loads(content)
-    files = [*stay, *written(staging, [TaskResult(0, 0, 0, united)])]
-    remove_strangers(staging, files)
+    files = [*stay, *written(filesystem, staging, [TaskResult(0, 0, 0, united)])]
+    remove_strangers(filesystem, staging, files)
     return files
 
 
