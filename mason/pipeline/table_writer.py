@@ -18,6 +18,9 @@ from mason.pipeline.files import NULL_PARTITION
 CODEC = "snappy"
 _REPETITIONS_THAT_PAY = 2
 _TOO_FEW_TO_TELL = 1_000
+_ENOUGH_TO_TELL = 32_768
+_ROW_GROUP_ROWS = 100_000
+_ROW_GROUP_BYTES = 64 * 1024 * 1024
 _BUFFERED_BYTES = 64 * 1024 * 1024
 # Hive escapes these in the names of folders, besides what no file system takes.
 _PLAIN_IN_FOLDERS = " !$&()+,-.;@^_`{}~"
@@ -30,13 +33,26 @@ class TableWriter:
         self._filesystem, self._folder, self._name, self._schema = filesystem, folder, name, schema
         self._stack = ExitStack()
         self._writer: pq.ParquetWriter | None = None
+        self._waiting: list[pa.RecordBatch] = []
 
     @property
     def files(self) -> list[str]:
         """The files that were begun, as paths below the folder."""
-        return [self._name] if self._writer else []
+        return [self._name] if self._writer or self._waiting else []
 
-    def write(self, batch: pa.RecordBatch | pa.Table) -> None:
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Take rows; they are written when there are enough for a row group that is worth one."""
+        if batch.num_rows:
+            self._waiting.append(batch)
+        rows = sum(each.num_rows for each in self._waiting)
+        if rows >= _ROW_GROUP_ROWS or sum(each.nbytes for each in self._waiting) >= _ROW_GROUP_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
+        batch = pa.Table.from_batches(self._waiting, self._schema)
+        self._waiting = []
         if self._writer is None:
             self._make_folders()
             sink = self._stack.enter_context(self._filesystem.open_output_stream(f"{self._folder}/{self._name}"))
@@ -44,7 +60,7 @@ class TableWriter:
             self._writer = self._stack.enter_context(
                 pq.ParquetWriter(sink, self._schema, compression=CODEC, use_dictionary=repeating)
             )
-        self._writer.write(batch)
+        self._writer.write_table(batch, row_group_size=batch.num_rows)
 
     def _make_folders(self) -> None:
         """Make the folders of a partition, not the one above: a task that outlives its job must not bring it back."""
@@ -56,8 +72,12 @@ class TableWriter:
     def __enter__(self) -> TableWriter:
         return self
 
-    def __exit__(self, *raised: Any) -> None:
-        self._stack.__exit__(*raised)
+    def __exit__(self, kind: object, *raised: Any) -> None:
+        try:
+            if kind is None:
+                self._flush()
+        finally:
+            self._stack.close()
 
 
 class PartitionedWriter:
@@ -95,7 +115,8 @@ class PartitionedWriter:
         del self._bytes[folder]
         name = self._name.replace(".parquet", f"-{len(self.files)}.parquet")
         with TableWriter(self._filesystem, self._folder, f"{folder}/{name}", self._schema) as writer:
-            writer.write(rows.combine_chunks())
+            for batch in rows.combine_chunks().to_batches():
+                writer.write(batch)
         self.files += [f"{folder}/{name}"]
 
 
@@ -113,8 +134,9 @@ def _repeating(path: str, values: pa.Array | pa.ChunkedArray) -> list[str]:
     elif pa.types.is_map(kind):
         return [f"{path}.key_value.key", f"{path}.key_value.value"]
     else:
-        often = pc.count_distinct(values).as_py() * _REPETITIONS_THAT_PAY <= len(values)
-        return [path] if often or len(values) < _TOO_FEW_TO_TELL else []
+        some = values.slice(0, _ENOUGH_TO_TELL)
+        often = pc.count_distinct(some).as_py() * _REPETITIONS_THAT_PAY <= len(some)
+        return [path] if often or len(some) < _TOO_FEW_TO_TELL else []
     return [leaf for name, part in parts for leaf in _repeating(f"{path}.{name}", part)]
 
 

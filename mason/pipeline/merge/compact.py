@@ -84,7 +84,8 @@ def _unite(filesystem: pafs.FileSystem, task: CompactTask, group: Sequence[str])
     paths = [f"{task.staging}/{piece}" for piece in group]
     with TableWriter(filesystem, task.staging, name, pq.read_schema(paths[0], filesystem=filesystem)) as writer:
         for rows in _row_groups(filesystem, paths):
-            writer.write(rows)
+            for batch in rows.to_batches():
+                writer.write(batch)
     return name
 
 

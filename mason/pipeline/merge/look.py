@@ -19,6 +19,7 @@ from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.sampling import budget_for
 
 CUT_BYTES = 128 * 1024 * 1024
+_SMALL_PART = 8
 CUT_LINES_BYTES = 32 * 1024 * 1024  # lines cost more to parse, and nothing to cut
 
 
@@ -38,6 +39,7 @@ def look_at_files(
     """
     reader = _reader(filesystem, options, len(files))
     problems = []
+    total = sum(file.size for file in files)
     keys = {key for file in files for key in file.partition}
     headers: dict[bool, list[str]] = {True: [], False: []}
     for file in files:
@@ -55,7 +57,7 @@ def look_at_files(
         if missing := sorted(keys - file.partition.keys()):
             told = f"no folder of its path says {', '.join(missing)}, as those of other files do"
             warnings.append(f"{file.name}: {told}.")
-        ranges = _ranges(filesystem, file, schema)
+        ranges = _ranges(filesystem, file, schema, total)
         yield PlannedFile(file, modified, schema, constants_of(file, options.extract_paths), ranges)
     if problems:
         raise PlanRefused(problems)
@@ -84,8 +86,13 @@ def _reader(filesystem: pafs.FileSystem, options: MergeOptions, files: int) -> F
     )
 
 
-def _ranges(filesystem: pafs.FileSystem, file: DataFile, schema: FileSchema) -> Sequence[Range]:
-    """Only plain text of known ends can be cut: compressed or transcoded text has no places to begin at."""
+def _ranges(filesystem: pafs.FileSystem, file: DataFile, schema: FileSchema, total: int) -> Sequence[Range]:
+    """Only plain text of known ends can be cut: compressed or transcoded text has no places to begin at.
+
+    Finding the places takes time: a file that is a small part of all there is need not be cut.
+    """
+    if file.size * _SMALL_PART < total:
+        return ()
     least = {"csv": CUT_BYTES, "jsonl": CUT_LINES_BYTES}.get(schema.format)
     if least is None or file.size <= least or schema.encoding != "utf-8" or is_compressed(filesystem, file.path):
         return ()
