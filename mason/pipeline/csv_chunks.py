@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mason.pipeline.record_scan import Scan, scan_records
 
@@ -37,7 +37,9 @@ def cut_chunks(blocks: Iterable[bytes], delimiter: str, *, offset: int = 0, size
             needed = len(rest) * 2  # scanning it anew with every block would take forever
             continue
         end = scan.end or len(rest)
-        yield Chunk(rest[:end], scan if scan.end else scan_records(rest, delimiter, final=True), offset, False)
+        # Behind the last whole record a quote may be open: that is the next chunk's affair.
+        whole = replace(scan, open_quote=False) if scan.end else scan_records(rest, delimiter, final=True)
+        yield Chunk(rest[:end], whole, offset, False)
         offset += end
         rest, needed = rest[end:], size
     if rest:

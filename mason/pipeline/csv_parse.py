@@ -95,7 +95,7 @@ def _parse_fast(chunk: Chunk, dialect: Dialect) -> ParsedChunk | None:
     good = np.ones(len(wanted), dtype=bool)
     good[numbers] = False
     bad = [BadRecord(int(wanted[row.number - 1]), _ragged(row.actual_columns, dialect), row.text) for row in ragged]
-    columns = [column.combine_chunks() for column in table.columns]
+    columns = [each.chunk(0) if each.num_chunks == 1 else each.combine_chunks() for each in table.columns]
     return ParsedChunk(columns, wanted[good], bad, len(wanted))
 
 

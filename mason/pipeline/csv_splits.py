@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
 
 import numpy as np
 import pyarrow.fs as pafs
@@ -11,50 +15,81 @@ import pyarrow.fs as pafs
 from mason.pipeline.record_scan import has_stray_quotes, line_ends, quotes_in
 
 _BLOCK = 16 * 1024 * 1024
+_LOOK = 256 * 1024
+_QUOTE = b'"'[0]
 
 
 @dataclass(frozen=True)
 class Range:
-    """Some bytes of a file that begin at a record's start, and the number of that record in the file, from 1."""
+    """Some bytes of a file that begin at a record's start."""
 
     offset: int
     length: int
-    first_record: int
 
 
 def find_ranges(filesystem: pafs.FileSystem, path: str, size: int, delimiter: str, wanted: int) -> list[Range]:
     """Return ranges of about `wanted` bytes that tile the file; one range where its quotes cannot be trusted.
 
-    A line end is a record's end when an even number of quotes stands before it, from the beginning of the file. A quote
-    where none belongs would spoil the count, so that such a file is not cut.
+    A line end is a record's end when an even number of quotes stands before it, from the beginning of the file. So the
+    quotes are counted, which is quick, and only near the places of the cuts is looked for line ends. A quote where none
+    belongs would spoil the count: whoever reads a range looks out for one.
     """
-    cuts = _find_cuts(filesystem, path, delimiter, wanted)
-    if cuts is None:
-        return [Range(0, size, 1)]
-    starts = [(0, 1), *(cut for cut in cuts if cut[0] < size)]
-    ends = [*(offset for offset, _ in starts[1:]), size]
-    return [Range(offset, end - offset, record) for (offset, record), end in zip(starts, ends, strict=True)]
+    targets = list(range(wanted, size, wanted))
+    count = partial(_count_quotes, filesystem, path)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        counts = list(pool.map(count, [0, *targets], [*targets, size]))
+    before = list(accumulate(counts))
+    if before[-1] % 2:
+        return [Range(0, size)]
+    cuts: list[int] = []
+    for target, quotes in zip(targets, before, strict=False):
+        cut = _cut_behind(filesystem, path, target, quotes, delimiter) if not cuts or cuts[-1] < target else cuts[-1]
+        if cut is None:
+            return [Range(0, size)]
+        cuts.append(cut)
+    return tile(sorted({cut for cut in cuts if cut < size}), size)
 
 
-def _find_cuts(filesystem: pafs.FileSystem, path: str, delimiter: str, wanted: int) -> list[tuple[int, int]] | None:
-    cuts: list[tuple[int, int]] = []
-    parity, records, base = 0, 0, 0
-    for block in _blocks(filesystem, path):
+def tile(cuts: Sequence[int], size: int) -> list[Range]:
+    """Return the ranges between cuts."""
+    starts, ends = [0, *cuts], [*cuts, size]
+    return [Range(start, end - start) for start, end in zip(starts, ends, strict=True)]
+
+
+def number_of_records(filesystem: pafs.FileSystem, path: str, until: int) -> int:
+    """Return how many records, a header and blank lines included, stand before a place of a file."""
+    parity, records = 0, 0
+    for block in _blocks(filesystem, path, 0, until):
         content = np.frombuffer(block, dtype=np.uint8)
         quotes = quotes_in(block, content)
-        if has_stray_quotes(content, quotes, delimiter):
-            return None
-        ends = line_ends(content, quotes, parity)
-        while len(ends) and ends[-1] + base >= (len(cuts) + 1) * wanted:
-            index = int(np.searchsorted(ends, (len(cuts) + 1) * wanted - base))
-            cuts.append((base + int(ends[index]), records + index + 2))
+        records += len(line_ends(content, quotes, parity))
         parity = (parity + len(quotes)) % 2
-        records += len(ends)
+    return records
+
+
+def _count_quotes(filesystem: pafs.FileSystem, path: str, start: int, end: int) -> int:
+    blocks = (np.frombuffer(block, dtype=np.uint8) for block in _blocks(filesystem, path, start, end))
+    return sum(int(np.count_nonzero(block == _QUOTE)) for block in blocks)
+
+
+def _cut_behind(filesystem: pafs.FileSystem, path: str, target: int, quotes: int, delimiter: str) -> int | None:
+    """The first place at or behind a target where a record begins; none if a quote there is where none belongs."""
+    base, parity = target, quotes
+    info = filesystem.get_file_info(path)
+    for block in _blocks(filesystem, path, target, info.size, _LOOK):
+        content = np.frombuffer(block, dtype=np.uint8)
+        found = quotes_in(block, content)
+        if has_stray_quotes(content[1:-1], found[(found > 0) & (found < len(content) - 1)] - 1, delimiter):
+            return None
+        ends = line_ends(content, found, parity)
+        if len(ends):
+            return base + int(ends[0])
+        parity += len(found)
         base += len(block)
-    return None if parity else cuts
+    return base
 
 
-def _blocks(filesystem: pafs.FileSystem, path: str) -> Iterator[bytes]:
-    with filesystem.open_input_stream(path, compression=None, buffer_size=0) as stream:
-        while block := stream.read(_BLOCK):
-            yield block
+def _blocks(filesystem: pafs.FileSystem, path: str, start: int, end: int, size: int = _BLOCK) -> Iterator[bytes]:
+    with filesystem.open_input_file(path) as file:
+        for place in range(start, end, size):
+            yield file.read_at(min(size, end - place), place)

@@ -128,7 +128,7 @@ def parse_lines(text: bytes, targets: Mapping[str, pa.DataType], others: Collect
 def lines_in(text: bytes, number: int, offset: int) -> Iterator[Line]:
     """Yield the lines of a chunk, whose first one has this number and offset."""
     for line in text.split(b"\n"):
-        if line.strip():
+        if line.removeprefix(codecs.BOM_UTF8).strip():
             yield Line(number, offset, line)
         number += 1
         offset += len(line) + 1

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import pyarrow.fs as pafs
 
-from mason.pipeline.blocks import read_range
-from mason.pipeline.csv_splits import Range
-from mason.pipeline.files import DataFile
+from mason.pipeline.csv_splits import Range, tile
 
-BLOCK = 16 * 1024 * 1024
+_LOOK = 256 * 1024
+_BLOCK = 16 * 1024 * 1024
 
 
-def find_line_ranges(filesystem: pafs.FileSystem, file: DataFile, wanted: int) -> list[Range]:
-    """Return ranges of about `wanted` bytes that tile the file. `first_record` is the number of the first line.
+def find_line_ranges(filesystem: pafs.FileSystem, path: str, size: int, wanted: int) -> list[Range]:
+    """Return ranges of about `wanted` bytes that tile the file."""
+    cuts: set[int] = set()
+    with filesystem.open_input_file(path) as file:
+        for target in range(wanted, size, wanted):
+            place = target
+            while place < size and (end := file.read_at(_LOOK, place).find(b"\n")) < 0:
+                place += _LOOK
+            if place < size:
+                cuts.add(place + end + 1)
+    return tile(sorted(cut for cut in cuts if cut < size), size)
 
-    Raises:
-        UnreadableFile: the file vanished or may not be read.
-    """
-    starts = [(0, 1)]
-    base, lines = 0, 0
-    for block in read_range(filesystem, file, 0, file.size, BLOCK):
-        # The last start counts, too: of a line that is longer than a range only the end is looked for.
-        while (end := block.find(b"\n", max(len(starts) * wanted, starts[-1][0], base) - base)) >= 0:
-            starts.append((base + end + 1, lines + block.count(b"\n", 0, end + 1) + 1))
-        lines += block.count(b"\n")
-        base += len(block)
-    starts = [starts[0], *(start for start in starts[1:] if start[0] < file.size)]
-    ends = [*(offset for offset, _ in starts[1:]), file.size]
-    return [Range(offset, end - offset, number) for (offset, number), end in zip(starts, ends, strict=True)]
+
+def number_of_lines(filesystem: pafs.FileSystem, path: str, until: int) -> int:
+    """Return how many lines end before a place of a file."""
+    with filesystem.open_input_file(path) as file:
+        places = range(0, until, _BLOCK)
+        return sum(file.read_at(min(_BLOCK, until - place), place).count(b"\n") for place in places)

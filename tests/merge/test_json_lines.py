@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 import mason.pipeline.json_parse as json_parse
 import mason.pipeline.line_splits as line_splits
 import mason.pipeline.merge.readers as readers
-from mason.pipeline.files import DataFile
 from mason.pipeline.json_parse import ParsedLines, cut_lines, parse_lines
 from mason.pipeline.merge.readers import read_batches
 from mason.pipeline.merge.task import FileInTask
@@ -357,43 +356,25 @@ def test_chunks_of_lines_tile_the_text_and_end_behind_a_line(blocks: list[bytes]
     assert all(chunk.endswith(b"\n") for chunk in chunks[:-1])
 
 
-@RANDOM_FILES
-@given(
-    st.lists(st.binary(max_size=8).map(lambda text: text.replace(b"\xff", b"\n"))), st.integers(1, 9), st.integers(1, 9)
-)
-def test_ranges_of_lines_tile_the_file_and_know_their_first_line(
-    tmp_path: Path, pieces: list[bytes], wanted: int, block: int
-) -> None:
-    text = b"\n".join(pieces)
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(text)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(line_splits, "BLOCK", block)
-        ranges = line_splits.find_line_ranges(LOCAL, DataFile(str(path), "a.jsonl", len(text)), wanted)
-
-    starts = [each.offset for each in ranges]
-    assert starts[0] == 0 and [*starts[1:], len(text)] == [each.offset + each.length for each in ranges]
-    assert all(text[start - 1 : start] == b"\n" for start in starts[1:])
-    assert [each.first_record for each in ranges] == [text.count(b"\n", 0, start) + 1 for start in starts]
-    assert all(text.find(b"\n", each.offset + wanted, each.offset + each.length - 1) < 0 for each in ranges)
-
-
 def test_a_range_of_a_file_is_read_as_if_it_stood_in_the_file(tmp_path: Path) -> None:
     lines = [b'{"n": %d}' % number for number in range(100)]
     lines[41] = b"nonsense"
     whole = written(tmp_path, b"\n".join(lines))
     schema = pa.schema({"n": pa.int64()})
-    ranges = line_splits.find_line_ranges(LOCAL, DataFile(whole.path, whole.name, whole.size), 100)
-    parts = [replace(whole, offset=each.offset, length=each.length, first_record=each.first_record) for each in ranges]
+    ranges = line_splits.find_line_ranges(LOCAL, whole.path, whole.size, 100)
+    parts = [replace(whole, offset=each.offset, length=each.length) for each in ranges]
 
     outcomes = [read(each, schema, 64) for each in parts]
 
     expected = read(whole, schema)
     assert len(parts) > 5
     assert [value for each in outcomes for value in each.values["n"]] == expected.values["n"]
-    assert [place for each in outcomes for place in each.places] == expected.places
-    assert [reject for each in outcomes for reject in each.rejects] == expected.rejects
-    assert [(each.record, each.raw) for each in expected.rejects] == [(42, "nonsense")]
+    (reject,) = [reject for each in outcomes for reject in each.rejects]
+    (alone,) = expected.rejects
+    assert (alone.record, alone.raw) == (42, "nonsense")
+    begin = max(each.offset for each in ranges if each.offset <= reject.offset)
+    counted = reject.record + line_splits.number_of_lines(LOCAL, whole.path, begin)
+    assert replace(reject, record=counted) == alone, "a task counts from where its range begins"
 
 
 def test_keys_that_have_another_name_in_the_table_are_read_fast(tmp_path: Path, patch: pytest.MonkeyPatch) -> None:
@@ -526,6 +507,5 @@ def written(
         constants=constants or {},
         offset=0,
         length=status.st_size,
-        first_record=1,
         renames=renames or {},
     )

@@ -17,7 +17,8 @@ import pyarrow.fs as pafs
 from mason.errors import UnreadableFile
 from mason.pipeline.evidence_json import decode_schema, encode
 from mason.pipeline.given_types import told
-from mason.pipeline.merge.readers import Batch, read_batches
+from mason.pipeline.merge.numbering import COUNTED_FROM
+from mason.pipeline.merge.readers import Batch, CannotBeCut, read_batches
 from mason.pipeline.merge.task import FileInTask, MergeTask, TaskResult
 from mason.pipeline.rejects import Reject
 from mason.pipeline.sources import ArrowSource, Source
@@ -37,9 +38,12 @@ def merge_task(content: bytes) -> bytes:
     filesystem, _ = pafs.FileSystem.from_uri(task.storage)
     with ExitStack() as stack:
         work = _Work(task, filesystem, stack)
-        for file in task.files:
-            for batch in read_batches(filesystem, file, task.nulls, work.schema):
-                work.take(file, batch)
+        try:
+            for file in task.files:
+                for batch in read_batches(filesystem, file, task.nulls, work.schema):
+                    work.take(file, batch)
+        except CannotBeCut as problem:
+            return TaskResult(task.number, 0, 0, [], not_to_cut=[problem.path]).to_bytes()
         return work.result().to_bytes()
 
 
@@ -67,7 +71,7 @@ class _Work:
     def take(self, file: FileInTask, batch: Batch) -> None:
         self._records += batch.records
         for reject in batch.rejects:
-            self._keep(reject)
+            self._keep(file, reject)
         columns = self._named(file, batch)
         bad: dict[str, pa.Array] = {}
         arrays = self._fit(file, columns, batch.rows, bad)
@@ -92,6 +96,7 @@ class _Work:
             self._writer.files,
             self._quarantine_path if self._rejects else "",
             {name: encode(seen) for name, seen in self._evidence.items()},
+            (),
             dict(self._bad_values),
             {name: dict(counts) for name, counts in self._values.items()},
             dict(self._differing),
@@ -167,7 +172,7 @@ class _Work:
         for index in pc.indices_nonzero(is_bad).to_pylist():
             column = next(name for name, mask in bad.items() if mask[index].as_py())
             reason = _reason(rows, columns.get(column), column, index)
-            self._keep(replace(batch.describe(file.name, index), column=column, reason=reason))
+            self._keep(file, replace(batch.describe(file.name, index), column=column, reason=reason))
         return rows.filter(pc.invert(is_bad))
 
     def _note_empty_keys(self, rows: pa.RecordBatch, bad: dict[str, pa.Array]) -> None:
@@ -178,7 +183,7 @@ class _Work:
                 if empty.true_count:
                     bad[key] = pc.or_(bad[key], empty) if key in bad else empty
 
-    def _keep(self, reject: Reject) -> None:
+    def _keep(self, file: FileInTask, reject: Reject) -> None:
         if self._rejects is None:
             path = f"{self._task.staging}/{self._quarantine_path}"
             # Not what is above it: a task that outlives its job must not bring the staging folder back.
@@ -186,7 +191,8 @@ class _Work:
             self._rejects = self._stack.enter_context(self._filesystem.open_output_stream(path))
         self._quarantined += 1
         named = replace(reject, id=f"{self._attempt}:{self._quarantined}")
-        self._rejects.write(json.dumps(named.to_dict()).encode() + b"\n")
+        line = named.to_dict() if file.is_whole else {**named.to_dict(), COUNTED_FROM: file.offset}
+        self._rejects.write(json.dumps(line).encode() + b"\n")
 
 
 def _with_nulls(rows: pa.RecordBatch, bad: Mapping[str, pa.Array]) -> pa.RecordBatch:

@@ -97,5 +97,5 @@ def _ranges(filesystem: pafs.FileSystem, file: DataFile, schema: FileSchema, tot
     if least is None or file.size <= least or schema.encoding != "utf-8" or is_compressed(filesystem, file.path):
         return ()
     if schema.format == "jsonl":
-        return find_line_ranges(filesystem, file, least // 2)
+        return find_line_ranges(filesystem, file.path, file.size, least // 2)
     return find_ranges(filesystem, file.path, file.size, schema.delimiter, least // 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
@@ -110,6 +110,11 @@ class MergePlan:
         names = {**self.evidence, **seen}
         united = {name: merge(self.evidence.get(name, NOTHING), seen.get(name, NOTHING)) for name in names}
         return checked(replace(self, evidence=united))
+
+    def without_cuts(self, paths: Collection[str]) -> MergePlan:
+        """Return the plan with these files read whole."""
+        files = [replace(each, ranges=()) if each.file.path in paths else each for each in self.files]
+        return replace(self, files=files)
 
     def with_base_files(self, filesystem: pafs.FileSystem) -> MergePlan:
         """Return the plan with the table's own files as inputs, if its schema is too narrow for what was seen.

@@ -36,4 +36,4 @@ class PlannedFile:
 
     @property
     def parts(self) -> Sequence[Range]:
-        return self.ranges or [Range(0, self.file.size, 1)]
+        return self.ranges or [Range(0, self.file.size)]

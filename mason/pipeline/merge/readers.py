@@ -31,6 +31,14 @@ ROW_GROUP = 122_880
 MOST_MISSES = 3  # a file whose chunks were so often in a row too odd for the fast parser is not tried any more
 
 
+class CannotBeCut(Exception):
+    """A quote stands where none belongs: the ranges of this file need not begin with a record."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a record stands: its number from 1, its first byte (-1 where unknown), and its text, if it has one."""
@@ -90,8 +98,10 @@ def _check_unchanged(filesystem: pafs.FileSystem, file: FileInTask) -> None:
 
 def _read_csv(filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[str]) -> Iterator[Batch]:
     dialect = Dialect(file.delimiter, len(file.columns), nulls)
-    number = file.first_record
+    number = 1  # in a range it counts from there: the driver knows what stands before it
     for chunk in cut_chunks(_utf8_blocks(filesystem, file), file.delimiter, offset=file.offset):
+        if chunk.scan.has_stray_quotes and not file.is_whole:
+            raise CannotBeCut(file.path)
         parsed = parse_chunk(chunk, dialect)
         skipped = _header_rows(file, chunk, parsed) if chunk.offset == 0 and file.header and parsed.records else 0
         yield _csv_batch(file, chunk, parsed, number, skipped)
@@ -165,7 +175,7 @@ def _blocks(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[bytes]:
 
 def _read_json_lines(filesystem: pafs.FileSystem, file: FileInTask, schema: pa.Schema) -> Iterator[Batch]:
     targets = _types_in_file(file, schema)
-    number, offset, misses = file.first_record, file.offset, 0
+    number, offset, misses = 1, file.offset, 0
     for text in cut_lines(_utf8_blocks(filesystem, file), BLOCK):
         parsed = parse_lines(text, targets, file.constants) if misses < MOST_MISSES else None
         misses = misses + 1 if parsed is None else 0

@@ -14,6 +14,7 @@ from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.merge import compact
 from mason.pipeline.merge.job import Mode
 from mason.pipeline.merge.kernel import evidence_of_results
+from mason.pipeline.merge.numbering import number_records
 from mason.pipeline.merge.outcome import MergeResult, RowsLost, Sums, check_share, check_sums
 from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.readings import readings
@@ -51,6 +52,7 @@ def run_merge(
         plan, results, rounds = _run_until_it_fits(plan, runner, staging, job_id, progress)
         files = _united(plan, runner, staging, job_id, written(filesystem, staging, results.values()))
         quarantine = quarantine_files(filesystem, staging, results.values())
+        number_records(filesystem, plan.files, quarantine)
         quarantined = sum(read_bytes(filesystem, path).count(b"\n") for path in quarantine)
         sums = Sums.of(results.values(), sum(each.rows for each in files), quarantined)
         check_sums(sums)
@@ -69,6 +71,11 @@ def _run_until_it_fits(
     filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
     for number in range(1, MOST_ROUNDS + 1):
         results = _run_tasks(plan, runner, staging, job_id, progress)
+        untrusted = {path for result in results.values() for path in result.not_to_cut}
+        if untrusted:
+            plan = plan.without_cuts(untrusted)
+            empty(filesystem, staging)
+            continue
         seen = evidence_of_results(results)
         if not seen:
             return plan, results, number

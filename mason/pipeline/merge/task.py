@@ -32,7 +32,6 @@ class FileInTask:
     constants: Mapping[str, str | None]
     offset: int
     length: int
-    first_record: int
     renames: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
     """Columns that files disagree on, with the type that this one shows: how many values it has of them is counted."""
@@ -42,7 +41,7 @@ class FileInTask:
         file, schema = planned.file, planned.schema
         columns, constants = list(schema.columns), dict(planned.constants)
         dialect = (schema.format, schema.delimiter, schema.encoding, schema.header)
-        place = (part.offset, part.length, part.first_record)
+        place = (part.offset, part.length)
         names = (dict(planned.renames), types)
         return cls(file.path, file.name, file.size, planned.modified_ns, *dialect, columns, constants, *place, *names)
 
@@ -88,6 +87,8 @@ class TaskResult:
     files: Sequence[str]
     quarantine: str = ""
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    not_to_cut: Sequence[str] = ()
+    """Files whose quotes cannot be trusted, so that a range of them may begin inside a record."""
     bad_values: Mapping[str, int] = field(default_factory=dict)
     """How many values of a column do not fit the type that the user gave."""
     values: Mapping[str, Mapping[str, int]] = field(default_factory=dict)

@@ -1,0 +1,41 @@
+"""The numbers of quarantined records in files that were read in ranges.
+
+A task counts from where its range begins. What stands before that is counted only if somebody wants to know.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow.fs as pafs
+
+from mason.pipeline.blocks import read_bytes, write_bytes
+from mason.pipeline.csv_splits import number_of_records
+from mason.pipeline.line_splits import number_of_lines
+from mason.pipeline.merge.planned_file import PlannedFile
+
+COUNTED_FROM = "CountedFrom"
+
+
+def number_records(filesystem: pafs.FileSystem, files: Sequence[PlannedFile], quarantine: Sequence[str]) -> None:
+    """Give the records in these files of the quarantine the numbers that they have in their own files."""
+    planned = {each.file.name: each for each in files}
+    before: dict[tuple[str, int], int] = {}
+    for path in quarantine:
+        content = read_bytes(filesystem, path)
+        if COUNTED_FROM.encode() not in content:
+            continue
+        records: list[dict[str, Any]] = [json.loads(line) for line in content.splitlines()]
+        for record in records:
+            place = (record["File"], record.pop(COUNTED_FROM, 0))
+            if place not in before:
+                before[place] = _count(filesystem, planned[place[0]], place[1])
+            record["Record"] += before[place]
+        write_bytes(filesystem, path, "".join(json.dumps(record) + "\n" for record in records).encode())
+
+
+def _count(filesystem: pafs.FileSystem, planned: PlannedFile, until: int) -> int:
+    count = number_of_lines if planned.schema.format == "jsonl" else number_of_records
+    return count(filesystem, planned.file.path, until) if until else 0
