@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +16,7 @@ from mason.pipeline.csv_splits import Range
 from mason.pipeline.files import DataFile, list_files, without_strangers
 from mason.pipeline.findings import FoundColumn
 from mason.pipeline.merge.base import BaseTable
+from mason.pipeline.merge.gather import gather_columns, is_constant, unite_evidence
 from mason.pipeline.merge.job import MergeJob, Mode, Names, OnConflict
 from mason.pipeline.merge.look import PlanRefused, look_at_files
 from mason.pipeline.merge.names import find_twins, fold_names, twins_in
@@ -24,7 +24,6 @@ from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.merge.sources_merged import Sources
 from mason.pipeline.sql_types import parse_schema
 from mason.pipeline.table_commit import CommitRecord, open_table
-from mason.pipeline.text_types import classify
 from mason.pipeline.types import NOTHING, Evidence, decide, merge, mixes_zones, storable
 from mason.pipeline.zones import checked_zone
 
@@ -188,11 +187,11 @@ def plan_merge(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
     elif twins := find_twins(planned, job.options.names):
         raise PlanRefused(twins, hint='Parameter "names" says how to take them (number, fold).')
     base = BaseTable.of(current) if current else None
-    columns = _gather(planned)
+    columns = gather_columns(planned)
     plan = MergePlan(
         job,
         planned,
-        _united(planned, given, base),
+        unite_evidence(planned, given, base),
         given=given,
         base=base,
         merged_before=len(files) - len(new),
@@ -276,48 +275,6 @@ def _with_conflicts(plan: MergePlan, columns: Mapping[str, FoundColumn], warning
     }
     if options.on_conflict is OnConflict.STRING:
         conflicts = [replace(each, chosen="string") for each in conflicts]
-    absent = [name for name in plan.given if plan.files and name not in columns and not _is_constant(plan.files, name)]
+    absent = [name for name in plan.given if plan.files and name not in columns and not is_constant(plan.files, name)]
     warnings += [f'No file has the column "{name}" of the schema: it is null in every row.' for name in absent]
     return replace(plan, conflicts=conflicts, types_in_conflict=types, warnings=warnings)
-
-
-def _gather(planned: Sequence[PlannedFile]) -> dict[str, FoundColumn]:
-    columns: dict[str, FoundColumn] = {}
-    for each in planned:
-        for name, seen in each.schema.columns.items():
-            if name not in each.constants:  # what the folder says wins over the file
-                columns.setdefault(name, FoundColumn(name)).add(seen, each.file.name)
-    for name, seen in _folder_evidence(planned).items():
-        if name in columns:
-            first = next(each.file.name for each in planned if name in each.constants)
-            columns[name].add(seen, first)
-    return columns
-
-
-def _united(
-    planned: Sequence[PlannedFile], given: Mapping[str, pa.DataType], base: BaseTable | None
-) -> Mapping[str, Evidence]:
-    """What is known of each column: first those that are given or in the table, then the files', then the folders'."""
-    known = dict(base.evidence) if base else {}
-    from_files = {name: None for each in planned for name in each.schema.columns if name not in each.constants}
-    from_folders = _folder_evidence(planned)
-    shown = {
-        name: reduce(merge, (e.schema.columns.get(name, NOTHING) for e in planned if name not in e.constants), NOTHING)
-        for name in from_files
-    }
-    names = dict.fromkeys([*given, *known, *(name for name in from_files if name not in from_folders), *from_folders])
-    everything = (known, shown, from_folders)
-    return {name: reduce(merge, (each.get(name, NOTHING) for each in everything), NOTHING) for name in names}
-
-
-def _folder_evidence(planned: Sequence[PlannedFile]) -> dict[str, Evidence]:
-    """A value is text in a path, so the rules for text give its type: `year=2024` is a number, `month=01` is text."""
-    values: dict[str, dict[str, None]] = {}
-    for each in planned:
-        for name, value in each.constants.items():
-            values.setdefault(name, {})[value or ""] = None
-    return {name: classify([value for value in seen if value]) for name, seen in values.items()}
-
-
-def _is_constant(planned: Sequence[PlannedFile], name: str) -> bool:
-    return any(name in each.constants for each in planned)

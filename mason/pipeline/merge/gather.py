@@ -1,0 +1,56 @@
+"""What all files of a merge together say of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+import pyarrow as pa
+
+from mason.pipeline.findings import FoundColumn
+from mason.pipeline.merge.base import BaseTable
+from mason.pipeline.merge.planned_file import PlannedFile
+from mason.pipeline.text_types import classify
+from mason.pipeline.types import NOTHING, Evidence, merge
+
+
+def gather_columns(planned: Sequence[PlannedFile]) -> dict[str, FoundColumn]:
+    columns: dict[str, FoundColumn] = {}
+    for each in planned:
+        for name, seen in each.schema.columns.items():
+            if name not in each.constants:  # what the folder says wins over the file
+                columns.setdefault(name, FoundColumn(name)).add(seen, each.file.name)
+    for name, seen in folder_evidence(planned).items():
+        if name in columns:
+            first = next(each.file.name for each in planned if name in each.constants)
+            columns[name].add(seen, first)
+    return columns
+
+
+def unite_evidence(
+    planned: Sequence[PlannedFile], given: Mapping[str, pa.DataType], base: BaseTable | None
+) -> Mapping[str, Evidence]:
+    """What is known of each column: first those that are given or in the table, then the files', then the folders'."""
+    known = dict(base.evidence) if base else {}
+    from_files = {name: None for each in planned for name in each.schema.columns if name not in each.constants}
+    from_folders = folder_evidence(planned)
+    shown = {
+        name: reduce(merge, (e.schema.columns.get(name, NOTHING) for e in planned if name not in e.constants), NOTHING)
+        for name in from_files
+    }
+    names = dict.fromkeys([*given, *known, *(name for name in from_files if name not in from_folders), *from_folders])
+    everything = (known, shown, from_folders)
+    return {name: reduce(merge, (each.get(name, NOTHING) for each in everything), NOTHING) for name in names}
+
+
+def folder_evidence(planned: Sequence[PlannedFile]) -> dict[str, Evidence]:
+    """A value is text in a path, so the rules for text give its type: `year=2024` is a number, `month=01` is text."""
+    values: dict[str, dict[str, None]] = {}
+    for each in planned:
+        for name, value in each.constants.items():
+            values.setdefault(name, {})[value or ""] = None
+    return {name: classify([value for value in seen if value]) for name, seen in values.items()}
+
+
+def is_constant(planned: Sequence[PlannedFile], name: str) -> bool:
+    return any(name in each.constants for each in planned)
