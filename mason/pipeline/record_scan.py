@@ -61,14 +61,11 @@ def line_ends(content: npt.NDArray[np.uint8], quotes: Positions, before: int = 0
 
 def blank_records(text: bytes, scan: Scan) -> npt.NDArray[np.bool_]:
     """Say of each record whether it is a blank line."""
-    starts = np.concatenate([[0], scan.ends[:-1]]) if len(scan.ends) else scan.ends
-    lengths = scan.ends - starts
-    content = np.frombuffer(text, dtype=np.uint8)
-    first = content[starts] if len(starts) else content[:0]
-    only_newline = (lengths == 1) & (first == _NEWLINE)
-    blank: npt.NDArray[np.bool_] = (
-        only_newline | ((lengths == 2) & (first == _RETURN)) | ((lengths == 1) & (first == _RETURN))
-    )
+    blank: npt.NDArray[np.bool_] = np.zeros(len(scan.ends), dtype=bool)
+    lengths = np.diff(scan.ends, prepend=0)
+    short = np.flatnonzero(lengths <= len(b"\r\n"))  # as a rule there are none, and nothing more is to be done
+    first = np.frombuffer(text, dtype=np.uint8)[scan.ends[short] - lengths[short]]
+    blank[short] = (first == _RETURN) | ((first == _NEWLINE) & (lengths[short] == 1))
     return blank
 
 

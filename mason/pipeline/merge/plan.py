@@ -93,8 +93,8 @@ class MergePlan:
     def _task_count(self) -> int:
         """How many tasks: few enough to pay and, where there is much to do, as many for each of two or four cores."""
         fewest = min(LEAST_TASKS, math.ceil(self.input_bytes / SMALLEST_TASK))
-        count = math.ceil(self.input_bytes / TASK_BYTES)
-        return max(fewest, math.ceil(count / LEAST_TASKS) * LEAST_TASKS if count > 1 else count)
+        count = self.input_bytes / TASK_BYTES
+        return max(fewest, round(count / LEAST_TASKS) * LEAST_TASKS if count > 1 else 1)
 
     @property
     def input_bytes(self) -> int:

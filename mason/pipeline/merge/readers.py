@@ -28,6 +28,7 @@ from mason.pipeline.sources import ArrowSource, Source, TextSource, ValueSource,
 BLOCK = CHUNK  # one block is one chunk: nothing is copied to make it larger
 ROWS = 20_000
 ROW_GROUP = 122_880
+READ_BUFFER = 1024 * 1024
 MOST_MISSES = 3  # a file whose chunks were so often in a row too odd for the fast parser is not tried any more
 
 
@@ -260,7 +261,8 @@ def _read_parquet(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Bat
     import pyarrow.parquet as pq
 
     with filesystem.open_input_file(file.path) as source, parsing(file.name, "Parquet"):
-        parquet = pq.ParquetFile(source)
+        # Without a buffer whole column chunks would be loaded: of a file with one row group that is all of it.
+        parquet = pq.ParquetFile(source, buffer_size=READ_BUFFER, pre_buffer=False)
         batches = parquet.iter_batches(batch_size=_rows_at_once(parquet.metadata), use_threads=False)
         yield from _declared(file, batches, parquet.metadata.num_rows)
 
