@@ -27,7 +27,7 @@ class DataFile:
     partition: Mapping[str, str | None] = field(default_factory=dict)
 
 
-def list_files(filesystem: pafs.FileSystem, path: str) -> list[DataFile]:
+def list_files(filesystem: pafs.FileSystem, path: str, *, strict: bool = False) -> list[DataFile]:
     """Return the data files at a path, which is a file or a folder, in sorted order.
 
     Hidden files, and names that begin with `_`, are no data, at any depth below the path.
@@ -35,10 +35,10 @@ def list_files(filesystem: pafs.FileSystem, path: str) -> list[DataFile]:
     Raises:
         PathNotFound: there is nothing at that path.
         Forbidden: a folder may not be listed.
-        UnreadableFile: a file's name is not UTF-8.
+        UnreadableFile: a file's name is not UTF-8; or, if `strict`, what is named like data is no file.
     """
     try:
-        return _list_files(filesystem, path)
+        return _list_files(filesystem, path, strict)
     except PermissionError as error:
         raise Forbidden(f'"{error.filename or path}" may not be listed: permission denied.') from error
     except FileNotFoundError as error:
@@ -89,7 +89,7 @@ def partition_of(folder: str) -> Mapping[str, str | None]:
     return values
 
 
-def _list_files(filesystem: pafs.FileSystem, path: str) -> list[DataFile]:
+def _list_files(filesystem: pafs.FileSystem, path: str, strict: bool) -> list[DataFile]:
     root = filesystem.get_file_info(path)
     if root.type == pafs.FileType.NotFound:
         raise PathNotFound(path)
@@ -98,7 +98,8 @@ def _list_files(filesystem: pafs.FileSystem, path: str) -> list[DataFile]:
     base = root.path.rstrip("/") + "/"
     partitions: dict[str, Mapping[str, str | None]] = {}
     files = []
-    for where, size in _walk_local(base) if filesystem.type_name == "local" else _walk(filesystem, base):
+    local = filesystem.type_name == "local"
+    for where, size in _walk_local(base, strict=strict) if local else _walk(filesystem, base):
         name = where.removeprefix(base)
         if is_data(name):
             folder = name.rpartition("/")[0]
@@ -115,7 +116,9 @@ def _walk(filesystem: pafs.FileSystem, base: str) -> Iterator[tuple[str, int]]:
             yield info.path, info.size
 
 
-def _walk_local(folder: str, above: frozenset[tuple[int, int]] = frozenset()) -> Iterator[tuple[str, int]]:
+def _walk_local(
+    folder: str, above: frozenset[tuple[int, int]] = frozenset(), *, strict: bool
+) -> Iterator[tuple[str, int]]:
     """The same on local disks, where a link may lead back to a folder above, and a name need not be UTF-8."""
     here = Path(folder).stat()
     identity = (here.st_dev, here.st_ino)
@@ -128,8 +131,8 @@ def _walk_local(folder: str, above: frozenset[tuple[int, int]] = frozenset()) ->
                 yield entry.path, entry.stat().st_size
             elif entry.is_dir():
                 if is_data(f"{entry.name}/x"):
-                    yield from _walk_local(f"{entry.path}/", above | {identity})
-            elif is_data(entry.name) and _may_be_data(entry.name):
+                    yield from _walk_local(f"{entry.path}/", above | {identity}, strict=strict)
+            elif strict and is_data(entry.name) and _may_be_data(entry.name):
                 kind = "a link to nothing" if entry.is_symlink() else "neither a file nor a folder"
                 raise UnreadableFile(entry.path, f"it is {kind}.", hint="Remove it, or mend it.")
 

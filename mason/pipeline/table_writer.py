@@ -32,18 +32,23 @@ class TableWriter:
     def __init__(self, filesystem: pafs.FileSystem, folder: str, name: str, schema: pa.Schema) -> None:
         self._filesystem, self._folder, self._name, self._schema = filesystem, folder, name, schema
         self._stack = ExitStack()
+        self._sink: Any = None
         self._writer: pq.ParquetWriter | None = None
         self._waiting: list[pa.RecordBatch] = []
 
     @property
     def files(self) -> list[str]:
         """The files that were begun, as paths below the folder."""
-        return [self._name] if self._writer or self._waiting else []
+        return [self._name] if self._sink else []
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Take rows; they are written when there are enough for a row group that is worth one."""
-        if batch.num_rows:
-            self._waiting.append(batch)
+        if not batch.num_rows:
+            return
+        if self._sink is None:  # at once: what cannot be written at all is found out before the work is done
+            self._make_folders()
+            self._sink = self._stack.enter_context(self._filesystem.open_output_stream(f"{self._folder}/{self._name}"))
+        self._waiting.append(batch)
         rows = sum(each.num_rows for each in self._waiting)
         if rows >= _ROW_GROUP_ROWS or sum(each.nbytes for each in self._waiting) >= _ROW_GROUP_BYTES:
             self._flush()
@@ -54,11 +59,9 @@ class TableWriter:
         batch = pa.Table.from_batches(self._waiting, self._schema)
         self._waiting = []
         if self._writer is None:
-            self._make_folders()
-            sink = self._stack.enter_context(self._filesystem.open_output_stream(f"{self._folder}/{self._name}"))
             repeating = [leaf for name in self._schema.names for leaf in _repeating(name, batch.column(name))]
             self._writer = self._stack.enter_context(
-                pq.ParquetWriter(sink, self._schema, compression=CODEC, use_dictionary=repeating)
+                pq.ParquetWriter(self._sink, self._schema, compression=CODEC, use_dictionary=repeating)
             )
         self._writer.write_table(batch, row_group_size=batch.num_rows)
 

@@ -252,7 +252,7 @@ def _settled(job: MergeJob) -> MergeJob:
 
 
 def _list_inputs(filesystem: pafs.FileSystem, job: MergeJob) -> tuple[list[DataFile], list[str]]:
-    found = list_files(filesystem, job.inputs)
+    found = list_files(filesystem, job.inputs, strict=True)  # what is left out would be lost
     files, strangers = (found, []) if job.options.input_format else without_strangers(found)
     if not files:
         raise NoData(f'There are no data files at "{job.inputs}".', hint="Names that begin with . or _ do not count.")
