@@ -1,6 +1,7 @@
 FROM python:3.11-slim-bookworm
 
-ENV MASON_HOME=/root/.mason
+ENV HOME=/app/home
+ENV MASON_HOME=/app/home/.mason
 ENV PATH=/app/.venv/bin:$PATH
 WORKDIR /app
 

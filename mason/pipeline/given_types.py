@@ -40,20 +40,12 @@ def fit_given_text(values: pa.Array, target: pa.DataType, timezone: str) -> Fitt
     pattern = _pattern(target, timezone)
     likely = pc.fill_null(pc.match_substring_regex(trimmed, f"(?i)^({pattern})$"), False)
     candidates = pc.if_else(likely, trimmed, pa.scalar(None, pa.string()))
-    fitted = fit_piecewise(candidates, lambda part: _convert(part, target, timezone), target)
-    return _with_bad(values, fitted.values)
-
-
-def fit_piecewise(values: Any, convert: Convert, target: pa.DataType) -> Fitted:
-    """Convert values; where some cannot be, find them by halving, and leave null in their place."""
-    pieces = list(_pieces(values, convert, target))
-    united = pa.concat_arrays(pieces) if pieces else pa.nulls(0, target)
-    return Fitted(united)
+    return _with_bad(values, _piecewise(candidates, lambda part: _convert(part, target, timezone), target))
 
 
 def fit_given_values(values: Sequence[Any], convert: Convert, target: pa.DataType) -> Fitted:
     """Return values of a typed format in the type; `convert` takes a part of them."""
-    fitted = fit_piecewise(values, convert, target).values
+    fitted = _piecewise(values, convert, target)
     missing = values.is_null() if isinstance(values, pa.Array) else pa.array([value is None for value in values])
     bad = pc.and_(pc.is_null(fitted), pc.invert(missing))
     return Fitted(fitted, bad if pc.any(bad).as_py() else None)
@@ -63,6 +55,11 @@ def _with_bad(before: pa.Array, after: pa.Array) -> Fitted:
     if before.null_count == after.null_count:
         return Fitted(after)
     return Fitted(after, pc.and_(pc.is_null(after), pc.is_valid(before)))
+
+
+def _piecewise(values: Any, convert: Convert, target: pa.DataType) -> pa.Array:
+    """Convert values; where some cannot be, find them by halving, and leave null in their place."""
+    return pa.concat_arrays(_pieces(values, convert, target))
 
 
 def _pieces(values: Any, convert: Convert, target: pa.DataType) -> list[pa.Array]:

@@ -125,8 +125,9 @@ def _fitted(schema: pa.Schema, file: PlannedFile, batch: Batch, indices: Sequenc
     """Rows in the types of the table; a value that does not fit is shown as it is."""
     columns = {file.renames.get(name, name): source.take(indices) for name, source in batch.columns.items()}
     fitted = {name: _shown(columns[name], schema.field(name).type) for name in schema.names if name in columns}
+    constants = _constants(schema, file)
     for row in range(len(indices)):
-        yield {**{name: values[row] for name, values in fitted.items()}, **_constants(schema, file)}
+        yield {**{name: values[row] for name, values in fitted.items()}, **constants}
 
 
 def _shown(source: Source, target: pa.DataType) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pyarrow as pa
 
@@ -114,10 +114,9 @@ class _Parser:
             fields.append(self.column())
         return pa.struct(fields)
 
-    def _bracketed(self, inside: object) -> pa.DataType:
-        assert callable(inside)
+    def _bracketed(self, inside: Callable[[], pa.DataType]) -> pa.DataType:
         self.expect("<")
-        found: pa.DataType = inside()
+        found = inside()
         self.expect(">")
         return found
 

@@ -84,10 +84,7 @@ def find_version(table: str, to: str) -> Version:
         NotFound: there is no such version, or more than one begins so.
         VersionGone: its files are not kept any more.
     """
-    found = _find(list_versions(table), to)
-    if found.folder is None:
-        raise VersionGone(f"The files of version {found.commit.number} ({found.commit.id}) were removed.")
-    return found
+    return _kept_version(list_versions(table), to)
 
 
 def roll_back(table: str, to: str, job_id: str) -> CommitRecord:
@@ -98,7 +95,8 @@ def roll_back(table: str, to: str, job_id: str) -> CommitRecord:
         VersionGone: its files are not kept any more.
         Conflict: another job committed to the table meanwhile.
     """
-    wanted, versions = find_version(table, to), list_versions(table)
+    versions = list_versions(table)
+    wanted = _kept_version(versions, to)
     current = versions[0].commit
     folder = TableFolder(table)
     with folder.stage(job_id) as staging:
@@ -122,6 +120,13 @@ def vacuum(removal: Removal) -> None:
     for version in removal.versions:
         if version.folder:
             shutil.rmtree(version.folder)
+
+
+def _kept_version(versions: Sequence[Version], to: str) -> Version:
+    found = _find(versions, to)
+    if found.folder is None:
+        raise VersionGone(f"The files of version {found.commit.number} ({found.commit.id}) were removed.")
+    return found
 
 
 def _find(versions: Sequence[Version], to: str) -> Version:

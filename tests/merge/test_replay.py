@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from mason.errors import UnreadableFile
@@ -72,18 +74,12 @@ def test_every_record_goes_back_in_the_end_and_no_row_is_lost_on_the_way(merge: 
     again = export(merge, name)
     rows = {each.id: each for each in merge.rejects()}
     mended = {name: "2,two" if each.raw == "2" else '3,"x,y"' for name, each in rows.items()}
-    export_rejects([_with_raw(each, mended[each.id]) for each in merge.rejects()], again)
+    export_rejects([replace(each, raw=mended[each.id]) for each in merge.rejects()], again)
     replay(merge, again)
 
     assert merge.rejects() == []
     assert merge.table().num_rows == 13
     assert {"id": 3, "note": "x,y"} in merge.table().to_pylist()
-
-
-def _with_raw(reject: object, raw: str) -> object:
-    from dataclasses import replace
-
-    return replace(reject, raw=raw)  # type: ignore[type-var]
 
 
 def test_a_record_that_still_does_not_fit_is_quarantined_again_under_its_old_place(merge: Merge) -> None:
@@ -115,7 +111,7 @@ def test_records_keep_what_their_folders_say_and_the_partitions_of_the_table(mer
 
 
 def test_values_that_did_not_fit_a_schema_that_was_given_can_be_mended(merge: Merge) -> None:
-    merge.given("a.parquet", __import__("pyarrow").table({"id": ["1", "x", "3"], "n": [1.5, 2.5, 3.5]}))
+    merge.given("a.parquet", pa.table({"id": ["1", "x", "3"], "n": [1.5, 2.5, 3.5]}))
     merge.run(schema="id int")
     file = export(merge)
     mend(file, ('""x""', '""2""'))
@@ -154,7 +150,7 @@ def test_a_record_that_would_take_others_with_it_is_refused(merge: Merge, mended
     merge.given("a.csv", "id,n\n1\n2,2\n3,3\n")
     merge.run()
     file = merge.root / "bad.csv"
-    export_rejects([_with_raw(each, mended) for each in merge.rejects()], file)
+    export_rejects([replace(each, raw=mended) for each in merge.rejects()], file)
 
     with pytest.raises(PlanRefused, match=problem):
         plan(merge, file)

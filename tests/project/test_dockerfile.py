@@ -30,11 +30,11 @@ class Container:
 
     def here(self, text: str) -> str:
         """Return a text with the container's places as they are outside of it."""
-        return re.sub(r"(?<![\w.])/(app|root)\b", lambda match: f"{self.root}/{match[1]}", text)
+        return re.sub(r"(?<![\w.])/app\b", f"{self.root}/app", text)
 
     def run(self, command: str) -> str:
         env = {name: self.here(value) for name, value in self.variables.items()}
-        env |= {"HOME": str(self.root / "root"), "PYTHON": shutil.which("python3.11") or "python3"}
+        env |= {"PYTHON": shutil.which("python3.11") or "python3"}
         env |= {name: os.environ[name] for name in os.environ if name.startswith("PIP_")}
         where = self.here(self.folder) if self.folder != "/" else str(self.root)
         done = subprocess.run(
@@ -86,7 +86,6 @@ def follow(container: Container, text: str) -> None:
 def test_the_steps_of_the_dockerfile_work_in_a_clean_copy(tmp_path: Path) -> None:
     container = Container(tmp_path / "container")
     container.root.mkdir()
-    (container.root / "root").mkdir()
 
     follow(container, (PROJECT / "Dockerfile").read_text())
 

@@ -37,11 +37,13 @@ class BaseTable:
 
     def planned_files(self, filesystem: pafs.FileSystem, output: str) -> list[PlannedFile]:
         """Return the files of the table as inputs of a merge."""
-        return [self._planned(filesystem, output, each.path) for each in self.commit.files]
+        evidence = self.evidence
+        return [_planned(filesystem, output, each.path, evidence) for each in self.commit.files]
 
-    def _planned(self, filesystem: pafs.FileSystem, output: str, path: str) -> PlannedFile:
-        info = filesystem.get_file_info(f"{output}/{path}")
-        constants = partition_of(path.rpartition("/")[0])
-        columns = {name: seen for name, seen in self.evidence.items() if name not in constants}
-        file = DataFile(info.path, path, info.size, constants)
-        return PlannedFile(file, info.mtime_ns or 0, FileSchema("parquet", columns), constants, is_base=True)
+
+def _planned(filesystem: pafs.FileSystem, output: str, path: str, evidence: Mapping[str, Evidence]) -> PlannedFile:
+    info = filesystem.get_file_info(f"{output}/{path}")
+    constants = partition_of(path.rpartition("/")[0])
+    columns = {name: seen for name, seen in evidence.items() if name not in constants}
+    file = DataFile(info.path, path, info.size, constants)
+    return PlannedFile(file, info.mtime_ns or 0, FileSchema("parquet", columns), constants, is_base=True)

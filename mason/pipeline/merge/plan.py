@@ -71,6 +71,10 @@ class MergePlan:
         """Whether the files of the table are among the inputs, since a column of theirs widens."""
         return any(each.is_base for each in self.files)
 
+    def is_taken_as_text(self, name: str) -> bool:
+        """Whether the user wants a column as text because files disagree on it."""
+        return self.job.options.on_conflict is OnConflict.STRING and name in self.types_in_conflict
+
     def tasks(self) -> list[list[tuple[PlannedFile, Range]]]:
         """Pack the files: many small ones into few tasks, since each task costs something before it does anything.
 
@@ -152,10 +156,9 @@ class MergePlan:
     def _type(self, name: str) -> pa.DataType:
         if name in self.given:
             return self.given[name]
-        options = self.job.options
-        if options.on_conflict is OnConflict.STRING and name in self.types_in_conflict:
+        if self.is_taken_as_text(name):
             return pa.string()
-        return storable(decide(self.evidence[name], options.timezone))
+        return storable(decide(self.evidence[name], self.job.options.timezone))
 
     def _wider(self, name: str) -> str:
         assert self.base is not None
@@ -210,27 +213,21 @@ def checked(plan: MergePlan) -> MergePlan:
         problems += [
             f'Column "{name}" has times with a zone and times or dates without one.'
             for name, seen in plan.evidence.items()
-            if name not in plan.given and mixes_zones(seen) and not pa.types.is_string(_forced(plan, name))
+            if name not in plan.given and not plan.is_taken_as_text(name) and mixes_zones(seen)
         ]
     missing = [key for key in plan.partition_keys if key not in plan.evidence]
     problems += [f'There is no column "{key}" to partition by.' for key in missing]
-    if plan.base and plan.base.commit.partition_keys not in ((), plan.partition_keys, list(plan.partition_keys)):
-        kept = ", ".join(plan.base.commit.partition_keys)
-        problems.append(f"The table is partitioned by {kept}: what is added must be, too.")
+    kept = list(plan.base.commit.partition_keys) if plan.base else []
+    if kept and kept != list(plan.partition_keys):
+        problems.append(f"The table is partitioned by {', '.join(kept)}: what is added must be, too.")
     if plan.job.options.mode is Mode.REPLACE_PARTITIONS and not plan.partition_keys:
         problems.append("Partitions can be replaced only of a table that has some: give repartition_keys.")
     if problems:
-        raise PlanRefused(problems, hint=_remedy(plan, problems))
+        raise PlanRefused(problems, hint=_remedy(problems))
     return plan
 
 
-def _forced(plan: MergePlan, name: str) -> pa.DataType:
-    """The type that a column has by the user's word alone; null where they said none."""
-    string = plan.job.options.on_conflict is OnConflict.STRING and name in plan.types_in_conflict
-    return pa.string() if string else pa.null()
-
-
-def _remedy(plan: MergePlan, problems: Sequence[str]) -> str:
+def _remedy(problems: Sequence[str]) -> str:
     if any("with a zone" in each for each in problems):
         return "Give the timezone whose clock the others show, or take the column as text (on_conflict: string)."
     return ""

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 
+import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.pipeline.blocks import read_bytes
@@ -82,12 +83,17 @@ def _run_until_it_fits(
         wider = plan.widened(seen).with_base_files(filesystem)
         if wider.schema == plan.schema:
             raise RowsLost(f"Columns {', '.join(seen)} do not fit the schema that was decided for them.")
-        for field in wider.schema:
-            if field not in plan.schema:
-                LOG.info('Column "%s" is %s beyond the sample: the tasks run again.', field.name, field.type)
+        _tell_what_is_wider(plan.schema, wider.schema)
         plan = wider
         empty(filesystem, staging)
     raise RowsLost(f"No schema was found in {MOST_ROUNDS} rounds.")
+
+
+def _tell_what_is_wider(before: pa.Schema, after: pa.Schema) -> None:
+    known = dict(zip(before.names, before.types, strict=True))
+    for field in after:
+        if known.get(field.name) != field.type:
+            LOG.info('Column "%s" is %s beyond the sample: the tasks run again.', field.name, field.type)
 
 
 def _run_tasks(
