@@ -36,7 +36,7 @@ def read_parquet(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     with reading(file), filesystem.open_input_file(file.path) as source, parsing(file.name, "Parquet"):
         footer = pq.ParquetFile(source)
         schema = footer.schema_arrow
-        return _declared("parquet", schema, _parquet_details(footer.schema, schema))
+        return _declared("parquet", schema, _parquet_details(footer.schema, schema), footer.metadata.num_rows)
 
 
 def read_orc(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
@@ -48,7 +48,8 @@ def read_orc(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     from pyarrow import orc
 
     with reading(file), filesystem.open_input_file(file.path) as source, parsing(file.name, "ORC"):
-        return _declared("orc", orc.ORCFile(source).schema)
+        footer = orc.ORCFile(source)
+        return _declared("orc", footer.schema, stated_rows=footer.nrows)
 
 
 def read_avro(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
@@ -77,7 +78,12 @@ def parsing(name: str, format_: str, *broken: type[Exception]) -> Iterator[None]
         raise UnreadableFile(name, f"not a complete {format_} file: {said}") from error
 
 
-def _declared(format_: str, schema: pa.Schema, details: Mapping[str, Mapping[str, str]] | None = None) -> FileSchema:
+def _declared(
+    format_: str,
+    schema: pa.Schema,
+    details: Mapping[str, Mapping[str, str]] | None = None,
+    stated_rows: int | None = None,
+) -> FileSchema:
     warnings: list[str] = []
     names = unique_names(schema.names, warnings)
     for name, declared in zip(names, schema.types, strict=True):
@@ -90,6 +96,7 @@ def _declared(format_: str, schema: pa.Schema, details: Mapping[str, Mapping[str
         warnings=warnings,
         required=frozenset(name for name, each in zip(names, schema, strict=True) if not each.nullable),
         details=details or {},
+        stated_rows=stated_rows,
     )
 
 

@@ -20,6 +20,9 @@ class FileSchema:
     format: str
     columns: Mapping[str, Evidence]
     rows: int = 0
+    """How many were looked at."""
+    stated_rows: int | None = None
+    """How many there are, where the file says so itself."""
     complete: bool = True
     header: bool = True
     warnings: Sequence[str] = ()

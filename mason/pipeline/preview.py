@@ -14,21 +14,16 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from mason.errors import Unprocessable
+from mason.pipeline.columns import chosen_columns
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.merge.readers import Batch
 from mason.pipeline.sources import ArrowSource, Source
 from mason.pipeline.table_view import TableView
 from mason.util.json_text import json_value
-from mason.util.nearest import did_you_mean
 from mason.util.text_table import clipped_lines
 from mason.util.words import counted
 
 _LONGEST_CELL = 200
-
-
-class NoSuchColumn(Unprocessable):
-    """422 · exit 1"""
 
 
 @dataclass(frozen=True)
@@ -62,17 +57,9 @@ def preview_table(
     Raises:
         NoSuchColumn: a column that was asked for is not there.
     """
-    schema = _chosen(view.schema, columns)
+    schema = chosen_columns(view.schema, columns)
     rows = _random_rows(filesystem, view, limit) if at_random else islice(_rows(filesystem, view, limit), limit)
     return Preview(schema, [{name: row.get(name) for name in schema.names} for row in rows])
-
-
-def _chosen(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
-    for name in columns:
-        if name not in schema.names:
-            hint = did_you_mean(name, schema.names) or f"Columns: {', '.join(schema.names[:50])}."
-            raise NoSuchColumn(f'There is no column "{name}".', hint=hint)
-    return pa.schema([schema.field(name) for name in columns]) if columns else schema
 
 
 def _rows(filesystem: pafs.FileSystem, view: TableView, limit: int) -> Iterator[dict[str, Any]]:

@@ -87,6 +87,8 @@ class ArrowSource:
         return _fit_declared(self.values, target, timezone)
 
     def fit_given(self, target: pa.DataType, timezone: str = "") -> Fitted:
+        if self.values.type.equals(target):
+            return Fitted(self.values)
         if _is_text(self.values.type):
             return fit_given_text(self.values.cast(pa.string()), target, timezone)
         return fit_given_values(self.values, lambda part: _given_declared(part, target, timezone), target)

@@ -10,22 +10,31 @@ import pyarrow.fs as pafs
 
 from mason.pipeline.merge.base import BaseTable
 from mason.pipeline.merge.job import MergeJob, MergeOptions
-from mason.pipeline.merge.plan import plan_merge
+from mason.pipeline.merge.plan import MergePlan, plan_merge
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.merge.readers import Batch, read_batches
 from mason.pipeline.merge.task import FileInTask
-from mason.pipeline.table_commit import CommitRecord, TableFolder
+from mason.pipeline.table_commit import CommitRecord, open_table
 
 
 @dataclass(frozen=True)
 class TableView:
-    """The files of a table and the schema that they are read by."""
+    """The files of a table and the schema that they are read by, as a merge of them would find both."""
 
-    path: str
-    schema: pa.Schema
-    files: Sequence[PlannedFile]
+    plan: MergePlan
     commit: CommitRecord | None = None
-    warnings: Sequence[str] = ()
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.plan.schema
+
+    @property
+    def files(self) -> Sequence[PlannedFile]:
+        return self.plan.files
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        return [*map(str, self.plan.conflicts), *self.plan.warnings]
 
     def batches(self, filesystem: pafs.FileSystem, file: PlannedFile, nulls: Sequence[str] = ()) -> Iterator[Batch]:
         """Yield the records of a file, not yet fitted to the schema."""
@@ -33,15 +42,22 @@ class TableView:
             yield from read_batches(filesystem, FileInTask.of(file, part, {}), nulls, self.schema)
 
 
-def view_table(filesystem: pafs.FileSystem, path: str, options: MergeOptions | None = None) -> TableView:
-    """Return what is at a path.
+def view_table(
+    filesystem: pafs.FileSystem,
+    path: str,
+    options: MergeOptions | None = None,
+    storage: str = "file:///",
+    commit: CommitRecord | None = None,
+) -> TableView:
+    """Return what is at a path: the version of a table that is given, its newest, or the files.
 
     Raises:
         PathNotFound, NoData, PlanRefused: as a merge of it would.
     """
-    commit = TableFolder(path).current()
-    if commit is not None:
-        base = BaseTable.of(commit)
-        return TableView(path, base.schema, base.planned_files(filesystem, path), commit)
-    plan = plan_merge(filesystem, MergeJob(path, path, options=options or MergeOptions()))
-    return TableView(path, plan.schema, plan.files, None, [*map(str, plan.conflicts), *plan.warnings])
+    job = MergeJob(path, path, storage, options or MergeOptions())
+    commit = commit or open_table(storage, path).current()
+    if commit is None:
+        return TableView(plan_merge(filesystem, job))
+    base = BaseTable.of(commit)
+    given = {field.name: field.type for field in base.schema}
+    return TableView(MergePlan(job, base.planned_files(filesystem, path), base.evidence, given=given), commit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 from urllib.parse import quote
@@ -72,6 +72,10 @@ class TableWriter:
             place = f"{place}/{part}"
             self._filesystem.create_dir(place, recursive=False)
 
+    def result(self) -> Mapping[str, Any]:
+        """Nothing that the files do not tell themselves."""
+        return {}
+
     def __enter__(self) -> TableWriter:
         return self
 
@@ -105,6 +109,10 @@ class PartitionedWriter:
             self._bytes[folder] = self._bytes.get(folder, 0) + rows.nbytes
         while sum(self._bytes.values()) > _BUFFERED_BYTES:
             self._flush(max(self._bytes, key=lambda folder: self._bytes[folder]))
+
+    def result(self) -> Mapping[str, Any]:
+        """Nothing that the files do not tell themselves."""
+        return {}
 
     def __enter__(self) -> PartitionedWriter:
         return self

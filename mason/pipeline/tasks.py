@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 Kernel = Callable[[bytes], bytes]
 
@@ -53,7 +53,12 @@ def without_beats(events: Iterator[TaskEvent]) -> Iterator[tuple[int, bytes]]:
 
 
 def kernel_named(name: str) -> Kernel:
-    """Return the function that a name such as `mason.pipeline.merge.kernel:merge_task` stands for."""
-    module, _, function = name.partition(":")
-    kernel: Kernel = getattr(importlib.import_module(module), function)
+    """Return the kernel that a name such as `mason.pipeline.merge.kernel:merge_task` stands for."""
+    kernel: Kernel = function_named(name)
     return kernel
+
+
+def function_named(name: str) -> Any:
+    """Return the function that a name stands for: its module, a colon, its own name."""
+    module, _, function = name.partition(":")
+    return getattr(importlib.import_module(module), function)

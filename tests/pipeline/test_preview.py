@@ -9,11 +9,12 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 
+from mason.pipeline.columns import NoSuchColumn
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.merge.job import MergeJob, MergeOptions
 from mason.pipeline.merge.plan import plan_merge
 from mason.pipeline.merge.run import run_merge
-from mason.pipeline.preview import NoSuchColumn, Preview, preview_table
+from mason.pipeline.preview import Preview, preview_table
 from mason.pipeline.table_view import view_table
 
 LOCAL = pafs.LocalFileSystem()

@@ -12,6 +12,7 @@ from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.files import DataFile, partition_of
 from mason.pipeline.merge.planned_file import PlannedFile
+from mason.pipeline.row_group_splits import find_group_ranges
 from mason.pipeline.table_commit import CommitRecord
 from mason.pipeline.types import Evidence, evidence_of
 
@@ -46,4 +47,5 @@ def _planned(filesystem: pafs.FileSystem, output: str, path: str, evidence: Mapp
     constants = partition_of(path.rpartition("/")[0])
     columns = {name: seen for name, seen in evidence.items() if name not in constants}
     file = DataFile(info.path, path, info.size, constants)
-    return PlannedFile(file, info.mtime_ns or 0, FileSchema("parquet", columns), constants, is_base=True)
+    ranges = find_group_ranges(filesystem, info.path, info.size)
+    return PlannedFile(file, info.mtime_ns or 0, FileSchema("parquet", columns), constants, ranges, is_base=True)

@@ -21,8 +21,8 @@ from mason.pipeline.merge.numbering import COUNTED_FROM
 from mason.pipeline.merge.readers import Batch, CannotBeCut, read_batches
 from mason.pipeline.merge.task import FileInTask, MergeTask, TaskResult
 from mason.pipeline.rejects import Reject
+from mason.pipeline.sinks import Sink, SinkPlace, open_sink
 from mason.pipeline.sources import ArrowSource, Source
-from mason.pipeline.table_writer import PartitionedWriter, TableWriter
 from mason.pipeline.types import NOTHING, Evidence, decide, evidence_of, merge, storable
 
 _LONGEST_SHOWN = 60
@@ -40,7 +40,7 @@ def merge_task(content: bytes) -> bytes:
         work = _Work(task, filesystem, stack)
         try:
             for file in task.files:
-                for batch in read_batches(filesystem, file, task.nulls, work.schema):
+                for batch in read_batches(filesystem, file, task.nulls, work.schema, work.needed):
                     work.take(file, batch)
         except CannotBeCut as problem:
             return TaskResult(task.number, 0, 0, [], not_to_cut=[problem.path]).to_bytes()
@@ -58,9 +58,11 @@ class _Work:
         self._given = set(task.given)
         self._spelling = {name.casefold(): name for name in self.schema.names} if task.folds_names else {}
         self._attempt = f"{task.commit}-{task.number:05}-{uuid.uuid4().hex[:8]}"
-        self._writer = self._new_writer()
-        stack.enter_context(self._writer)
-        self._records = 0
+        self._columns = list(task.columns) or self.schema.names
+        self.needed = () if task.folds_names else task.columns
+        self._sink = self._new_sink()
+        stack.enter_context(self._sink)
+        self._records = self._rows = 0
         self._quarantined = 0
         self._evidence: dict[str, Evidence] = {}
         self._bad_values: Counter[str] = Counter()
@@ -85,7 +87,8 @@ class _Work:
             rows = _with_nulls(rows, bad)
         elif bad:
             rows = self._without_bad(file, batch, columns, rows, bad)
-        self._writer.write(rows)
+        self._rows += rows.num_rows
+        self._sink.write(rows.select(self._columns) if self._task.columns else rows)
 
     def result(self) -> TaskResult:
         self._stack.close()  # a Parquet file has its footer only now
@@ -93,23 +96,25 @@ class _Work:
             self._task.number,
             self._records,
             self._quarantined,
-            self._writer.files,
+            self._sink.files,
             self._quarantine_path if self._rejects else "",
             {name: encode(seen) for name, seen in self._evidence.items()},
             (),
             dict(self._bad_values),
             {name: dict(counts) for name, counts in self._values.items()},
             dict(self._differing),
+            self._rows,
+            self._sink.result(),
         )
 
     @property
     def _quarantine_path(self) -> str:
         return f"_mason/quarantine/{self._attempt}.jsonl"
 
-    def _new_writer(self) -> TableWriter | PartitionedWriter:
-        place = (self._filesystem, self._task.staging, f"part-{self._attempt}.parquet", self.schema)
-        keys = self._task.partition_keys
-        return PartitionedWriter(*place, keys) if keys else TableWriter(*place)
+    def _new_sink(self) -> Sink:
+        place = SinkPlace(self._filesystem, self._task.staging, f"part-{self._attempt}")
+        schema = pa.schema([self.schema.field(name) for name in self._columns])
+        return open_sink(self._task.sink, place, schema, self._task.sink_options)
 
     def _named(self, file: FileInTask, batch: Batch) -> Mapping[str, Source]:
         """The columns by the names that they have in the table."""
@@ -184,12 +189,14 @@ class _Work:
                     bad[key] = pc.or_(bad[key], empty) if key in bad else empty
 
     def _keep(self, file: FileInTask, reject: Reject) -> None:
+        self._quarantined += 1
+        if not self._task.staging:
+            return  # the job writes nothing: what does not fit is only counted
         if self._rejects is None:
             path = f"{self._task.staging}/{self._quarantine_path}"
             # Not what is above it: a task that outlives its job must not bring the staging folder back.
             self._filesystem.create_dir(path.rpartition("/")[0], recursive=False)
             self._rejects = self._stack.enter_context(self._filesystem.open_output_stream(path))
-        self._quarantined += 1
         named = replace(reject, id=f"{self._attempt}:{self._quarantined}")
         line = named.to_dict() if file.is_whole else {**named.to_dict(), COUNTED_FROM: file.offset}
         self._rejects.write(json.dumps(line).encode() + b"\n")

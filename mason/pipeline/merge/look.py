@@ -16,6 +16,7 @@ from mason.pipeline.formats import checked_format
 from mason.pipeline.line_splits import find_line_ranges
 from mason.pipeline.merge.job import MergeOptions
 from mason.pipeline.merge.planned_file import PlannedFile
+from mason.pipeline.row_group_splits import find_group_ranges
 from mason.pipeline.sampling import budget_for
 
 CUT_BYTES = 128 * 1024 * 1024
@@ -93,6 +94,8 @@ def _ranges(filesystem: pafs.FileSystem, file: DataFile, schema: FileSchema, tot
     """
     if file.size * _SMALL_PART < total:
         return ()
+    if schema.format == "parquet":
+        return find_group_ranges(filesystem, file.path, file.size)
     least = {"csv": CUT_BYTES, "jsonl": CUT_LINES_BYTES}.get(schema.format)
     if least is None or file.size <= least or schema.encoding != "utf-8" or is_compressed(filesystem, file.path):
         return ()

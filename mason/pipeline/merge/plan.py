@@ -104,6 +104,17 @@ class MergePlan:
     def input_bytes(self) -> int:
         return sum(each.file.size for each in self.files)
 
+    @property
+    def task_bytes(self) -> Sequence[int]:
+        """How much each task reads."""
+        return [sum(part.length for _, part in parts) for parts in self.tasks()]
+
+    @property
+    def known_rows(self) -> int | None:
+        """How many rows there are, if every file says so itself."""
+        stated = [rows for each in self.files if (rows := each.schema.stated_rows) is not None]
+        return sum(stated) if len(stated) == len(self.files) else None
+
     def widened(self, seen: Mapping[str, Evidence]) -> MergePlan:
         """Return the plan with what tasks saw beyond the sample.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import islice
@@ -23,6 +23,7 @@ from mason.pipeline.json_parse import Line, ParsedLines, cut_lines, lines_in, pa
 from mason.pipeline.json_values import NotAnObject, load, load_object
 from mason.pipeline.merge.task import FileInTask
 from mason.pipeline.rejects import Reject
+from mason.pipeline.row_group_splits import groups_in
 from mason.pipeline.sources import ArrowSource, Source, TextSource, ValueSource, with_text_inside
 
 BLOCK = CHUNK  # one block is one chunk: nothing is copied to make it larger
@@ -72,9 +73,15 @@ class Batch:
 
 
 def read_batches(
-    filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[str], schema: pa.Schema
+    filesystem: pafs.FileSystem,
+    file: FileInTask,
+    nulls: Sequence[str],
+    schema: pa.Schema,
+    columns: Collection[str] = (),
 ) -> Iterator[Batch]:
     """Yield the records of a file. The schema, which is the table's, says what a fast parser may expect.
+
+    Columns are those that are needed, by their names in the file: others are left out where that saves work.
 
     Raises:
         UnreadableFile: it cannot be read, or is not what it was when the plan was made.
@@ -84,6 +91,8 @@ def read_batches(
         yield from _read_csv(filesystem, file, nulls)
     elif file.format == "jsonl":
         yield from _read_json_lines(filesystem, file, schema)
+    elif file.format == "parquet":
+        yield from _read_parquet(filesystem, file, columns)
     else:
         yield from _READERS[file.format](filesystem, file)
     _check_unchanged(filesystem, file)
@@ -257,14 +266,26 @@ def _rows_batch(rows: Sequence[Mapping[Any, Any]], records: int, rejects: Sequen
     return Batch(columns, len(rows), records, rejects)
 
 
-def _read_parquet(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
+def _read_parquet(filesystem: pafs.FileSystem, file: FileInTask, columns: Collection[str]) -> Iterator[Batch]:
     import pyarrow.parquet as pq
 
     with filesystem.open_input_file(file.path) as source, parsing(file.name, "Parquet"):
         # Without a buffer whole column chunks would be loaded: of a file with one row group that is all of it.
         parquet = pq.ParquetFile(source, buffer_size=READ_BUFFER, pre_buffer=False)
-        batches = parquet.iter_batches(batch_size=_rows_at_once(parquet.metadata), use_threads=False)
-        yield from _declared(file, batches, parquet.metadata.num_rows)
+        stored = parquet.metadata
+        groups = groups_in(stored, file.offset, file.length)
+        wanted = _wanted(file, columns)
+        batches = parquet.iter_batches(_rows_at_once(stored), groups, wanted, use_threads=False)
+        before = sum(stored.row_group(group).num_rows for group in range(groups[0] if groups else 0))
+        rows = sum(stored.row_group(group).num_rows for group in groups)
+        yield from _declared(file, file.columns if wanted is None else wanted, batches, rows, before)
+
+
+def _wanted(file: FileInTask, columns: Collection[str]) -> list[str] | None:
+    """The columns to be read; all, where the names need not be what they seem: a dot may stand for something nested."""
+    if not columns or file.renames or any("." in name for name in file.columns):
+        return None
+    return [name for name in file.columns if name in columns]
 
 
 def _rows_at_once(stored: Any) -> int:
@@ -279,7 +300,7 @@ def _read_orc(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
 
     with filesystem.open_input_file(file.path) as source, parsing(file.name, "ORC"):
         stored = orc.ORCFile(source)
-        yield from _declared(file, map(stored.read_stripe, range(stored.nstripes)), stored.nrows)
+        yield from _declared(file, file.columns, map(stored.read_stripe, range(stored.nstripes)), stored.nrows)
 
 
 def _read_avro(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
@@ -304,16 +325,18 @@ def _counted_from(before: int) -> Callable[[int], Place]:
     return lambda index: Place(before + index + 1, -1)
 
 
-def _declared(file: FileInTask, batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[Batch]:
+def _declared(
+    file: FileInTask, names: Sequence[str], batches: Iterable[pa.RecordBatch], rows: int, before: int = 0
+) -> Iterator[Batch]:
     """Yield what the batches hold, and hold them against the count in the file's footer."""
     seen = 0
     for batch in batches:
         columns: dict[str, Source] = {
             # By position: names that the file has twice are others in the table.
             name: ArrowSource(column)
-            for name, column in zip(file.columns, batch.columns, strict=True)
+            for name, column in zip(names, batch.columns, strict=True)
         }
-        yield Batch(columns, batch.num_rows, batch.num_rows, place=_counted_from(seen))
+        yield Batch(columns, batch.num_rows, batch.num_rows, place=_counted_from(before + seen))
         seen += batch.num_rows
     if seen != rows:
         raise UnreadableFile(file.name, f"its footer says {rows:,} rows, and {seen:,} were read.")
@@ -322,7 +345,6 @@ def _declared(file: FileInTask, batches: Iterable[pa.RecordBatch], rows: int) ->
 _READERS: Mapping[str, Callable[[pafs.FileSystem, FileInTask], Iterator[Batch]]] = {
     "json": _read_json,
     "msgpack": _read_msgpack,
-    "parquet": _read_parquet,
     "orc": _read_orc,
     "avro": _read_avro,
 }

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
-import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.pipeline.blocks import read_bytes
 from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.merge import compact
 from mason.pipeline.merge.job import Mode
-from mason.pipeline.merge.kernel import evidence_of_results
 from mason.pipeline.merge.numbering import number_records
-from mason.pipeline.merge.outcome import MergeResult, RowsLost, Sums, check_share, check_sums
+from mason.pipeline.merge.outcome import MergeResult, Sums, check_share, check_sums
 from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.readings import readings
+from mason.pipeline.merge.rounds import Rounds
 from mason.pipeline.merge.sources_merged import fingerprints
-from mason.pipeline.merge.staging import empty, quarantine_files, remove_strangers, written
-from mason.pipeline.merge.task import KERNEL, TaskResult, tasks_of
+from mason.pipeline.merge.staging import quarantine_files, remove_strangers, written
+from mason.pipeline.merge.task import TaskResult
+from mason.pipeline.sinks import table_spec
 from mason.pipeline.table_commit import CommitRecord, CommittedFile, open_table
 from mason.pipeline.tasks import TaskRunner, running, without_beats
 from mason.pipeline.work import Progress
-
-LOG = logging.getLogger("mason.pipeline")
-MOST_ROUNDS = 10
 
 Finish = Callable[[str, Sequence[str]], None]
 """Called with the staging folder and the new files of the quarantine in it, when all that is left is the commit."""
@@ -50,7 +46,7 @@ def run_merge(
     table = open_table(plan.job.storage, plan.job.output)
     expected = table.current() if plan.job.options.mode is Mode.REPLACE else plan.base_commit
     with table.stage(job_id) as staging:
-        plan, results, rounds = _run_until_it_fits(plan, runner, staging, job_id, progress)
+        plan, results, rounds = Rounds(runner, table_spec(plan.partition_keys), job_id, progress, staging).run(plan)
         files = _united(plan, runner, staging, job_id, written(filesystem, staging, results.values()))
         quarantine = quarantine_files(filesystem, staging, results.values())
         number_records(filesystem, plan.files, quarantine)
@@ -63,53 +59,6 @@ def run_merge(
         kept = _kept(plan, files)
         committed = table.publish(staging, _record(plan, job_id, files, sums), expected=expected, kept=kept)
     return MergeResult(committed, plan, sums, rounds)
-
-
-def _run_until_it_fits(
-    plan: MergePlan, runner: TaskRunner, staging: str, job_id: str, progress: Progress
-) -> tuple[MergePlan, Mapping[int, TaskResult], int]:
-    """A sampled schema is a hypothesis: where values beyond the sample need a wider type, the tasks run again."""
-    filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
-    for number in range(1, MOST_ROUNDS + 1):
-        results = _run_tasks(plan, runner, staging, job_id, progress)
-        untrusted = {path for result in results.values() for path in result.not_to_cut}
-        if untrusted:
-            plan = plan.without_cuts(untrusted)
-            empty(filesystem, staging)
-            continue
-        seen = evidence_of_results(results)
-        if not seen:
-            return plan, results, number
-        wider = plan.widened(seen).with_base_files(filesystem)
-        if wider.schema == plan.schema:
-            raise RowsLost(f"Columns {', '.join(seen)} do not fit the schema that was decided for them.")
-        _tell_what_is_wider(plan.schema, wider.schema)
-        plan = wider
-        empty(filesystem, staging)
-    raise RowsLost(f"No schema was found in {MOST_ROUNDS} rounds.")
-
-
-def _tell_what_is_wider(before: pa.Schema, after: pa.Schema) -> None:
-    known = dict(zip(before.names, before.types, strict=True))
-    for field in after:
-        if known.get(field.name) != field.type:
-            LOG.info('Column "%s" is %s beyond the sample: the tasks run again.', field.name, field.type)
-
-
-def _run_tasks(
-    plan: MergePlan, runner: TaskRunner, staging: str, job_id: str, progress: Progress
-) -> Mapping[int, TaskResult]:
-    tasks = tasks_of(plan, staging, job_id)
-    results: dict[int, TaskResult] = {}
-    records = 0
-    with running(runner, KERNEL, [task.to_bytes() for task in tasks]) as events:
-        for number, content in without_beats(events):
-            results[number] = TaskResult.of(content)
-            records += results[number].records
-            progress(len(results), len(tasks), records)
-    if len(results) != len(tasks):
-        raise RowsLost(f"{len(tasks) - len(results)} of {len(tasks)} tasks gave no result.")
-    return results
 
 
 def _united(

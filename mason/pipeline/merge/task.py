@@ -12,6 +12,7 @@ from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.merge.job import Names, OnBadRecord
 from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.planned_file import PlannedFile
+from mason.pipeline.sinks import SinkSpec, table_spec
 
 KERNEL = "mason.pipeline.merge.kernel:merge_task"
 
@@ -67,6 +68,10 @@ class MergeTask:
     timezone: str = ""
     folds_names: bool = False
     partition_keys: Sequence[str] = ()
+    columns: Sequence[str] = ()
+    """The columns that go to the sink; none stands for all."""
+    sink: str = ""
+    sink_options: Mapping[str, Any] = field(default_factory=dict)
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -95,6 +100,10 @@ class TaskResult:
     """How many values of each type a column has that files disagree on."""
     differing: Mapping[str, int] = field(default_factory=dict)
     """How often a file says something else of a column than its folder."""
+    rows: int = 0
+    """How many rows the sink got."""
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    """What the sink has to say."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -104,8 +113,11 @@ class TaskResult:
         return cls(**json.loads(content))
 
 
-def tasks_of(plan: MergePlan, staging: str, commit: str) -> list[MergeTask]:
-    """Return the tasks of a plan."""
+def tasks_of(
+    plan: MergePlan, staging: str, commit: str, sink: SinkSpec | None = None, columns: Sequence[str] = ()
+) -> list[MergeTask]:
+    """Return the tasks of a plan; without a sink their rows become the files of a table."""
+    sink = sink or table_spec(plan.partition_keys)
     options = plan.job.options
     common: dict[str, Any] = {
         "schema": encode_schema(plan.schema),
@@ -114,7 +126,10 @@ def tasks_of(plan: MergePlan, staging: str, commit: str) -> list[MergeTask]:
         "nulls_bad_values": options.on_bad_record is OnBadRecord.NULL,
         "timezone": options.timezone,
         "folds_names": options.names is Names.FOLD,
-        "partition_keys": list(plan.partition_keys),
+        "partition_keys": list(sink.partition_keys),
+        "columns": list(columns),
+        "sink": sink.name,
+        "sink_options": dict(sink.options),
     }
     return [
         MergeTask(

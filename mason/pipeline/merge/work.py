@@ -43,7 +43,7 @@ class MergeWork:
 
     @property
     def task_bytes(self) -> Sequence[int]:
-        return [sum(part.length for _, part in parts) for parts in self.merge.tasks()]
+        return self.merge.task_bytes
 
     def to_dict(self) -> dict[str, Any]:
         return self.merge.to_dict()

@@ -1,0 +1,87 @@
+"""Runs the tasks of a plan until every value fits: a sampled schema is a hypothesis."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from mason.pipeline.merge.kernel import evidence_of_results
+from mason.pipeline.merge.outcome import RowsLost
+from mason.pipeline.merge.plan import MergePlan
+from mason.pipeline.merge.staging import empty
+from mason.pipeline.merge.task import KERNEL, TaskResult, tasks_of
+from mason.pipeline.sinks import SinkSpec
+from mason.pipeline.tasks import TaskRunner, running, without_beats
+from mason.pipeline.work import Progress
+
+LOG = logging.getLogger("mason.pipeline")
+MOST_ROUNDS = 10
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """How the tasks of a plan are run, whoever asks for it."""
+
+    runner: TaskRunner
+    sink: SinkSpec
+    job_id: str
+    progress: Progress
+    staging: str = ""
+    """The folder that the sinks write to; empty if they write nothing."""
+    columns: Sequence[str] = ()
+    """The columns that the sinks get; none stands for all."""
+
+    def run(self, plan: MergePlan) -> tuple[MergePlan, Mapping[int, TaskResult], int]:
+        """Return the plan whose schema held every value, what its tasks returned, and how many rounds it took.
+
+        Where values beyond the sample need a wider type, or a file cannot be cut after all, the tasks run again.
+
+        Raises:
+            PlanRefused: what was seen beyond the sample cannot be in one table.
+            RowsLost: a task gave no result, or no schema holds all values.
+        """
+        filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
+        for number in range(1, MOST_ROUNDS + 1):
+            results = self._run_tasks(plan)
+            untrusted = {path for result in results.values() for path in result.not_to_cut}
+            seen = evidence_of_results(results)
+            if untrusted:
+                plan = plan.without_cuts(untrusted)
+            elif seen:
+                plan = _wider(plan, plan.widened(seen).with_base_files(filesystem), seen)
+            else:
+                return plan, results, number
+            if self.staging:
+                empty(filesystem, self.staging)
+        raise RowsLost(f"No schema was found in {MOST_ROUNDS} rounds.")
+
+    def _run_tasks(self, plan: MergePlan) -> Mapping[int, TaskResult]:
+        tasks = tasks_of(plan, self.staging, self.job_id, self.sink, self.columns)
+        results: dict[int, TaskResult] = {}
+        records = 0
+        with running(self.runner, KERNEL, [task.to_bytes() for task in tasks]) as events:
+            for number, content in without_beats(events):
+                results[number] = TaskResult.of(content)
+                records += results[number].records
+                self.progress(len(results), len(tasks), records)
+        if len(results) != len(tasks):
+            raise RowsLost(f"{len(tasks) - len(results)} of {len(tasks)} tasks gave no result.")
+        return results
+
+
+def _wider(before: MergePlan, after: MergePlan, seen: Mapping[str, object]) -> MergePlan:
+    if after.schema == before.schema:
+        raise RowsLost(f"Columns {', '.join(seen)} do not fit the schema that was decided for them.")
+    _tell_what_is_wider(before.schema, after.schema)
+    return after
+
+
+def _tell_what_is_wider(before: pa.Schema, after: pa.Schema) -> None:
+    known = dict(zip(before.names, before.types, strict=True))
+    for field in after:
+        if known.get(field.name) != field.type:
+            LOG.info('Column "%s" is %s beyond the sample: the tasks run again.', field.name, field.type)
