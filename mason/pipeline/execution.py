@@ -56,7 +56,7 @@ class PipelineExecutionClient(ExecutionClient):
         for warning in outcome.warnings:
             response.add_warning(warning)
         response.add_info(outcome.summary)
-        return watch.succeeded(outcome.to_dict())
+        return replace(watch.succeeded(outcome.to_dict()), picture=getattr(outcome, "picture", None))
 
     @verb
     def get_job(self, job_id: str, *, response: Response) -> JobRecord:

@@ -13,7 +13,7 @@ Progress = Callable[[int, int, int], None]
 
 
 class Outcome(Protocol):
-    """What a job did."""
+    """What a job did. One that is worth looking at has `picture(width)`, too, which returns the lines to draw."""
 
     @property
     def summary(self) -> str:

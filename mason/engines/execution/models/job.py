@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -53,6 +53,8 @@ class JobRecord:
     id: str
     status: JobStatus
     details: Mapping[str, Any] = field(default_factory=dict)
+    picture: Callable[[int], list[str]] | None = field(default=None, repr=False, compare=False)
+    """Draws what the job made in so many columns of a terminal; only a job that this process ran has one."""
 
     def to_dict(self) -> dict[str, Any]:
         return {"JobID": self.id, "Status": self.status, **self.details}
