@@ -27,12 +27,13 @@ from mason.pipeline.sql.query import (
     TableChanged,
     canonical,
 )
-from mason.pipeline.sql.statement import bad_query, offset_of
+from mason.pipeline.sql.statement import bad_query, check_names, offset_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_PLACE = re.compile(r"\(?line (\d+),? pos(?:ition)? (\d+)\)?")
+# Of analysis, which counts columns from 0; and of values, which counts them from 1.
+_PLACES = (re.compile(r"line (\d+) pos (\d+)"), re.compile(r"\(line (\d+), position (\d+)\)"))
 _PATH_COLUMN = "_mason_path"
 
 
@@ -42,13 +43,15 @@ def query_frame(spark: SparkSession, query: SqlQuery) -> DataFrame:
     for table in query.tables:
         _table_frame(spark, query.storage, table).createOrReplaceTempView(_quoted(table.name))
     parameters = dict(query.parameters)
-    return spark.sql(query.statement, args=parameters) if parameters else spark.sql(query.statement)
+    frame = spark.sql(query.statement, args=parameters) if parameters else spark.sql(query.statement)
+    check_names(query.names or frame.columns)
+    return frame if query.names is None else frame.toDF(*query.names)
 
 
 def forget_tables(spark: SparkSession, query: SqlQuery) -> None:
     """Leave nothing in the session for the command that has it next."""
     for table in query.tables:
-        spark.catalog.dropTempView(table.name)
+        spark.sql(f"DROP VIEW IF EXISTS {_quoted(table.name)}")
 
 
 def written_frame(frame: DataFrame, query: SqlQuery, output: Output) -> DataFrame:
@@ -94,12 +97,12 @@ def _name_of_file() -> Any:
     return f.col("_metadata.file_name")
 
 
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
 def _uri(storage: str, path: str) -> str:
     return f"{storage.removesuffix('/')}{path}" if storage.startswith("file:") else path
-
-
-def _quoted(name: str) -> str:
-    return name
 
 
 def _write_rows(storage: str, output: Output, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -155,19 +158,19 @@ def explained(error: Exception, statement: str) -> Exception | None:
     if not isinstance(error, AnalysisException | ParseException) and not _is_of_the_query(error):
         return None
     message = _told(text)
-    found = _PLACE.search(text)
-    if found:
-        return bad_query(statement, offset_of(statement, int(found[1]), int(found[2]) + 1), message)
+    for first, pattern in enumerate(_PLACES):
+        if found := pattern.search(text):
+            return bad_query(statement, offset_of(statement, int(found[1]), int(found[2]) + 1 - first), message)
     return BadQuery(f"The query failed: {message}")
 
 
 def _is_of_the_query(error: Exception) -> bool:
     """Whether values were the trouble, such as a division by zero, and not Spark."""
-    condition = getattr(error, "getErrorClass", lambda: None)() or getattr(error, "getCondition", lambda: None)()
+    condition = getattr(error, "getCondition", lambda: None)()
     return bool(condition) and not str(condition).startswith(("INTERNAL", "FAILED_", "_LEGACY"))
 
 
 def _told(text: str) -> str:
     first = text.strip().split("\n\n")[0].splitlines()
     told = " ".join(line.strip() for line in first if not line.startswith(("==", "at "))).split(" SQLSTATE:")[0]
-    return re.sub(r"^\[[A-Z_.0-9]+\] ", "", re.sub(_PLACE, "", told)).strip(" ;")
+    return re.sub(r"^\[[A-Z_.0-9]+\] ", "", told.split("; line ")[0]).strip(" ;")

@@ -112,7 +112,8 @@ class QueryWork:
         with ExitStack() as stack:
             ready = [self._ready(each, runner, job_id, progress, stack) for each in self.tables]
             text = without_database(self.statement, self.job.database)
-            query = SqlQuery(text, [each.table for each in ready], self.job.storage, self.job.parameters)
+            tables = [each.table for each in ready]
+            query = SqlQuery(text, tables, self.job.storage, self.job.parameters, self.statement.names)
             if self.job.output:
                 commit = write_table(query, self.job.output, runner, job_id, {"query": self.job.statement})
                 return QueryResult(self, ready, commit=commit)
