@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -13,6 +14,7 @@ from benchmarks.measure import Contestant, seconds
 from mason.clients.response import Response
 from mason.clients.spark.execution import SparkExecutionClient
 from mason.clients.spark.runners import SparkRunner
+from mason.engines.execution.models.job import Job
 from mason.pipeline.merge.job import MergeJob
 from mason.pipeline.tasks import TaskEvent, TaskRunner
 
@@ -83,6 +85,27 @@ class Mason:
         self.client.plain_runner.close()
 
 
+class MasonJob:
+    """Runs one job again and again on a warm session."""
+
+    def __init__(self, job: Job) -> None:
+        self.client = TimedClient(WARM)
+        self._job = job
+        self.details: Mapping[str, Any] = {}
+
+    def contestant(self, before: Callable[[], None] = lambda: None) -> Contestant:
+        return Contestant("Mason", seconds(self.run), before)
+
+    def run(self) -> None:
+        """Run the job, with all that belongs to it: the plan, the checks, the commit and the record."""
+        plan, response = self.client.plan_job(self._job, response=Response())
+        record, _ = self.client.run_job(plan, response=response)
+        self.details = record.details
+
+    def close(self) -> None:
+        self.client.plain_runner.close()
+
+
 class TimedClient(SparkExecutionClient):
     """Spark as always, with the time that the tasks of each job took."""
 
@@ -108,6 +131,9 @@ class TimedRunner:
         began = time.perf_counter()
         yield from self._runner.run(kernel, tasks)
         self._times.append(time.perf_counter() - began)
+
+    def query(self, content: bytes) -> Iterator[TaskEvent]:
+        return self._runner.query(content)
 
 
 def make_empty(folder: Path) -> None:
