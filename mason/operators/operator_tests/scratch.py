@@ -1,0 +1,92 @@
+"""A place of its own for every run of a test: its files, its home, and nobody else's."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from mason.operators.operator_tests.guard import Guard, guarded
+from mason.util.environment import MasonEnvironment
+
+FOLDER = "folder"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one run of a test happens."""
+
+    root: Path
+
+    @property
+    def work(self) -> Path:
+        """What paths are relative to."""
+        return self.root / "work"
+
+    @property
+    def env(self) -> MasonEnvironment:
+        return MasonEnvironment(self.root / "home")
+
+    def snapshot(self) -> dict[str, str]:
+        """Return what is in the working folder: the digest of every file, by its path."""
+        return snapshot(self.work)
+
+    def strays(self) -> list[str]:
+        """Return what lies beside the working folder and was not put there by Mason."""
+        allowed = {self.work, self.env.home}
+        return [f"../{each.name}" for each in self.root.iterdir() if each not in allowed]
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Yield a folder for all runs, which is removed afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="mason-test-")).resolve()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def place_of_its_own(scratch: Path) -> Iterator[tuple[Place, Guard]]:
+    """Yield a new place; until it is left it is the working directory and has MASON_HOME, and only it is written to."""
+    # Two folders deep: what an operator writes to ../x and ../../x is still found, and removed.
+    place = Place(Path(tempfile.mkdtemp(prefix="run-", dir=scratch)))
+    place.work.mkdir()
+    before, home, bytecode = Path.cwd(), os.environ.get("MASON_HOME"), sys.dont_write_bytecode
+    os.chdir(place.work)
+    os.environ["MASON_HOME"] = str(place.env.home)
+    sys.dont_write_bytecode = True  # the folder of an operator is not the place for what Python remembers of it
+    try:
+        with guarded(scratch) as guard:
+            yield place, guard
+    finally:
+        sys.dont_write_bytecode = bytecode
+        if home is None:
+            del os.environ["MASON_HOME"]
+        else:
+            os.environ["MASON_HOME"] = home
+        os.chdir(before)
+        shutil.rmtree(place.root, ignore_errors=True)
+
+
+def snapshot(folder: Path) -> dict[str, str]:
+    """Return the digest of every file below a folder, by its path; folders are in it, too."""
+    found: dict[str, str] = {}
+    for each in sorted(folder.rglob("*")):
+        if "__pycache__" in each.parts:
+            continue
+        plain = each.is_file() and not each.is_symlink()
+        found[each.relative_to(folder).as_posix()] = hashlib.sha256(each.read_bytes()).hexdigest() if plain else FOLDER
+    return found
+
+
+def changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Return the paths that are new, gone or different."""
+    return sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
