@@ -7,41 +7,45 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from mason.operators.operator_tests.case import Expectation
+from mason.operators.operator_tests.case import Case
 from mason.operators.operator_tests.cells import cell_key, shown
 from mason.operators.operator_tests.judgement import at_most
 from mason.operators.operator_tests.observation import Observation, SeenTable
 from mason.operators.operator_tests.row_differences import row_differences
+from mason.util.json_text import json_text
 
 _ID = re.compile(
-    r"part-[0-9a-f]{16}-\d+-[0-9a-f]+"
+    r"[0-9a-f]{16}-\d+-[0-9a-f]+"
     r"|(?<![0-9A-Za-z])([0-9a-f]{16}|[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![0-9A-Za-z])"
 )
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:?\d\d:?\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?")
 _TOOK = re.compile(r"\d+(\.\d+)? ?(ms|s|seconds?)\b")
 _TOOK_KEY = re.compile(r"(Seconds|Milliseconds|Duration)$")
+_OF_A_PLAN = ("Configuration", "Clients")  # every plan begins with them
 _LONGEST = 300
 _TOLERANCE = timedelta(seconds=2)
 
 
-def disagreements(expect: Expectation, one: Observation, other: Observation) -> list[str]:
+def disagreements(case: Case, one: Observation, other: Observation) -> list[str]:
     """Return how two configurations differ in what they made of a test."""
-    return at_most(_differences(expect, one, other))
+    return at_most(_differences(case, one, other))
 
 
-def _differences(expect: Expectation, one: Observation, other: Observation) -> Iterator[str]:
+def _differences(case: Case, one: Observation, other: Observation) -> Iterator[str]:
+    may_differ = (*case.expect.may_differ, *(_OF_A_PLAN if case.plan else ()))
     words = (one.configuration, other.configuration)
     if bool(one.messages("Errors")) != bool(other.messages("Errors")):
         failed, fine = words if one.messages("Errors") else words[::-1]
         yield f"{failed} failed, {fine} did not"
         return
     for kind in one.response:
-        first, second = (_plain(each.response[kind], each, expect.may_differ) for each in (one, other))
+        first, second = (_plain(each.response[kind], each, may_differ) for each in (one, other))
         yield from _value_differences(kind, first, second, words)
     for path in sorted({*one.tables, *other.tables}):
-        yield from _table_differences(path, one.tables.get(path), other.tables.get(path), words, expect.ordered)
+        yield from _table_differences(path, one.tables.get(path), other.tables.get(path), words, case.expect.ordered)
     files = [
-        {_plain(path, each, ()): _text(content, each) for path, content in each.files.items()} for each in (one, other)
+        {_plain(path, each, ()): _plain(content, each, ()) for path, content in each.files.items()}
+        for each in (one, other)
     ]
     yield from _value_differences("files", files[0], files[1], words)
 
@@ -56,7 +60,10 @@ def _plain(value: Any, seen: Observation, may_differ: Sequence[str]) -> Any:
     if not isinstance(value, str):
         return value
     timeless = _TIME.sub(lambda found: "<time>" if _is_of_run(found[0], seen) else found[0], value)
-    return _TOOK.sub("<duration>", _ID.sub("<id>", timeless))
+    nameless = _ID.sub("<id>", timeless)
+    for each in seen.ids:
+        nameless = nameless.replace(each[:8], "<id>")
+    return _TOOK.sub("<duration>", nameless)
 
 
 def _is_of_run(text: str, seen: Observation) -> bool:
@@ -68,13 +75,9 @@ def _is_of_run(text: str, seen: Observation) -> bool:
     return seen.began - _TOLERANCE <= known <= seen.ended + _TOLERANCE
 
 
-def _text(content: bytes | None, seen: Observation) -> Any:
-    if content is None:
-        return None
-    try:
-        return _plain(content.decode(), seen, ())
-    except UnicodeDecodeError:
-        return content.hex()
+def ids_in(value: Any) -> list[str]:
+    """Return the ids that are in a value."""
+    return sorted({found[0] for found in _ID.finditer(json_text(value))})
 
 
 def _value_differences(place: str, one: Any, other: Any, words: tuple[str, str]) -> Iterator[str]:

@@ -17,6 +17,7 @@ from mason.configurations.valid_config import ValidConfig
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import DatabaseNotFound, MasonError
 from mason.operators.operator_response import OperatorResponse
+from mason.operators.operator_tests.agreement import ids_in
 from mason.operators.operator_tests.case import Case, Given, GivenFile, GivenRun, GivenTable
 from mason.operators.operator_tests.finding import Library
 from mason.operators.operator_tests.given_rows import write_rows
@@ -58,30 +59,31 @@ class CaseRunner:
         """
         code = snapshot(Path(operator.source))
         with place_of_its_own(self.scratch) as (place, guard), _captured_log() as log:
+            began = datetime.now(UTC)
             config = offer.placed(place.work)
             results = self._make_given(case.given, config, place)
             before = place.snapshot()
-            began = datetime.now(UTC)
             parameters = _filled(case.parameters, results)
             result = _call(operator, parameters, config, place, name=case.file.name, plan=case.plan)
             ended = datetime.now(UTC)
             after = place.snapshot()
             tables, files = what_changed(place, before, after)
             tables |= _expected_tables(case, result, place)
-            files |= {path: read_file(place.work / path) for path in case.expect.files}
+            files |= {path: read_file(place, path) for path in case.expect.files}
             touched = changed(code, snapshot(Path(operator.source)))
             outside = [*guard.refused, *place.strays(), *(str(Path(operator.source, each)) for each in touched)]
             response = relative_response(result, place)
             return Observation(
-                offer.name,
-                response,
-                began,
-                ended,
-                tables,
-                files,
-                changed(before, after),
-                outside,
-                _raised_at(log, operator.source),
+                configuration=offer.name,
+                response=response,
+                began=began,
+                ended=ended,
+                tables=tables,
+                files=files,
+                changed=changed(before, after),
+                outside=outside,
+                raised_at=_raised_at(log, operator.source),
+                ids=ids_in([*results.values(), response]),
             )
 
     def _make_given(self, given: Given, config: ValidConfig, place: Place) -> Mapping[str, Mapping[str, Any]]:

@@ -16,6 +16,7 @@ RETURNED = ""
 """In the place of a table's path: the rows that the response carries."""
 
 _MOST_SHOWN = 20
+_LONGEST = 2000
 
 
 def judge(case: Case, seen: Observation) -> list[str]:
@@ -23,7 +24,7 @@ def judge(case: Case, seen: Observation) -> list[str]:
     expect = case.expect
     problems = [f"it writes outside the folder of the test: {path}" for path in seen.outside]
     if seen.messages("Errors") and not expect.errors:
-        return [*problems, *(f"it failed: {message}" for message in seen.messages("Errors")), *seen.log]
+        return [*problems, *(f"it failed: {message}" for message in seen.messages("Errors")), *seen.raised_at]
     problems += _check_errors(expect, seen)
     problems += _check_messages(expect, seen)
     if expect.nothing_written and seen.changed:
@@ -119,8 +120,11 @@ def _check_rows(rows: Sequence[Mapping[str, Any]], table: SeenTable, expect: Exp
 def _check_data(expected: Any, found: Sequence[Any]) -> list[str]:
     if isinstance(expected, list):
         return at_most(_part_differences("data", expected, list(found)))
-    tries = [list(_part_differences("data", expected, each)) for each in found]
-    return min(tries, key=len, default=["data: there are none"])
+    # The item that its author meant is the one that has most of the keys.
+    likely = max(
+        found, key=lambda each: len(set(expected) & set(each)) if isinstance(each, Mapping) else -1, default=None
+    )
+    return at_most(_part_differences("data", expected, likely))
 
 
 def _part_differences(place: str, expected: Any, found: Any) -> Iterator[str]:
@@ -157,5 +161,5 @@ def _check_files(expect: Expectation, seen: Observation) -> Iterator[str]:
                 yield f"{path}: the file was not to be there"
         elif content is None:
             yield f"{path}: there is no such file"
-        elif not is_text(text, content.decode(errors="replace")):
-            yield f"{path}: expected {shown(text)}, got {shown(content.decode(errors='replace')[:2000])}"
+        elif not is_text(text, content):
+            yield f"{path}: expected {shown(text)}, got {shown(content[:_LONGEST])}"

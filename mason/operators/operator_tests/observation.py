@@ -42,11 +42,13 @@ class Observation:
     ended: datetime
     tables: Mapping[str, SeenTable | str] = field(default_factory=dict)
     """Those that were written or are expected, by their paths; in place of a table the reason why there is none."""
-    files: Mapping[str, bytes | None] = field(default_factory=dict)
-    """The other files that were written, by their paths; None for one that is gone."""
+    files: Mapping[str, str | None] = field(default_factory=dict)
+    """The text of the other files that were written, by their paths; None for one that is gone."""
     changed: Sequence[str] = ()
     outside: Sequence[str] = ()
-    log: Sequence[str] = ()
+    raised_at: Sequence[str] = ()
+    ids: Sequence[str] = ()
+    """The ids that this run and those before it were given."""
 
     def messages(self, kind: str) -> Sequence[str]:
         """Return the Errors, Info or Warnings."""
@@ -56,16 +58,17 @@ class Observation:
 
 def relative_response(result: OperatorResponse, place: Place) -> Mapping[str, Any]:
     """Return the JSON form of a response in which paths are relative to the folder of the test."""
-    relative: Mapping[str, Any] = _relative(json_value(result.to_dict()), str(place.work))
-    return relative
+    response: Mapping[str, Any] = relative(json_value(result.to_dict()), place)
+    return response
 
 
-def _relative(value: Any, folder: str) -> Any:
+def relative(value: Any, place: Place) -> Any:
+    """Return a value of JSON in which every path is relative to the folder of the test."""
     if isinstance(value, str):
-        return value.replace(f"{folder}/", "").replace(folder, ".")
+        return value.replace(f"{place.work}/", "").replace(str(place.work), ".")
     if isinstance(value, Mapping):
-        return {_relative(name, folder): _relative(each, folder) for name, each in value.items()}
-    return [_relative(each, folder) for each in value] if isinstance(value, list) else value
+        return {relative(name, place): relative(each, place) for name, each in value.items()}
+    return [relative(each, place) for each in value] if isinstance(value, list) else value
 
 
 def returned_table(result: OperatorResponse) -> SeenTable | str:
@@ -108,7 +111,7 @@ def _typed(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> SeenTable | 
 
 def what_changed(
     place: Place, before: Mapping[str, str], after: Mapping[str, str]
-) -> tuple[dict[str, SeenTable | str], dict[str, bytes | None]]:
+) -> tuple[dict[str, SeenTable | str], dict[str, str | None]]:
     """Return the tables and the other files that are new, gone or different."""
     paths = changed(before, after)
     tables = sorted({table for path in paths for table in _tables_above(path, after)})
@@ -118,13 +121,16 @@ def what_changed(
         path for path in others if path in after and PurePosixPath(path).suffix in (".parquet", ".orc", ".avro")
     ]
     seen = {path: read_table(place.work / path) for path in [*tables, *columnar]}
-    return seen, {path: read_file(place.work / path) for path in others if path not in columnar}
+    return seen, {path: read_file(place, path) for path in others if path not in columnar}
 
 
 def _tables_above(path: str, after: Mapping[str, str]) -> Iterator[str]:
-    return (str(above) for above in PurePosixPath(path).parents if f"{above}/{_COMMITS}" in after)
+    """A table keeps its former versions below its commits: they are no tables of their own."""
+    above = PurePosixPath(path).parents
+    return (str(each) for each in above if f"{each}/{_COMMITS}" in after and _COMMITS not in each.parts)
 
 
-def read_file(file: Path) -> bytes | None:
-    """Return what is in a file, or None if there is none."""
-    return file.read_bytes() if file.is_file() else None
+def read_file(place: Place, path: str) -> str | None:
+    """Return what is in a file, as text; None if there is none."""
+    file = place.work / path
+    return relative(file.read_bytes().decode(errors="backslashreplace"), place) if file.is_file() else None

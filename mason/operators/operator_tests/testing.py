@@ -138,7 +138,7 @@ def _test_case(tested: TestedOperator, case: Case, offer: Offer, runner: CaseRun
 def _compared(name: str, case: Case, seen: Sequence[Observation]) -> Iterator[Verdict]:
     """Compare every configuration with the first; only those that differ are told."""
     for other in seen[1:]:
-        problems = disagreements(case.expect, seen[0], other)
+        problems = disagreements(case, seen[0], other)
         if problems:
             both = [seen[0].configuration, other.configuration]
             yield Verdict(name, case, both, [f"they differ: {problem}" for problem in problems])
