@@ -127,7 +127,14 @@ def _read_time(value: Any, kind: pa.DataType) -> Any:
         return pa.scalar(value, kind).as_py()
     if not isinstance(value, str):
         raise _unfit(value, f"of type {kind}, as in 2026-01-31 or 2026-01-31T12:30:00")
-    return _cast(value, kind)
+    return _cast(_clock_time(value) if pat.is_time(kind) else value, kind)
+
+
+def _clock_time(text: str) -> time:
+    try:
+        return time.fromisoformat(text)
+    except ValueError:
+        raise _unfit(text, "a time such as 12:30:00") from None
 
 
 def _read_bytes(value: Any, kind: pa.DataType) -> bytes:

@@ -39,8 +39,13 @@ class Place:
 
     def strays(self) -> list[str]:
         """Return what lies beside the working folder and was not put there by Mason."""
-        allowed = {self.work, self.env.home}
-        return [f"../{each.name}" for each in self.root.iterdir() if each not in allowed]
+        allowed = {self.work, self.env.home, self.root}
+        return [
+            os.path.relpath(each, self.work)
+            for folder in (self.root, self.root.parent)
+            for each in sorted(folder.iterdir())
+            if each not in allowed
+        ]
 
 
 @contextmanager
@@ -73,7 +78,8 @@ def place_of_its_own(scratch: Path) -> Iterator[tuple[Place, Guard]]:
         else:
             os.environ["MASON_HOME"] = home
         os.chdir(before)
-        shutil.rmtree(place.root, ignore_errors=True)
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir()  # what an operator left beside its place is not to be blamed on the next
 
 
 def snapshot(folder: Path) -> dict[str, str]:
