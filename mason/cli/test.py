@@ -35,13 +35,13 @@ def command(path: str, configs: tuple[str, ...], on: tuple[str, ...], require: t
     """
     from mason.errors import Interrupted
     from mason.operators.operator_tests.offers import list_offers
-    from mason.operators.operator_tests.testing import test_operators
+    from mason.operators.operator_tests.testing import run_tests
     from mason.operators.runner import respond
 
     start_logging()
     with stdout_kept_clean():
         offers = _chosen(list_offers(MasonEnvironment.of(), [given_path(file) for file in configs]), on, require)
-        result = respond(lambda response: test_operators(given_path(path), offers, require, response, _tell))
+        result = respond(lambda response: run_tests(given_path(path), offers, require, response, _tell))
     tell_banner("Test Response")
     show_json(result.to_dict())
     if result.response.status == Interrupted.status:

@@ -10,15 +10,12 @@ from typing import Any
 
 import pytest
 
-from mason.errors import MasonError
 from mason.operators.operator_tests.offers import list_offers, only
-from mason.operators.operator_tests.testing import Verdict, test_operators
+from mason.operators.operator_tests.testing import Verdict, run_tests
 from mason.operators.runner import respond
 from mason.util.environment import MasonEnvironment
 from tests.cli.support import operator_with
 from tests.conftest import write
-
-test_operators.__test__ = False  # type: ignore[attr-defined]  # it is the thing that is tested
 
 
 @dataclass
@@ -54,9 +51,7 @@ class Bench:
         """Run the tests and return the response; on configurations that do not start a Spark."""
         self.verdicts.clear()
         offers = only(list_offers(self.env, configs), on)
-        result = respond(
-            lambda response: test_operators(path or self.operators, offers, (), response, self.verdicts.append)
-        )
+        result = respond(lambda response: run_tests(path or self.operators, offers, (), response, self.verdicts.append))
         return result.to_dict()
 
     def errors(self, on: Sequence[str] = ("local",)) -> list[str]:
@@ -75,6 +70,3 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     yield Bench(tmp_path, MasonEnvironment(home / ".mason"))
     assert not list(home.rglob("*")), "a test wrote to the home of its user"
     assert logging.getLogger("mason").handlers == []
-
-
-__all__ = ["Bench", "MasonError"]

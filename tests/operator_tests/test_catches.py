@@ -285,3 +285,35 @@ class TestWritingOutside:
 
         assert response["Errors"] == []
         assert not bench.env.home.exists()
+
+
+def test_what_one_test_does_to_its_process_does_not_reach_the_next(bench: Bench) -> None:
+    bench.operator(
+        'resp.add_data({"Folder": os.getcwd(), "Mark": os.environ.get("A_MARK"), "There": os.path.exists("left")})\n'
+        'Path("left").touch()\nos.environ["A_MARK"] = "x"\nos.environ["MASON_HOME"] = "/nowhere"\nos.chdir("/")'
+    )
+    for number in (1, 2):
+        bench.test(
+            f"name: It is the first {number}\nexpect:\n  data: {{Mark: null, There: false, Folder: .}}\n",
+            file=f"{number}.yaml",
+        )
+
+    assert bench.errors(BOTH) == []
+
+
+def test_an_operator_that_cannot_be_imported_fails_its_test(bench: Bench) -> None:
+    folder = bench.operator("pass")
+    (folder / "__init__.py").write_text(f"import no_such_module\n{(folder / '__init__.py').read_text()}")
+    bench.test("name: It runs\nexpect:\n  warnings: []\n")
+
+    failed, raised = bench.errors()
+
+    assert "ModuleNotFoundError: No module named 'no_such_module'" in failed
+    assert f"raised at {folder}/__init__.py:1, in <module>" in raised
+
+
+def test_an_operator_that_ends_the_process_fails_its_test(bench: Bench) -> None:
+    bench.operator("sys.exit(3)")
+    bench.test("name: It runs\nexpect:\n  warnings: []\n")
+
+    assert "it failed: This should not have happened: SystemExit: 3" in bench.errors()[0]

@@ -174,3 +174,13 @@ def test_ctrl_c_ends_it_and_removes_its_folder(tested: Mason, tmp_path: Path) ->
     assert process.returncode == 130
     assert json.loads(stdout)["Errors"] == ["Interrupted."]
     assert not list(scratch.glob("mason-test-*"))
+
+
+def test_another_test_is_not_another_version_of_the_operator(tested: Mason) -> None:
+    assert tested("register", "operators").exit_code == 0
+    write(tested.folder / "operators/try/it/tests", {"two.yaml": PASSES, "data/large.csv": "id\n"})
+
+    again = tested("register", "operators")
+
+    assert again.exit_code == 0, again.stderr
+    assert "Unchanged:" in again.stderr

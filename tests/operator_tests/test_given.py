@@ -101,6 +101,8 @@ def test_operators_run_before_and_lend_what_they_said(bench: Bench) -> None:
         ("runs: {one: {operator: try:bad}}", "given.runs.one: This should not have happened: ValueError: no"),
         ("runs: {one: {operator: table:merge}}", 'given.runs.one: The parameter "input_path"'),
         ("tables: {shop.orders: {path: nowhere}}", 'given: Path "'),
+        ("files: {a: x, a/b: y}", "given: [Errno "),
+        ("files: {a.parquet: [{id: 1}, {id: x}]}", "given: "),
         ("databases: ['../x']", 'given: "../x" cannot be'),
     ],
 )

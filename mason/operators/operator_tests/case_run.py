@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.storage.models.infer_options import InferOptions
@@ -36,7 +38,7 @@ from mason.operators.runner import OperatorCall, prepare_operator, respond
 from mason.state.home import read_state
 from mason.state.models import Registration
 
-_FRAME = re.compile(r'File "(.+)", line (\d+), in (\w+)')
+_FRAME = re.compile(r'File "(.+)", line (\d+), in (\S+)')
 _FROM_RUN = re.compile(r"\{\{\s*(\w+)\.([\w.]+)\s*\}\}")
 
 
@@ -87,14 +89,14 @@ class CaseRunner:
             )
 
     def _make_given(self, given: Given, config: ValidConfig, place: Place) -> Mapping[str, Mapping[str, Any]]:
-        for file in given.files:
-            _write(file, place.work / file.path)
         try:
+            for file in given.files:
+                _write(file, place.work / file.path)
             for database in given.databases:
                 config.metastore.client.create_database(database, response=Response())
             for table in given.tables:
                 _save(table, config)
-        except MasonError as error:
+        except (MasonError, OSError, pa.ArrowException) as error:
             raise GivenFailed(f"given: {error}") from error
         results: dict[str, Mapping[str, Any]] = {}
         for run in given.runs:

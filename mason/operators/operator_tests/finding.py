@@ -8,14 +8,13 @@ from functools import cached_property
 from pathlib import Path
 
 from mason.errors import InvalidDefinition, NoData, OperatorNotFound
-from mason.operators.definition_folder import read_definitions
+from mason.operators.definition_folder import TESTS, read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.operator_tests.case import Case
 from mason.operators.operator_tests.case_file import read_case
 from mason.state.models import Registration
 from mason.util.nearest import did_you_mean
 
-FOLDER = "tests"
 _ENDINGS = (".yaml", ".yml")
 _SHIPPED = Path(__file__).parents[2] / "examples" / "operators"
 
@@ -53,7 +52,7 @@ def find_tests(path: Path) -> list[TestedOperator]:
         raise InvalidDefinition(problems, hint="No test was run.")
     if not any(each.cases for each in tested):
         names = ", ".join(str(each.operator.name) for each in tested)
-        raise NoData(f"{path}: no tests. {names}: no {FOLDER}/*.yaml in the operator's folder.")
+        raise NoData(f"{path}: no tests. {names}: no {TESTS}/*.yaml in the operator's folder.")
     return tested
 
 
@@ -93,12 +92,12 @@ def _absolute(operator: Registration) -> Registration:
 
 def _is_test(path: Path) -> bool:
     return (
-        path.parent.name == FOLDER and path.suffix in _ENDINGS and (path.parent.parent / OPERATORS.file_name).is_file()
+        path.parent.name == TESTS and path.suffix in _ENDINGS and (path.parent.parent / OPERATORS.file_name).is_file()
     )
 
 
 def _test_files(folder: Path) -> Iterator[Path]:
-    place = folder / FOLDER
+    place = folder / TESTS
     if place.is_dir():
         yield from (file for file in place.iterdir() if file.suffix in _ENDINGS and not file.name.startswith("."))
 

@@ -64,7 +64,7 @@ def place_of_its_own(scratch: Path) -> Iterator[tuple[Place, Guard]]:
     # Two folders deep: what an operator writes to ../x and ../../x is still found, and removed.
     place = Place(Path(tempfile.mkdtemp(prefix="run-", dir=scratch)))
     place.work.mkdir()
-    before, home, bytecode = Path.cwd(), os.environ.get("MASON_HOME"), sys.dont_write_bytecode
+    before, variables, bytecode = Path.cwd(), dict(os.environ), sys.dont_write_bytecode
     os.chdir(place.work)
     os.environ["MASON_HOME"] = str(place.env.home)
     sys.dont_write_bytecode = True  # the folder of an operator is not the place for what Python remembers of it
@@ -73,10 +73,8 @@ def place_of_its_own(scratch: Path) -> Iterator[tuple[Place, Guard]]:
             yield place, guard
     finally:
         sys.dont_write_bytecode = bytecode
-        if home is None:
-            del os.environ["MASON_HOME"]
-        else:
-            os.environ["MASON_HOME"] = home
+        os.environ.clear()
+        os.environ.update(variables)
         os.chdir(before)
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()  # what an operator left beside its place is not to be blamed on the next

@@ -58,7 +58,7 @@ class Verdict:
 Tell = Callable[[Verdict], None]
 
 
-def test_operators(
+def run_tests(
     path: Path, offers: Sequence[Offer], required: Sequence[str], response: Response, tell: Tell
 ) -> OperatorResponse:
     """Run the tests of every operator at or below a path; what is wrong are the errors of the response.
