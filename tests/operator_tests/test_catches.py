@@ -92,15 +92,17 @@ class TestExpectations:
             ("files: {report.txt: other}", 'report.txt: expected "other", got "all is well\\n"'),
             ("files: {nowhere.txt: x}", "nowhere.txt: there is no such file"),
             ("files: {report.txt: null}", "report.txt: the file was not to be there"),
-            ("nothing_written: true", "nothing was to be written, and these changed: report.txt"),
+            ("nothing_written: true", "nothing was to be written, and these changed: garbage.parquet, report.txt"),
             ("rows: []", "the response has no rows; to look at a table that was written, say which: table: path"),
             ("table: nowhere\n  rows: []", "nowhere: there is no table: Path"),
+            ("table: garbage.parquet\n  rows: []", "garbage.parquet: there is no table: "),
         ],
     )
     def test_what_is_not_as_expected_is_told_with_both_sides(self, bench: Bench, expected: str, told: str) -> None:
         bench.operator(
             'resp.add_data({"RowsOut": 2, "Where": os.path.abspath("x"), "Deep": {"List": [1, True]}})\n'
-            'resp.add_info("Done here")\nresp.add_warning("Look here")\nPath("report.txt").write_text("all is well\\n")'
+            'resp.add_info("Done here")\nresp.add_warning("Look here")\n'
+            'Path("report.txt").write_text("all is well\\n")\nPath("garbage.parquet").write_text("garbage")'
         )
         bench.test(f"name: It is so\nexpect:\n  {expected}\n")
 
@@ -168,6 +170,7 @@ class TestAgreement:
                 f'resp.add_data({{"At": "2026-01-0" + str(int({SPARK}))}})',
                 'Data[0].At: local "2026-01-00", spark "2026',
             ),
+            (f'resp.add_data({{"Rows": [["0 s", "1 s"][{SPARK}]]}})', 'Data[0].Rows[0]: local "0 s", spark "1 s"'),
             (f'resp.add_warning("Careful") if {SPARK} else None', 'Warnings: local [], spark ["Careful"]'),
             (f'open("f" if {SPARK} else "g", "w").close()', "files.f: spark has it, local has not"),
             (f'Path("f").write_text(str({SPARK}))', 'files.f: local "False", spark "True"'),
@@ -242,6 +245,22 @@ class TestWritingOutside:
 
         assert any(f"it writes outside the folder of the test: {outside}" in error for error in errors), errors
         assert tree(outside) == before
+
+    def test_temporary_files_are_fine_as_long_as_they_go(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(tempfile, "tempdir", str(bench.folder))
+        bench.operator(
+            "import tempfile\nwith tempfile.TemporaryDirectory() as a, tempfile.NamedTemporaryFile() as b:\n"
+            '    Path(a, "x").write_text("x")\n    os.rename(Path(a, "x"), Path(a, "y"))\n'
+            "with tempfile.TemporaryFile() as c:\n    c.write(b'x')"
+        )
+        bench.test("name: It tidies up\nexpect:\n  warnings: []\n")
+        assert bench.errors() == []
+
+        bench.operator('import tempfile\nPath(tempfile.mkdtemp(), "x").write_text("x")', name="untidy")
+        bench.test("name: It does not\nexpect:\n  warnings: []\n", name="untidy")
+        (error,) = bench.errors()
+        assert f"it writes outside the folder of the test: {bench.folder}/tmp" in error
+        assert not list(bench.folder.glob("tmp*"))
 
     @pytest.mark.parametrize("path", ["../beside.parquet", "../../beside.parquet"])
     def test_a_library_that_writes_beside_the_folder_is_caught(self, bench: Bench, path: str) -> None:

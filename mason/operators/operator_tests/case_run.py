@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,17 +11,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
-from mason.engines.storage.models.infer_options import InferOptions
-from mason.errors import DatabaseNotFound, MasonError
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_tests.agreement import ids_in
-from mason.operators.operator_tests.case import Case, Given, GivenFile, GivenRun, GivenTable
+from mason.operators.operator_tests.case import Case, Given, GivenRun
 from mason.operators.operator_tests.finding import Library
-from mason.operators.operator_tests.given_rows import write_rows
+from mason.operators.operator_tests.given import GivenFailed, fill_parameters, make_given
 from mason.operators.operator_tests.judgement import RETURNED
 from mason.operators.operator_tests.observation import (
     Observation,
@@ -39,11 +34,6 @@ from mason.state.home import read_state
 from mason.state.models import Registration
 
 _FRAME = re.compile(r'File "(.+)", line (\d+), in (\S+)')
-_FROM_RUN = re.compile(r"\{\{\s*(\w+)\.([\w.]+)\s*\}\}")
-
-
-class GivenFailed(MasonError):
-    """500 · exit 1 · what a test starts from could not be made"""
 
 
 @dataclass(frozen=True)
@@ -63,17 +53,16 @@ class CaseRunner:
         with place_of_its_own(self.scratch) as (place, guard), _captured_log() as log:
             began = datetime.now(UTC)
             config = offer.placed(place.work)
-            results = self._make_given(case.given, config, place)
+            results = self._prepare(case.given, config, place)
             before = place.snapshot()
-            parameters = _filled(case.parameters, results)
+            parameters = fill_parameters(case.parameters, results)
             result = _call(operator, parameters, config, place, name=case.file.name, plan=case.plan)
             ended = datetime.now(UTC)
             after = place.snapshot()
             tables, files = what_changed(place, before, after)
             tables |= _expected_tables(case, result, place)
             files |= {path: read_file(place, path) for path in case.expect.files}
-            touched = changed(code, snapshot(Path(operator.source)))
-            outside = [*guard.refused, *place.strays(), *(str(Path(operator.source, each)) for each in touched)]
+            touched = [str(Path(operator.source, each)) for each in changed(code, snapshot(Path(operator.source)))]
             response = relative_response(result, place)
             return Observation(
                 configuration=offer.name,
@@ -83,21 +72,13 @@ class CaseRunner:
                 tables=tables,
                 files=files,
                 changed=changed(before, after),
-                outside=outside,
+                outside=[*guard.refused, *guard.left_behind, *place.strays(), *touched],
                 raised_at=_raised_at(log, operator.source),
                 ids=ids_in([*results.values(), response]),
             )
 
-    def _make_given(self, given: Given, config: ValidConfig, place: Place) -> Mapping[str, Mapping[str, Any]]:
-        try:
-            for file in given.files:
-                _write(file, place.work / file.path)
-            for database in given.databases:
-                config.metastore.client.create_database(database, response=Response())
-            for table in given.tables:
-                _save(table, config)
-        except (MasonError, OSError, pa.ArrowException) as error:
-            raise GivenFailed(f"given: {error}") from error
+    def _prepare(self, given: Given, config: ValidConfig, place: Place) -> Mapping[str, Mapping[str, Any]]:
+        make_given(given, config, place.work)
         results: dict[str, Mapping[str, Any]] = {}
         for run in given.runs:
             results[run.name] = self._run_before(run, config, place, results)
@@ -107,7 +88,7 @@ class CaseRunner:
         self, run: GivenRun, config: ValidConfig, place: Place, results: Mapping[str, Mapping[str, Any]]
     ) -> Mapping[str, Any]:
         operator = self.library.find(run.operator)
-        result = _call(operator, _filled(run.parameters, results), config, place, name=f"given.runs.{run.name}")
+        result = _call(operator, fill_parameters(run.parameters, results), config, place, name=f"given.runs.{run.name}")
         if result.response.errors:
             raise GivenFailed(f"given.runs.{run.name}: {' '.join(result.response.errors)}")
         data = [each for each in result.to_dict()["Data"] if isinstance(each, Mapping)]
@@ -133,42 +114,6 @@ def _call(
     if list(result.response.errors) == ["Interrupted."]:
         raise KeyboardInterrupt
     return result
-
-
-def _write(given: GivenFile, file: Path) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    if given.source is not None:
-        shutil.copyfile(given.source, file)
-    elif given.rows is not None:
-        write_rows(given, file)
-    else:
-        file.write_bytes(given.text.encode())
-
-
-def _save(given: GivenTable, config: ValidConfig) -> None:
-    metastore, storage, response = config.metastore.client, config.storage.client, Response()
-    try:
-        metastore.get_database(given.database, response=response)
-    except DatabaseNotFound:
-        metastore.create_database(given.database, response=response)
-    path = storage.path(given.path)
-    table, _ = storage.infer_table(path, given.database, given.name, InferOptions(), response=response)
-    metastore.save_table(table, response=response)
-
-
-def _filled(parameters: Mapping[str, Any], results: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Fill `{{run.Key}}` from what the runs before had in their data."""
-    return {name: _FROM_RUN.sub(lambda found: _looked_up(found, results), value) if isinstance(value, str) else value
-            for name, value in parameters.items()}  # fmt: skip
-
-
-def _looked_up(found: re.Match[str], results: Mapping[str, Mapping[str, Any]]) -> str:
-    value: Any = results.get(found[1])
-    for key in found[2].split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    if value is None:
-        raise GivenFailed(f"{found[0]}: no run before has that in its data")
-    return str(value)
 
 
 def _expected_tables(case: Case, result: OperatorResponse, place: Place) -> dict[str, Any]:

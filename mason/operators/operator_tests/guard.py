@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -21,6 +22,7 @@ from mason.errors import Forbidden
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _DEVICES = ("/dev/", "/proc/")
+_TEMPORARY = ("tempfile.mkstemp", "tempfile.mkdtemp")
 # Who may write elsewhere: Spark's own files, and what Python keeps of a module that it imports.
 _OWN_AFFAIRS = (
     "mason.clients.spark",
@@ -38,14 +40,27 @@ class WroteOutside(Forbidden):
 
 @dataclass
 class Guard:
-    """What was refused."""
+    """What was refused, and what was let pass since it is temporary."""
 
     folder: str
     refused: list[str] = field(default_factory=list)
+    temporary: list[str] = field(default_factory=list)
+
+    @property
+    def left_behind(self) -> list[str]:
+        """Temporary files and folders that are still there."""
+        return [path for path in self.temporary if os.path.lexists(path)]
+
+    def allow(self, path: str) -> None:
+        """Let a temporary file or folder pass, where such things belong."""
+        if os.path.dirname(path) == os.path.realpath(tempfile.gettempdir()) and not _is_own_affair():  # noqa: PTH120
+            self.temporary.append(path)
 
     def check(self, path: str) -> None:
         """Refuse a path that is not below the folder."""
-        if path == self.folder or path.startswith((self.folder + os.sep, *_DEVICES)) or _is_own_affair():
+        if any(path == each or path.startswith(each + os.sep) for each in (self.folder, *self.temporary)):
+            return
+        if path.startswith(_DEVICES) or _is_own_affair():
             return
         if path not in self.refused:
             self.refused.append(path)
@@ -78,8 +93,15 @@ def _install() -> None:
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
-    if not _active or event not in _EVENTS:
+    if not _active:
         return
+    if event in _TEMPORARY:
+        _active[-1].allow(os.path.realpath(os.fsdecode(arguments[0])))
+    elif event in _EVENTS:
+        _check(event, arguments)
+
+
+def _check(event: str, arguments: tuple[Any, ...]) -> None:
     for path in _EVENTS[event](arguments):
         _active[-1].check(path)
 
@@ -88,7 +110,9 @@ def _opened(arguments: tuple[Any, ...]) -> Sequence[str]:
     path, _, flags = arguments
     if isinstance(path, int) or not isinstance(flags, int) or not flags & _WRITING:
         return ()
-    return (os.path.realpath(os.fsdecode(path)),)
+    real = os.path.realpath(os.fsdecode(path))
+    # A folder is "opened for writing" only to make a temporary file in it that has no name.
+    return () if os.path.isdir(real) else (real,)  # noqa: PTH112
 
 
 def _connected(arguments: tuple[Any, ...]) -> Sequence[str]:

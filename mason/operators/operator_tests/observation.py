@@ -95,7 +95,7 @@ def read_table(path: Path) -> SeenTable | str:
     try:
         view = view_table(filesystem, str(path))
         found = preview_table(filesystem, view, _MOST_ROWS)
-    except MasonError as error:
+    except (MasonError, OSError, pa.ArrowException) as error:
         return f"there is no table: {error}"
     if len(found.rows) == _MOST_ROWS:
         return f"the table has {_MOST_ROWS:,} rows or more, too many for a test"

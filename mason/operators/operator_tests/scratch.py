@@ -71,13 +71,15 @@ def place_of_its_own(scratch: Path) -> Iterator[tuple[Place, Guard]]:
     try:
         with guarded(scratch) as guard:
             yield place, guard
+        for path in map(Path, guard.left_behind):
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
     finally:
         sys.dont_write_bytecode = bytecode
         os.environ.clear()
         os.environ.update(variables)
         os.chdir(before)
         shutil.rmtree(scratch, ignore_errors=True)
-        scratch.mkdir()  # what an operator left beside its place is not to be blamed on the next
+        scratch.mkdir(exist_ok=True)  # what an operator left beside its place is not to be blamed on the next
 
 
 def snapshot(folder: Path) -> dict[str, str]:
@@ -87,8 +89,15 @@ def snapshot(folder: Path) -> dict[str, str]:
         if "__pycache__" in each.parts:
             continue
         plain = each.is_file() and not each.is_symlink()
-        found[each.relative_to(folder).as_posix()] = hashlib.sha256(each.read_bytes()).hexdigest() if plain else FOLDER
+        found[each.relative_to(folder).as_posix()] = _digest(each) if plain else FOLDER
     return found
+
+
+def _digest(file: Path) -> str:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        return f"unreadable: {error.strerror}"
 
 
 def changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
