@@ -15,7 +15,7 @@ LONGEST_RECORD = 512 * 1024 * 1024
 class Chunk:
     """Whole records in UTF-8. `offset` is where they begin in the (decoded) file; `is_last`: nothing follows."""
 
-    text: bytes
+    text: memoryview
     scan: Scan
     offset: int
     is_last: bool
@@ -29,7 +29,7 @@ def cut_chunks(blocks: Iterable[bytes], delimiter: str, *, offset: int = 0, size
     """
     rest, needed = b"", size
     for block in blocks:
-        rest += block
+        rest = rest + block if rest else block
         if len(rest) < needed:
             continue
         scan = scan_records(rest, delimiter, final=False)
@@ -39,8 +39,8 @@ def cut_chunks(blocks: Iterable[bytes], delimiter: str, *, offset: int = 0, size
         end = scan.end or len(rest)
         # Behind the last whole record a quote may be open: that is the next chunk's affair.
         whole = replace(scan, open_quote=False) if scan.end else scan_records(rest, delimiter, final=True)
-        yield Chunk(rest[:end], whole, offset, False)
+        yield Chunk(memoryview(rest)[:end], whole, offset, False)
         offset += end
         rest, needed = rest[end:], size
     if rest:
-        yield Chunk(rest, scan_records(rest, delimiter, final=True), offset, True)
+        yield Chunk(memoryview(rest), scan_records(rest, delimiter, final=True), offset, True)
