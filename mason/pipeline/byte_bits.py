@@ -49,6 +49,13 @@ def count(bits: Bits) -> int:
     return int(((sums * _SUM) >> np.uint64(_WORD - 8)).sum())
 
 
+def first(bits: Bits) -> int:
+    """Return the first place, -1 where there is none."""
+    word = int(np.argmax(bits != 0))
+    lowest = int(bits[word]) & -int(bits[word])
+    return word * _WORD + lowest.bit_length() - 1 if lowest else -1
+
+
 def last(bits: Bits) -> int:
     """Return the last place, -1 where there is none."""
     words = np.flatnonzero(bits)

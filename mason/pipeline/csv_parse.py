@@ -53,6 +53,11 @@ class ParsedChunk:
     def __post_init__(self) -> None:
         assert len(self.indices) + len(self.bad) == self.records
 
+    def without_first(self, rows: int) -> ParsedChunk:
+        """Return what comes after some rows."""
+        columns = [column.slice(rows) for column in self.columns]
+        return ParsedChunk(columns, self.indices[rows:], self.bad, self.records - rows)
+
 
 def parse_chunk(chunk: Chunk, dialect: Dialect) -> ParsedChunk:
     """Return the rows of a chunk and the records that are none."""

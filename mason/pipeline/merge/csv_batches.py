@@ -4,28 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
 from mason.pipeline.csv_chunks import Chunk, cut_chunks
 from mason.pipeline.csv_parse import Dialect, ParsedChunk, join_fields, parse_chunk
+from mason.pipeline.csv_typed import can_be_typed, parse_typed, sources_of
 from mason.pipeline.merge.batches import Batch, CannotBeCut, Place
 from mason.pipeline.merge.task import FileInTask
 from mason.pipeline.merge.text_blocks import utf8_blocks
 from mason.pipeline.rejects import Reject
-from mason.pipeline.sources import TextSource
+from mason.pipeline.sources import Source, TextSource
+
+MOST_MISSES = 3  # a file whose chunks were so often in a row not as one writes the values is not tried any more
 
 
-def read_csv(filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[str]) -> Iterator[Batch]:
+def read_csv(
+    filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[str], targets: Mapping[str, pa.DataType]
+) -> Iterator[Batch]:
+    """Yield the records of a file. `targets` are the types that the table has for its columns."""
     dialect = Dialect(file.delimiter, len(file.columns), nulls)
+    types = _types_to_try(file, targets)
     number = 1  # in a range it counts from there: the driver knows what stands before it
+    misses = 0
     for chunk in cut_chunks(utf8_blocks(filesystem, file), file.delimiter, offset=file.offset):
         if chunk.scan.has_stray_quotes and not file.is_whole:
             raise CannotBeCut(file.path)
+        header = chunk.offset == 0 and file.header
+        typed = parse_typed(chunk, dialect, types, header=header) if misses < MOST_MISSES else None
+        if typed is not None:
+            misses = 0
+            yield _csv_batch(file, chunk, typed, sources_of(typed, chunk, dialect, header=header), number)
+            number += chunk.scan.records
+            continue
+        misses += 1
         parsed = parse_chunk(chunk, dialect)
-        skipped = _header_rows(file, chunk, parsed) if chunk.offset == 0 and file.header and parsed.records else 0
-        yield _csv_batch(file, chunk, parsed, number, skipped)
+        rows = parsed.without_first(_header_rows(file, chunk, parsed) if header and parsed.records else 0)
+        yield _csv_batch(file, chunk, rows, list(map(TextSource, rows.columns)), number)
         number += max(chunk.scan.records, parsed.records)
+
+
+def _types_to_try(file: FileInTask, targets: Mapping[str, pa.DataType]) -> dict[int, pa.DataType]:
+    wanted = {number: targets.get(name, pa.string()) for number, name in enumerate(file.columns)}
+    return {number: target for number, target in wanted.items() if can_be_typed(target)}
 
 
 def _header_rows(file: FileInTask, chunk: Chunk, parsed: ParsedChunk) -> int:
@@ -42,23 +64,21 @@ def _header_rows(file: FileInTask, chunk: Chunk, parsed: ParsedChunk) -> int:
     return 1 + len(text[: len(text) - len(text.lstrip(b"\r\n"))].splitlines())
 
 
-def _csv_batch(file: FileInTask, chunk: Chunk, parsed: ParsedChunk, number: int, skipped: int) -> Batch:
-    columns = {
-        name: TextSource(column.slice(skipped)) for name, column in zip(file.columns, parsed.columns, strict=True)
-    }
+def _csv_batch(file: FileInTask, chunk: Chunk, parsed: ParsedChunk, sources: Sequence[Source], number: int) -> Batch:
+    columns = dict(zip(file.columns, sources, strict=True))
     rejects = [
         Reject(file.name, number + each.index, _offset(chunk, each.index), "", each.reason, each.raw)
         for each in parsed.bad
     ]
 
     def place(row: int) -> Place:
-        index = int(parsed.indices[row + skipped])
+        index = int(parsed.indices[row])
         return Place(number + index, _offset(chunk, index), _csv_text(file, chunk, columns, index, row))
 
-    return Batch(columns, len(parsed.indices) - skipped, parsed.records - skipped, rejects, place)
+    return Batch(columns, len(parsed.indices), parsed.records, rejects, place)
 
 
-def _csv_text(file: FileInTask, chunk: Chunk, columns: Mapping[str, TextSource], index: int, row: int) -> str:
+def _csv_text(file: FileInTask, chunk: Chunk, columns: Mapping[str, Source], index: int, row: int) -> str:
     """The text of a record: as it stands in the chunk, or put together again where quotes cannot be trusted."""
     if chunk.scan.has_stray_quotes or index >= chunk.scan.records:
         return join_fields([source.value(row) for source in columns.values()], file.delimiter)

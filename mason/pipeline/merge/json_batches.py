@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
@@ -24,8 +24,10 @@ ROWS = 20_000
 MOST_MISSES = 3  # a file whose chunks were so often in a row too odd for the fast parser is not tried any more
 
 
-def read_json_lines(filesystem: pafs.FileSystem, file: FileInTask, schema: pa.Schema) -> Iterator[Batch]:
-    targets = _types_in_file(file, schema)
+def read_json_lines(
+    filesystem: pafs.FileSystem, file: FileInTask, targets: Mapping[str, pa.DataType]
+) -> Iterator[Batch]:
+    """Yield the records of a file of lines. `targets` are the types that the table has for its keys."""
     number, offset, misses = 1, file.offset, 0
     for text in cut_lines(utf8_blocks(filesystem, file), BLOCK):
         parsed = parse_lines(text, targets, file.constants) if misses < MOST_MISSES else None
@@ -34,13 +36,6 @@ def read_json_lines(filesystem: pafs.FileSystem, file: FileInTask, schema: pa.Sc
         yield from _load_lines(file, lines()) if parsed is None else [_parsed_batch(parsed, lines)]
         number += text.count(b"\n") if parsed is None else parsed.lines
         offset += len(text)
-
-
-def _types_in_file(file: FileInTask, schema: pa.Schema) -> dict[str, pa.DataType]:
-    """The table's types by the names that the columns have in the file."""
-    others = {*file.constants, *file.renames.values()}
-    names = {name: name for name in schema.names if name not in others} | dict(file.renames)
-    return {old: schema.field(new).type for old, new in names.items() if new in schema.names}
 
 
 def _parsed_batch(parsed: ParsedLines, lines: Callable[[], Iterator[Line]]) -> Batch:
@@ -70,7 +65,7 @@ def _place(line: Line) -> Place:
 
 
 def read_json(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
-    """Read an array of objects, or one object: JSON that is not in lines has no place to be cut at."""
+    """Yield the records of an array of objects, or one object: JSON that is not in lines has no place to be cut at."""
     content = b"".join(utf8_blocks(filesystem, file)).removeprefix(codecs.BOM_UTF8)
     try:
         value = load(content.decode("utf-8"))

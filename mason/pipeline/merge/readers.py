@@ -35,12 +35,19 @@ def read_batches(
     """
     _check_unchanged(filesystem, file)
     if file.format == "csv":
-        yield from read_csv(filesystem, file, nulls)
+        yield from read_csv(filesystem, file, nulls, _types_in_file(file, schema))
     elif file.format == "jsonl":
-        yield from read_json_lines(filesystem, file, schema)
+        yield from read_json_lines(filesystem, file, _types_in_file(file, schema))
     else:
         yield from _READERS[file.format](filesystem, file)
     _check_unchanged(filesystem, file)
+
+
+def _types_in_file(file: FileInTask, schema: pa.Schema) -> dict[str, pa.DataType]:
+    """The table's types by the names that the columns have in the file."""
+    others = {*file.constants, *file.renames.values()}
+    names = {name: name for name in schema.names if name not in others} | dict(file.renames)
+    return {old: schema.field(new).type for old, new in names.items() if new in schema.names}
 
 
 def _check_unchanged(filesystem: pafs.FileSystem, file: FileInTask) -> None:
