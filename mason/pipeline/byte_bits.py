@@ -64,7 +64,9 @@ def last(bits: Bits) -> int:
 
 def positions(bits: Bits) -> Positions:
     """Return all places in their order."""
-    return np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little"))
+    words = np.flatnonzero(bits)  # as a rule most of them are empty
+    places = np.flatnonzero(np.unpackbits(bits[words].view(np.uint8), bitorder="little").view(np.bool_))
+    return words[places // _WORD] * _WORD + places % _WORD
 
 
 def after(bits: Bits) -> Bits:
