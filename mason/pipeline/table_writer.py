@@ -49,11 +49,16 @@ class TableWriter:
             self._make_folders()
             self._sink = self._stack.enter_context(self._filesystem.open_output_stream(f"{self._folder}/{self._name}"))
         self._waiting.append(batch)
-        rows = sum(each.num_rows for each in self._waiting)
-        if rows >= _ROW_GROUP_ROWS or sum(each.nbytes for each in self._waiting) >= _ROW_GROUP_BYTES:
-            self._flush()
+        if sum(each.num_rows for each in self._waiting) >= _ROW_GROUP_ROWS or self.held >= _ROW_GROUP_BYTES:
+            self.flush()
 
-    def _flush(self) -> None:
+    @property
+    def held(self) -> int:
+        """How many bytes wait for more rows."""
+        return sum(each.nbytes for each in self._waiting)
+
+    def flush(self) -> None:
+        """Write what waits, however little it is."""
         if not self._waiting:
             return
         batch = pa.Table.from_batches(self._waiting, self._schema)
@@ -82,7 +87,7 @@ class TableWriter:
     def __exit__(self, kind: object, *raised: Any) -> None:
         try:
             if kind is None:
-                self._flush()
+                self.flush()
         finally:
             self._stack.close()
 

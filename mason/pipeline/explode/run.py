@@ -23,7 +23,7 @@ from mason.pipeline.evidence_json import decode, encode_schema
 from mason.pipeline.explode.numbering import first_rows
 from mason.pipeline.explode.outcome import ExplodeResult, WrittenTable
 from mason.pipeline.explode.plan import ExplodePlan
-from mason.pipeline.explode.shape import Path
+from mason.pipeline.explode.shape import Path, told_path
 from mason.pipeline.explode.sink import explode_spec
 from mason.pipeline.merge.job import MergeOptions
 from mason.pipeline.merge.numbering import number_records
@@ -37,6 +37,7 @@ from mason.pipeline.work import Progress
 
 LOG = logging.getLogger("mason.pipeline")
 MOST_ROUNDS = 10
+_REMEDY = "Mend the files, or merge them into a table first, where you can say how they are to be read."
 
 
 def run_explode(plan: ExplodePlan, runner: TaskRunner, job_id: str, progress: Progress) -> ExplodeResult:
@@ -59,7 +60,8 @@ def run_explode(plan: ExplodePlan, runner: TaskRunner, job_id: str, progress: Pr
         number_records(filesystem, scanned.scan.plan.files, quarantine)
         tables = _tables(plan, files)
         _check_rows(tables, scanned)
-        check_share(filesystem, MergeOptions(), Sums.of(scanned.results, scanned.rows, scanned.quarantined), quarantine)
+        sums = Sums.of(scanned.results, scanned.rows, scanned.quarantined)
+        check_share(filesystem, MergeOptions(), sums, quarantine, _REMEDY)
         number = expected.number + 1 if expected else 1
         for table in tables:
             _write_record(filesystem, staging, table, plan, job_id, number)
@@ -101,8 +103,6 @@ def _seen(payloads: Sequence[Mapping[str, Any]]) -> dict[Path, Evidence]:
 
 
 def _listed(seen: Mapping[Path, Evidence]) -> str:
-    from mason.pipeline.explode.shape import told_path
-
     return ", ".join(f'"{told_path(path)}"' for path in seen)
 
 

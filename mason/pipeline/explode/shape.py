@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -86,20 +86,19 @@ class Form:
     texts: Mapping[Path, pa.DataType] = field(default_factory=dict)
     """Text that holds JSON, and the type of what it holds."""
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         texts = [[list(path), encode_schema(pa.schema([("", kind)]))] for path, kind in self.texts.items()]
         return {"name": self.name, "separator": self.separator, "columns": list(self.columns), "texts": texts}
 
     @classmethod
-    def of(cls, value: Mapping[str, object]) -> Form:
-        texts = {tuple(path): decode_schema(kind).field(0).type for path, kind in value["texts"]}  # type: ignore[attr-defined]
-        return cls(**{**value, "texts": texts})  # type: ignore[arg-type]
+    def of(cls, value: Mapping[str, Any]) -> Form:
+        texts = {tuple(path): decode_schema(kind).field(0).type for path, kind in value["texts"]}
+        return cls(**{**value, "columns": tuple(value["columns"]), "texts": texts})
 
 
 def flat_tables(schema: pa.Schema, form: Form) -> Sequence[FlatTable]:
     """Return the tables that a schema becomes; the first is that of the records themselves."""
-    drafting = _Drafting(form)
-    return drafting.tables(schema)
+    return _Drafting(form).tables(schema)
 
 
 def told_path(path: Path) -> str:

@@ -14,6 +14,8 @@ from mason.pipeline.explode.unnest import Tally, unnest
 from mason.pipeline.sinks import SinkPlace, SinkSpec
 from mason.pipeline.table_writer import TableWriter
 
+_MOST_HELD = 128 * 1024 * 1024
+
 
 def explode_spec(form: Form, firsts: Sequence[int]) -> SinkSpec:
     """Return the sink as data. `firsts` are the numbers of the first rows of the tasks."""
@@ -48,6 +50,8 @@ class ExplodeSink:
         for number, flat in unnest(self._tables, rows, self._first + self._rows, self._tally):
             self._writers[number].write(flat)
         self._rows += rows.num_rows
+        while sum(writer.held for writer in self._writers) > _MOST_HELD:
+            max(self._writers, key=lambda writer: writer.held).flush()
 
     def result(self) -> Mapping[str, Any]:
         tally = self._tally

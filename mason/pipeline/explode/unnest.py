@@ -45,7 +45,6 @@ def _unnest(
         yield number, pa.record_batch([*keys, *spread.columns], schema=table.schema)
     for child, lists in spread.lists:
         lengths = _lengths(lists)
-        tally.elements[child] += int(lengths.sum())
         yield from _unnest(tables, child, pc.list_flatten(lists), _child_keys(keys, lengths), tally)
 
 
@@ -70,7 +69,9 @@ class _Spread:
 
     def _take_list(self, part: Elements, values: pa.Array) -> None:
         lists = values.cast(entries_type(values.type)) if pa.types.is_map(values.type) else values
-        self.columns[part.count] = pc.list_value_length(lists)
+        lengths = pc.list_value_length(lists)
+        self.columns[part.count] = lengths
+        self._tally.elements[part.table] += pc.sum(lengths).as_py() or 0
         self.lists.append((part.table, lists))
 
     def _take_text(self, part: JsonText, values: pa.Array) -> None:

@@ -16,10 +16,10 @@ class TableExplode(DataOperator):
     def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
         place = find_table(config, parameters, Response())
         output: str = parameters.get_optional("output_path") or ""
-        name: str = parameters.get_optional("table_name") or name_without_format(PurePosixPath(place.path).name)
+        found = name_without_format(PurePosixPath(place.path).name) or "table"
         return ExplodeJob(
             place.path,
-            name,
+            parameters.get_optional("table_name") or found,
             place.storage.path(output).path if output else "",
             place.storage.address(),
             tuple(parameters.get_optional("columns") or ()),
