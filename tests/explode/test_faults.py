@@ -100,31 +100,31 @@ def test_an_explode_that_is_killed_at_any_moment_leaves_all_tables_of_the_old_or
     chance = random.Random(5)
     explode.given(json_lines(1_000))
     explode.run()
-    took = run_and_kill(explode, 1000, None)
-    ended = 0
-    for number in range(1001, 1021):
+    began = time.monotonic()
+    assert run_and_kill(explode, 1000, None) == 0
+    took = time.monotonic() - began
+    ends = []
+    for number in range(1001, 1013):
         explode.given(json_lines(1_000 + number))
-        ended += run_and_kill(explode, number, chance.uniform(0, took)) == took
-        problem = mixed(explode)
-        assert not problem, problem
+        ends.append(run_and_kill(explode, number, chance.uniform(0, took / 2)))  # half of it is to start Python
+        assert not mixed(explode)
+    assert ends.count(-signal.SIGKILL) > 3
     explode.run()
     assert list(explode.root.glob(".out.mason-*/")) == []
 
 
-def run_and_kill(explode: Explode, number: int, after: float | None) -> float:
-    """Return how long it took, whole or until it was killed."""
+def run_and_kill(explode: Explode, number: int, after: float | None) -> int:
+    """Run it, kill it so many seconds after it was planned, and return how it ended."""
     code = EXPLODING.format(project=str(PROJECT), root=str(explode.root), number=number)
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
-    began = time.monotonic()
     try:
         process.wait(after)
     except subprocess.TimeoutExpired:
         process.kill()
-        process.wait()
-    process.stdout.close()
-    return time.monotonic() - began
+    with process.stdout:
+        return process.wait()
 
 
 def mixed(explode: Explode) -> str:
