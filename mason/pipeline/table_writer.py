@@ -27,10 +27,16 @@ _PLAIN_IN_FOLDERS = " !$&()+,-.;@^_`{}~"
 
 
 class TableWriter:
-    """One Parquet file that is begun with the first row; use it as a context, for the footer comes at the end."""
+    """One Parquet file that is begun with the first row; use it as a context, for the footer comes at the end.
 
-    def __init__(self, filesystem: pafs.FileSystem, folder: str, name: str, schema: pa.Schema) -> None:
+    `rising` are columns of integers, each mostly a little more than the one before: of these the steps are written.
+    """
+
+    def __init__(
+        self, filesystem: pafs.FileSystem, folder: str, name: str, schema: pa.Schema, rising: Sequence[str] = ()
+    ) -> None:
         self._filesystem, self._folder, self._name, self._schema = filesystem, folder, name, schema
+        self._rising = rising
         self._stack = ExitStack()
         self._sink: Any = None
         self._writer: pq.ParquetWriter | None = None
@@ -64,9 +70,13 @@ class TableWriter:
         batch = pa.Table.from_batches(self._waiting, self._schema)
         self._waiting = []
         if self._writer is None:
-            repeating = [leaf for name in self._schema.names for leaf in _repeating(name, batch.column(name))]
+            others = [name for name in self._schema.names if name not in self._rising]
+            repeating = [leaf for name in others for leaf in _repeating(name, batch.column(name))]
+            steps = dict.fromkeys(self._rising, "DELTA_BINARY_PACKED") or None
             self._writer = self._stack.enter_context(
-                pq.ParquetWriter(self._sink, self._schema, compression=CODEC, use_dictionary=repeating)
+                pq.ParquetWriter(
+                    self._sink, self._schema, compression=CODEC, use_dictionary=repeating, column_encoding=steps
+                )
             )
         self._writer.write_table(batch, row_group_size=batch.num_rows)
 

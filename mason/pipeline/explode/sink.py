@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from mason.pipeline.evidence_json import encode
-from mason.pipeline.explode.shape import Form, flat_tables
+from mason.pipeline.explode.shape import FlatTable, Form, flat_tables
 from mason.pipeline.explode.unnest import Tally, unnest
 from mason.pipeline.sinks import SinkPlace, SinkSpec
 from mason.pipeline.table_writer import TableWriter
@@ -29,15 +29,17 @@ def explode_sink(place: SinkPlace, schema: pa.Schema, options: Mapping[str, Any]
     return ExplodeSink(place, schema, Form.of(options["form"]), firsts[task] if task < len(firsts) else 0)
 
 
+def _writer(place: SinkPlace, table: FlatTable) -> TableWriter:
+    file, rising = f"{table.folder}/{place.name}.parquet", table.keys[:1]
+    return TableWriter(place.filesystem, place.folder, file, table.schema, rising)
+
+
 class ExplodeSink:
     """Takes rows apart as they come. What must be counted is counted in the arrays that come in."""
 
     def __init__(self, place: SinkPlace, schema: pa.Schema, form: Form, first: int) -> None:
         self._tables = flat_tables(schema, form)
-        self._writers = [
-            TableWriter(place.filesystem, place.folder, f"{table.folder}/{place.name}.parquet", table.schema)
-            for table in self._tables
-        ]
+        self._writers = [_writer(place, table) for table in self._tables]
         self._first, self._rows = first, 0
         self._tally = Tally()
         self._stack = ExitStack()
