@@ -10,7 +10,7 @@ import yaml
 
 from tests.cluster import Cluster, connect_server, standalone_cluster
 from tests.conftest import Mason, write
-from tests.explode.golden import QUARANTINED, RECORDS, check_golden, check_many, write_golden, write_many
+from tests.explode.golden import MANY, QUARANTINED, RECORDS, check_golden, check_many, write_golden, write_many
 from tests.merge.test_engines import CONNECT, ENGINE, SPARK
 
 pytestmark = pytest.mark.timeout(600)
@@ -64,6 +64,11 @@ def sparks(data: Mason, tmp_path: Path) -> Iterator[Mason]:
 def test_the_same_tables_on_a_warm_spark_and_over_connect(sparks: Mason) -> None:
     for engine in ("warm", "connect"):
         exploded(sparks, engine)
+    query = "SELECT count(*) AS n, sum(o.n * l.position) AS s FROM many o JOIN many_l l ON o.many_id = l.many_id"
+    parameters = f"query_string:{query},database_name:out/warm/many"
+    result = sparks("operator", "table", "query", "-c", "warm", "-p", parameters)
+    assert result.exit_code == 0, result.stderr
+    assert result.json["Data"][0]["Rows"] == [{"n": 90_001, "s": sum(n * p for n in range(MANY) for p in range(n % 4))}]
 
 
 @pytest.fixture
