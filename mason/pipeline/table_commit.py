@@ -24,7 +24,7 @@ from mason.util.exchange import exchange_folders
 
 OWN_FOLDER = "_mason"
 _OWNER = f"{OWN_FOLDER}/owner.lock"
-COMMITS = f"{OWN_FOLDER}/commits"
+_COMMITS = f"{OWN_FOLDER}/commits"
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,11 @@ class CommitRecord:
     """The version adds to its parent; one that does not replaces it."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """What the job wants to know later of how it made this version."""
+
+    @property
+    def place(self) -> str:
+        """The file that keeps the record, below the table's folder."""
+        return f"{_COMMITS}/{self.number:08}-{self.id}.json"
 
     def to_dict(self) -> dict[str, Any]:
         return {**self.__dict__, "files": [each.__dict__ for each in self.files]}
@@ -117,7 +122,7 @@ class TableFolder:
 
     def history(self) -> Iterator[CommitRecord]:
         """Yield the commits, the newest first."""
-        for file in sorted((self.path / COMMITS).glob("*.json"), reverse=True):
+        for file in sorted((self.path / _COMMITS).glob("*.json"), reverse=True):
             yield CommitRecord.of(json.loads(file.read_bytes()))
 
     def lineage(self) -> Iterator[CommitRecord]:
@@ -204,7 +209,7 @@ class TableFolder:
     def _was_table(self, left: Path) -> bool:
         """Whether a folder without an owner was exchanged already: what is in it then is not of its own job."""
         job = left.name.rpartition("-")[2]
-        own = (f"{COMMITS}/*-{job}.json", f"{OWN_FOLDER}/quarantine/{job}-*", f"part-{job}-*", f"*=*/**/part-{job}-*")
+        own = (f"{_COMMITS}/*-{job}.json", f"{OWN_FOLDER}/quarantine/{job}-*", f"part-{job}-*", f"*=*/**/part-{job}-*")
         return not any(next(left.glob(pattern), None) for pattern in own)
 
     def _complete(
@@ -224,7 +229,7 @@ class TableFolder:
             rows=sum(each.rows for each in files),
             created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
         )
-        place = staging / COMMITS / f"{completed.number:08}-{record.id}.json"
+        place = staging / completed.place
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(json.dumps(completed.to_dict(), indent=1))
         (staging / _OWNER).unlink()

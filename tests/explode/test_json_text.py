@@ -93,6 +93,16 @@ def test_a_type_that_shows_beyond_the_sample_is_found(explode: Explode) -> None:
     assert tables["orders_t_new_b"] == [{"orders_id": 3_000, "position": 0, "value": True}]
 
 
+def test_rows_that_the_plan_has_not_looked_at_do_not_spoil_the_sample(explode: Explode) -> None:
+    for number in range(40):  # of so many files the plan looks at less than the sample of texts is
+        explode.given([{"s": {"t": '{"x": 1}'}, "l": [1]}], f"{number:02}.jsonl")
+    explode.given([*[{"s": {"t": '{"x": 1}'}, "l": [1]}] * 700, {"s": "text", "l": {"odd": 1}}], "00.jsonl")
+
+    rows = explode.tables()["orders"]
+
+    assert (len(rows), rows[700]["s"], rows[700]["l"]) == (740, "text", '{"odd": 1}')
+
+
 def test_json_in_a_column_that_is_not_named_stays_text(explode: Explode) -> None:
     explode.given([{"t": '{"a": 1}', "u": '{"b": 1}', "v": "plain"}])
 

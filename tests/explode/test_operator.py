@@ -42,6 +42,16 @@ def test_without_an_output_the_tables_are_shown_and_nothing_is_written(shop: Mas
     assert few["Rows"] == [dict(zip(TYPES["orders"], ROWS["orders"][0], strict=True))]
 
 
+def test_rows_far_behind_the_first_are_shown_as_they_are(shop: Mason) -> None:
+    lines = ['{"a": {"b": 1}, "t": "{\\"x\\": 1}"}'] * 1_500 + ['{"a": {"b": "x"}, "t": "{\\"l\\": [2.5]}"}']
+    write(shop.folder, {"far.jsonl": "\n".join(lines)})
+
+    (main, child) = explode(shop, "path:far.jsonl,limit:2000")["Tables"]
+
+    assert len(main["Rows"]) == 1_501 and main["Rows"][-1]["a_b"] == "x"
+    assert [row["value"] for row in child["Rows"]] == [2.5]
+
+
 def test_a_plan_writes_nothing_and_names_the_tables(shop: Mason) -> None:
     planned = explode(shop, "path:shop/orders,output_path:flat", "--plan")
 

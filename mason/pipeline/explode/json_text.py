@@ -39,7 +39,7 @@ def find_texts(schema: pa.Schema, rows: Sequence[dict[str, Any]]) -> dict[Path, 
     found = {}
     for each in schema:
         for path, texts in _texts_in(each.type, [row[each.name] for row in rows], (each.name,)):
-            seen = _seen_in([text for text in texts if text is not None])
+            seen = _seen_in(texts)
             if seen is not None and is_worth_it(seen):
                 found[path] = seen
     return found
@@ -113,13 +113,15 @@ def _seen_in(texts: Sequence[str]) -> Evidence | None:
     return None
 
 
-def _texts_in(kind: pa.DataType, values: Sequence[Any], path: Path) -> Iterator[tuple[Path, Sequence[str | None]]]:
+def _texts_in(kind: pa.DataType, values: Sequence[Any], path: Path) -> Iterator[tuple[Path, Sequence[str]]]:
     """Yield all texts of a column, those in structs and lists, too, by their paths."""
-    present = [value for value in values if value is not None]
+    # A row that the plan has not looked at need not be of the type yet.
     if pa.types.is_string(kind):
-        yield path, present
+        yield path, [value for value in values if isinstance(value, str)]
     elif pa.types.is_struct(kind):
+        structs = [value for value in values if isinstance(value, dict)]
         for each in kind:
-            yield from _texts_in(each.type, [value.get(each.name) for value in present], (*path, each.name))
+            yield from _texts_in(each.type, [value.get(each.name) for value in structs], (*path, each.name))
     elif pa.types.is_list(kind):
-        yield from _texts_in(kind.value_type, [inner for value in present for inner in value], (*path, ELEMENT))
+        elements = [element for value in values if isinstance(value, list) for element in value]
+        yield from _texts_in(kind.value_type, elements, (*path, ELEMENT))

@@ -14,6 +14,7 @@ from mason.pipeline.columns import chosen_columns
 from mason.pipeline.explode.job import ExplodeJob
 from mason.pipeline.explode.json_text import find_texts, held_type, is_worth_it
 from mason.pipeline.explode.shape import FlatTable, Form, Path, flat_tables, told_path
+from mason.pipeline.merge.job import MergeOptions
 from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.preview import preview_table
 from mason.pipeline.scan import Scan, plan_scan
@@ -94,9 +95,11 @@ def plan_explode(job: ExplodeJob) -> ExplodePlan:
         BadPath: the output lies inside the input, or the other way round.
     """
     _check_places(job)
-    scan = plan_scan(job.storage, job.path)
+    # Rows that are shown without a run must have been looked at, or they need not fit.
+    looked_at = SAMPLE if job.output else max(SAMPLE, job.limit)
+    scan = plan_scan(job.storage, job.path, options=None if job.output else MergeOptions(sample=looked_at))
     named = chosen_columns(scan.schema, job.columns)
-    plan = ExplodePlan(job, scan, find_texts(named, sample_rows(scan, named.names, SAMPLE)))
+    plan = ExplodePlan(job, scan, find_texts(named, sample_rows(scan, named.names, looked_at)))
     if len(plan.tables) > MOST_TABLES:
         raise PlanRefused(
             [f"{job.path} has {len(plan.tables) - 1:,} lists, and each would be a table: {MOST_TABLES} are the most."],

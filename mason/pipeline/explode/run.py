@@ -30,7 +30,7 @@ from mason.pipeline.merge.numbering import number_records
 from mason.pipeline.merge.outcome import RowsLost, Sums, check_share
 from mason.pipeline.merge.staging import empty, quarantine_files, remove_strangers, written
 from mason.pipeline.scan import ScanResult, run_scan
-from mason.pipeline.table_commit import COMMITS, CommitRecord, CommittedFile, open_table
+from mason.pipeline.table_commit import CommitRecord, CommittedFile, open_table
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.types import NOTHING, Evidence, merge
 from mason.pipeline.work import Progress
@@ -157,9 +157,9 @@ def _write_record(
         datetime.now(UTC).isoformat(timespec="microseconds"),
         details={"exploded": {"from": plan.job.path, "with": plan.job.output}},
     )
-    folder = f"{staging}/{table.flat.folder}/{COMMITS}"
-    filesystem.create_dir(folder)
-    write_bytes(filesystem, f"{folder}/{number:08}-{job_id}.json", json.dumps(record.to_dict(), indent=1).encode())
+    place = f"{staging}/{table.flat.folder}/{record.place}"
+    filesystem.create_dir(place.rpartition("/")[0])
+    write_bytes(filesystem, place, json.dumps(record.to_dict(), indent=1).encode())
 
 
 def _record(tables: Sequence[WrittenTable], plan: ExplodePlan, job_id: str, quarantined: int) -> CommitRecord:
