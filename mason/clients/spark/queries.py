@@ -6,7 +6,7 @@ import re
 import uuid
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -27,13 +27,14 @@ from mason.pipeline.sql.query import (
     TableChanged,
     canonical,
 )
-from mason.pipeline.sql.statement import bad_query, offset_of
+from mason.pipeline.sql.statement import bad_query, check_names, offset_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_PLACE = re.compile(r"\(?line (\d+),? pos(?:ition)? (\d+)\)?")
-_PATH_COLUMN = "_mason_path"
+# Of analysis, which counts columns from 0; and of values, which counts them from 1.
+_PLACES = (re.compile(r"line (\d+) pos (\d+)"), re.compile(r"\(line (\d+), position (\d+)\)"))
+_NAME_COLUMN = "_mason_name"
 
 
 def query_frame(spark: SparkSession, query: SqlQuery) -> DataFrame:
@@ -42,13 +43,15 @@ def query_frame(spark: SparkSession, query: SqlQuery) -> DataFrame:
     for table in query.tables:
         _table_frame(spark, query.storage, table).createOrReplaceTempView(_quoted(table.name))
     parameters = dict(query.parameters)
-    return spark.sql(query.statement, args=parameters) if parameters else spark.sql(query.statement)
+    frame = spark.sql(query.statement, args=parameters) if parameters else spark.sql(query.statement)
+    check_names(query.names or frame.columns)
+    return frame if query.names is None else frame.toDF(*query.names)
 
 
 def forget_tables(spark: SparkSession, query: SqlQuery) -> None:
     """Leave nothing in the session for the command that has it next."""
     for table in query.tables:
-        spark.catalog.dropTempView(table.name)
+        spark.sql(f"DROP VIEW IF EXISTS {_quoted(table.name)}")
 
 
 def written_frame(frame: DataFrame, query: SqlQuery, output: Output) -> DataFrame:
@@ -69,37 +72,26 @@ def _table_frame(spark: SparkSession, storage: str, table: SqlTable) -> DataFram
     # Not looked for by pattern: a name may hold brackets and stars.
     reader = spark.read.schema(schema).option("__globPaths__", "false").option("basePath", _uri(storage, table.path))
     frame = reader.parquet(*[_uri(storage, file) for file in table.files])
-    return _with_positions(spark, frame, storage, table) if table.positions else frame
+    return _with_positions(spark, frame, table) if table.positions else frame
 
 
-def _with_positions(spark: SparkSession, frame: DataFrame, storage: str, table: SqlTable) -> DataFrame:
-    from pyspark.sql import functions as f
-
+def _with_positions(spark: SparkSession, frame: DataFrame, table: SqlTable) -> DataFrame:
+    # Expressions as text: the functions of pyspark are others for a classic session than for Connect.
+    row = f"_metadata.row_index as {ROW_COLUMN}"
     if len(table.files) == 1:
-        return frame.select(
-            "*", f.lit(0).cast("long").alias(FILE_COLUMN), f.col("_metadata.row_index").alias(ROW_COLUMN)
-        )
-    numbers = pa.table({_PATH_COLUMN: [_name(file) for file in table.files], FILE_COLUMN: range(len(table.files))})
-    placed = frame.select("*", _name_of_file().alias(_PATH_COLUMN), f.col("_metadata.row_index").alias(ROW_COLUMN))
-    return placed.join(f.broadcast(spark.createDataFrame(numbers)), _PATH_COLUMN).drop(_PATH_COLUMN)
+        return frame.selectExpr("*", f"cast(0 as bigint) as {FILE_COLUMN}", row)
+    names = [file.rpartition("/")[2] for file in table.files]
+    numbers = spark.createDataFrame(pa.table({_NAME_COLUMN: names, FILE_COLUMN: range(len(names))}))
+    placed = frame.selectExpr("*", f"_metadata.file_name as {_NAME_COLUMN}", row)
+    return placed.join(numbers.hint("broadcast"), _NAME_COLUMN).drop(_NAME_COLUMN)
 
 
-def _name(file: str) -> str:
-    return file.rpartition("/")[2]
-
-
-def _name_of_file() -> Any:
-    from pyspark.sql import functions as f
-
-    return f.col("_metadata.file_name")
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
 
 
 def _uri(storage: str, path: str) -> str:
     return f"{storage.removesuffix('/')}{path}" if storage.startswith("file:") else path
-
-
-def _quoted(name: str) -> str:
-    return name
 
 
 def _write_rows(storage: str, output: Output, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -155,19 +147,19 @@ def explained(error: Exception, statement: str) -> Exception | None:
     if not isinstance(error, AnalysisException | ParseException) and not _is_of_the_query(error):
         return None
     message = _told(text)
-    found = _PLACE.search(text)
-    if found:
-        return bad_query(statement, offset_of(statement, int(found[1]), int(found[2]) + 1), message)
+    for first, pattern in enumerate(_PLACES):
+        if found := pattern.search(text):
+            return bad_query(statement, offset_of(statement, int(found[1]), int(found[2]) + 1 - first), message)
     return BadQuery(f"The query failed: {message}")
 
 
 def _is_of_the_query(error: Exception) -> bool:
     """Whether values were the trouble, such as a division by zero, and not Spark."""
-    condition = getattr(error, "getErrorClass", lambda: None)() or getattr(error, "getCondition", lambda: None)()
+    condition = getattr(error, "getCondition", lambda: None)()
     return bool(condition) and not str(condition).startswith(("INTERNAL", "FAILED_", "_LEGACY"))
 
 
 def _told(text: str) -> str:
     first = text.strip().split("\n\n")[0].splitlines()
     told = " ".join(line.strip() for line in first if not line.startswith(("==", "at "))).split(" SQLSTATE:")[0]
-    return re.sub(r"^\[[A-Z_.0-9]+\] ", "", re.sub(_PLACE, "", told)).strip(" ;")
+    return re.sub(r"^\[[A-Z_.0-9]+\] ", "", told.split("; line ")[0]).strip(" ;")

@@ -5,14 +5,16 @@ from __future__ import annotations
 import queue
 import threading
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pyarrow.fs as pafs
-import sqlglot
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.annotate_types import annotate_types
+from sqlglot.optimizer.qualify import qualify
 
 from mason.errors import ClientFailed
 from mason.pipeline.evidence_json import decode_schema
@@ -29,6 +31,7 @@ from mason.pipeline.sql.query import (
     canonical,
     encode_rows,
 )
+from mason.pipeline.sql.statement import check_names, statements_in
 from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
 
 _BATCH = 122_880
@@ -70,7 +73,7 @@ def _result(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> bytes:
     for table in query.tables:
         connection.execute(_view(table))
     _close_off(connection, query)
-    relation = connection.sql(to_duckdb(query.statement, query.parameters))
+    relation = _named(connection.sql(to_duckdb(query)), query.names)
     if query.output is None:
         limited = relation if query.limit is None else relation.limit(query.limit)
         return encode_rows(_plain(limited, limited.to_arrow_table()))
@@ -85,12 +88,54 @@ def _close_off(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> None:
     connection.execute("SET lock_configuration = true")
 
 
-def to_duckdb(statement: str, parameters: Mapping[str, Any]) -> str:
+def to_duckdb(query: SqlQuery) -> str:
     """Return a statement of Spark SQL in the words of DuckDB, with its parameters in place as values."""
-    tree = sqlglot.parse_one(statement, dialect="spark")
+    # Spark 4 raises where Spark 3 gave null, as Databricks does: with its words nothing is softened on the way.
+    (tree,) = statements_in(query.statement, "databricks")
     for open_one in list(tree.find_all(exp.Placeholder)):
-        open_one.replace(exp.convert(parameters[open_one.name]))
-    return tree.sql(dialect="duckdb", identify=True)
+        open_one.replace(exp.convert(query.parameters[open_one.name]))
+    for division in list(tree.find_all(exp.Div)):
+        division.set("expression", _not_zero(division.expression))
+    _keep_decimals(tree, {table.name: decode_schema(table.schema) for table in query.tables})
+    return str(tree.sql(dialect="duckdb", identify=True))
+
+
+def _not_zero(divisor: Any) -> Any:
+    """Return a divisor that is an error where it is zero, as in Spark; DuckDB's division of doubles gives infinity."""
+    if isinstance(divisor, exp.Literal) and divisor.name.strip("0.") != "":
+        return divisor
+    return exp.paren(
+        exp.case()
+        .when(exp.paren(divisor.copy()).eq(0), exp.func("error", exp.Literal.string("Division by zero.")))
+        .else_(divisor)
+    )
+
+
+def _keep_decimals(tree: Any, schemas: Mapping[str, pa.Schema]) -> None:
+    """Give sums and means of decimals the types that they have in Spark; DuckDB's mean would be a double."""
+    columns: dict[str, object] = {
+        table: {each.name: duckdb_type(each.type) for each in schema} for table, schema in schemas.items()
+    }
+    try:
+        typed = annotate_types(qualify(tree.copy(), schema=columns, validate_qualify_columns=False), schema=columns)
+    except SqlglotError:
+        return  # what cannot be typed here keeps the types of DuckDB
+    pairs = zip(list(tree.find_all(exp.Sum, exp.Avg)), list(typed.find_all(exp.Sum, exp.Avg)), strict=False)
+    for call, known in list(pairs):
+        kind = known.this.type
+        if kind is not None and kind.is_type(exp.DataType.Type.DECIMAL) and len(kind.expressions) == 2:
+            digits, scale = (int(each.name) for each in kind.expressions)
+            more, finer = (10, 0) if isinstance(call, exp.Sum) else (4, 4)
+            wanted = f"DECIMAL({min(digits + more, 38)}, {min(scale + finer, 38)})"
+            call.replace(exp.cast(call.copy(), wanted))
+
+
+def _named(relation: duckdb.DuckDBPyRelation, names: Sequence[str] | None) -> duckdb.DuckDBPyRelation:
+    check_names(names or relation.columns)
+    if names is None or list(names) == relation.columns:
+        return relation
+    positions = ", ".join(f"#{number} AS {quoted(name)}" for number, name in enumerate(names, 1))
+    return relation.project(positions)
 
 
 def _view(table: SqlTable) -> str:

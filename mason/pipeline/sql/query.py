@@ -56,6 +56,8 @@ class SqlQuery:
     tables: Sequence[SqlTable]
     storage: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    names: Sequence[str] | None = None
+    """What the columns of the result are called, where the engine need not decide it."""
     limit: int | None = None
     output: Output | None = None
 

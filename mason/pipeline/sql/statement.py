@@ -20,6 +20,7 @@ _REFUSED_FUNCTIONS = {"reflect", "try_reflect", "java_method"}
 _ROW_MAKERS = {"range", "explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer", "stack"}
 _READS = (exp.Select, exp.SetOperation, exp.Values, exp.Subquery)
 _LONGEST_LINE = 160
+_MAKES_COLUMNS = (exp.Explode, exp.Posexplode, exp.Inline, exp.Aliases)
 _NAMES_OF_SPARK = ("col", "pos", "key", "value", "id")  # what explode, posexplode, maps and range call their columns
 
 
@@ -51,6 +52,23 @@ class Statement:
         names = (str(each.this) for each in self.tree.find_all(exp.Placeholder) if each.this)
         return list(dict.fromkeys(names))
 
+    @property
+    def names(self) -> Sequence[str] | None:
+        """The names of the result's columns; None where a star leaves them to the tables.
+
+        What has no name is called as it is written, in one spelling: each engine would have its own.
+        """
+        select = self.tree.find(exp.Select, exp.Values)
+        if not isinstance(select, exp.Select) or any(each.is_star for each in select.expressions):
+            return None
+        if any(isinstance(each, _MAKES_COLUMNS) for each in select.expressions):
+            return None
+        named = (exp.Alias, exp.Column, exp.Dot)
+        return [
+            each.alias_or_name if isinstance(each, named) else each.sql(dialect="spark", comments=False)
+            for each in select.expressions
+        ]
+
     def problem(self, start: int, message: str, hint: str = "") -> BadQuery:
         """Return an error that points at a place of the statement."""
         return bad_query(self.text, start, message, hint)
@@ -75,7 +93,7 @@ def parse_statement(text: str) -> Statement:
         BadQuery: it is not one statement that reads, or reaches beyond the tables.
     """
     try:
-        trees = [each for each in sqlglot.parse(text, dialect="spark") if each and not isinstance(each, exp.Semicolon)]
+        trees = statements_in(text, "spark")
     except SqlglotError as error:
         raise _not_understood(text, error) from error
     if not trees:
@@ -89,7 +107,13 @@ def parse_statement(text: str) -> Statement:
     return statement
 
 
+_BEGINNINGS = ("SELECT", "WITH", "VALUES", "FROM")
 _WHAT_IT_IS = "Begin it with SELECT, WITH or VALUES; give output_path to write its rows to a table."
+
+
+def statements_in(text: str, dialect: str) -> list[Any]:
+    """Return the statements of a text; what stands behind the last semicolon is none if it is only a comment."""
+    return [each for each in sqlglot.parse(text, dialect=dialect) if each and not isinstance(each, exp.Semicolon)]
 
 
 def check_columns(statement: Statement, schemas: Mapping[str, pa.Schema]) -> Mapping[str, Sequence[str]]:
@@ -135,7 +159,8 @@ def bad_query(text: str, start: int, message: str, hint: str = "") -> BadQuery:
     line, column = position(text, start)
     shown = text.splitlines()[line - 1] if text.splitlines() else ""
     picture = f"\n  {shown}\n  {' ' * (column - 1)}^" if len(shown) <= _LONGEST_LINE else ""
-    return BadQuery(f"query:{line}:{column}: {message}{picture}", hint=hint)
+    told = f"{message} {hint}".strip()  # the hint before the picture, which ends the message
+    return BadQuery(f"query:{line}:{column}: {told}{picture}")
 
 
 def position(text: str, start: int) -> tuple[int, int]:
@@ -153,6 +178,10 @@ def offset_of(text: str, line: int, column: int) -> int:
 def _not_understood(text: str, error: SqlglotError) -> BadQuery:
     problems = getattr(error, "errors", None) or [{}]
     first = problems[0]
+    begin = _first_word(text)
+    word = text[begin:].split(maxsplit=1)[0]
+    if word.upper() not in _BEGINNINGS and did_you_mean(word.upper(), _BEGINNINGS):
+        return bad_query(text, begin, f'A query does not begin with "{word}".', did_you_mean(word.upper(), _BEGINNINGS))
     if "highlight" not in first:
         return BadQuery(f"The query cannot be understood: {str(error).splitlines()[0]}")
     start = text.find(str(first["start_context"]) + str(first["highlight"])) + len(str(first["start_context"]))
@@ -243,6 +272,21 @@ def _nested_names(field: pa.Field) -> Iterator[str]:
 def _columns_told(schemas: Mapping[str, pa.Schema]) -> str:
     told = [f"{table}: {', '.join(schema.names[:30])}" for table, schema in schemas.items()]
     return f"Columns: {'; '.join(told[:5])}." if told else ""
+
+
+def check_names(names: Sequence[str]) -> None:
+    """See that the columns of a result can be told apart.
+
+    Raises:
+        BadQuery: two have the same name.
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name.casefold() in seen:
+            raise BadQuery(
+                f'The result has two columns called "{name}".', hint="Give one of them another name with AS."
+            )
+        seen.add(name.casefold())
 
 
 def unknown_table(statement: Statement, table: TableName, database: str, known: Collection[str]) -> BadQuery:
