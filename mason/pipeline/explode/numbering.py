@@ -60,8 +60,12 @@ def _lines_in(text: bytes) -> int:
     starts = np.append(0, np.flatnonzero(content == _NEWLINE) + 1)
     starts = starts[starts < len(content)]
     doubtful = starts[content[starts] <= _SPACE]
-    blank = sum(not text[start : text.find(b"\n", start) % (len(text) + 1)].strip() for start in doubtful.tolist())
-    return len(starts) - blank
+    return len(starts) - sum(_is_blank(text, start) for start in doubtful.tolist())
+
+
+def _is_blank(text: bytes, start: int) -> bool:
+    end = text.find(b"\n", start)
+    return not text[start : end if end >= 0 else len(text)].strip()
 
 
 def _rows_of_text(filesystem: pafs.FileSystem, planned: PlannedFile, part: Range) -> int:
