@@ -69,6 +69,7 @@ def job_types() -> Sequence[str]:
 _PLANNERS = {
     "dedupe": "mason.pipeline.dedupe.job:DedupeWork",
     "explode": "mason.pipeline.explode.work:ExplodeWork",
+    "diff": "mason.pipeline.diff.job:DiffWork",
     "merge": "mason.pipeline.merge.work:MergeWork",
     "query": "mason.pipeline.sql.job:QueryWork",
     "replay": "mason.pipeline.merge.work:ReplayWork",
