@@ -61,5 +61,6 @@ def job_types() -> Sequence[str]:
 
 def _planners() -> Mapping[str, Callable[[Job], Work]]:
     from mason.pipeline.merge.work import MergeWork, ReplayWork
+    from mason.pipeline.summary.work import SummaryWork
 
-    return {"merge": MergeWork.plan, "replay": ReplayWork.plan}
+    return {"merge": MergeWork.plan, "replay": ReplayWork.plan, "summarize": SummaryWork.plan}
