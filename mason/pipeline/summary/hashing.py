@@ -48,13 +48,10 @@ def hash_texts(texts: pa.Array, seed: int = 0) -> Numbers:
             hashes[row] = np.frombuffer(digest.digest()[:_WORD], np.uint64)[0]
         lengths = np.where(is_long, 0, lengths)
     words = _words(content)
-    rows: Any = slice(None)
+    shortest = int(lengths.min()) if len(lengths) else 0
     for begin in range(0, int(lengths.max(initial=0)), _WORD):
-        if begin:
-            rows = np.flatnonzero(lengths > begin)
-        left = np.clip(lengths[rows] - begin, 0, _WORD)
-        # Beyond the end of a text nothing may be read: what is masked out is read from the beginning of the content.
-        word = words[np.where(left > 0, starts[rows] + begin, 0)] & _MASKS[left]
+        rows: Any = slice(None) if begin < shortest else np.flatnonzero(lengths > begin)
+        word = words[starts[rows] + begin] & _MASKS[np.minimum(lengths[rows] - begin, _WORD)]
         hashes[rows] = _mixed(hashes[rows] ^ word)
     return hashes
 

@@ -128,8 +128,7 @@ def _of_numbers(sketch: NumberSketch, bins: int) -> dict[str, Any]:
 def _mean(sketch: NumberSketch) -> Any:
     moments, kind = sketch.moments, sketch.kind
     if sketch.wide.low is not None:
-        unscaled = int(sketch.wide.total.scaleb(kind.type.scale))
-        return kind.show_mean(unscaled, moments.count)
+        return kind.show_mean(sketch.wide.unscaled(kind.type.scale), moments.count)
     if moments.total is not None:
         return kind.show_mean(moments.total, moments.count)
     return kind.show_mean(moments.mean, 1)

@@ -31,6 +31,10 @@ class WideDecimals:
         self.high = max((each for each in (self.high, other.high) if each is not None), default=None)
         self.total = _EXACT.add(self.total, other.total)
 
+    def unscaled(self, scale: int) -> int:
+        """Return the sum without its point."""
+        return int(self.total.scaleb(scale, context=_EXACT))
+
     def to_dict(self) -> dict[str, str | None]:
         return {
             "low": None if self.low is None else str(self.low),
