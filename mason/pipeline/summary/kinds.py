@@ -80,7 +80,7 @@ def _decimal_kind(kind: pa.DataType) -> NumberKind:
             return show(total)
         exact = _EXACT.divide(Decimal(total).scaleb(-scale, context=_EXACT), Decimal(count))
         rounded = [exact.quantize(Decimal(1).scaleb(-scale - more), context=_EXACT) for more in range(_MEAN_DIGITS + 1)]
-        return next((each for each in rounded if each == rounded[-1]))  # no more zeros than the column has
+        return next(each for each in rounded if each == rounded[-1])  # no more zeros than the column has
 
     if kind.precision <= NARROW_DIGITS and kind.bit_width == 128:
         return NumberKind(kind, "i8", _unscaled, show, show_mean)
