@@ -62,13 +62,7 @@ class Mason:
         self._plans.append(time.perf_counter() - began)
         self.client.run_job(plan, response=response)
         self._wholes.append(time.perf_counter() - began)
-        self.check_spark()
-
-    def check_spark(self) -> None:
-        """Make sure that it was the warm server: where there is none the runner does without it."""
-        where = self.client.plain_runner.describe()
-        if "process" not in where or "in this process" in where:
-            raise RuntimeError(f"Not a warm server, but {where}.")
+        check_spark(self.client)
 
     def parts(self) -> str:
         """Return where the time of the quickest merge went."""
@@ -81,6 +75,13 @@ class Mason:
 
     def close(self) -> None:
         self.client.plain_runner.close()
+
+
+def check_spark(client: TimedClient) -> None:
+    """Make sure that it was the warm server: where there is none the runner does without it."""
+    where = client.plain_runner.describe()
+    if "process" not in where or "in this process" in where:
+        raise RuntimeError(f"Not a warm server, but {where}.")
 
 
 class TimedClient(SparkExecutionClient):

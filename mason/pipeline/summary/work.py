@@ -23,6 +23,7 @@ from mason.pipeline.summary.summaries import ColumnSummary, summarize
 from mason.pipeline.table_commit import CommitRecord
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
+from mason.util.json_text import json_value
 from mason.util.words import counted
 
 
@@ -63,7 +64,7 @@ class Summary:
             told |= {"Output": self.job.output, "Commit": self.commit.id}
         if self.job.html:
             told["Html"] = self.job.html
-        return {**told, "Columns": [each.to_dict() for each in self.columns]}
+        return {**told, "Columns": json_value([each.to_dict() for each in self.columns])}
 
     def picture(self, width: int) -> list[str]:
         """Return a few lines for every column."""
