@@ -172,6 +172,14 @@ def test_many_values_are_counted_one_by_one_on_request() -> None:
     assert known.count == 29 * 90_000 + 100_000
 
 
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=40))
+def test_values_of_two_numbers_are_told_apart_by_both(pairs: list[tuple[int, int]]) -> None:
+    known = DistinctSet()
+    known.add(np.array(pairs, np.uint64).reshape(-1, 2))
+    assert known.count == len(set(pairs))
+
+
 SPREADS = {
     "even": lambda chance, count: chance.integers(0, 10**9, count),
     "in order": lambda chance, count: np.arange(count),

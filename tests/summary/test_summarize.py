@@ -77,6 +77,12 @@ def test_long_texts_are_told_by_their_beginnings_and_still_told_apart(summarize:
     assert column["MostFrequent"] == [{"Value": "x" * 200 + "…", "Count": 2}] * 3
 
 
+def test_bytes_that_are_no_text_do_not_keep_the_rest_from_being_summarized(summarize: Summarize) -> None:
+    parts = pa.array([b"\xff\xfe", b"ok", None, "é".encode()]).buffers()
+    column = summarize.columns(pa.table({"t": pa.Array.from_buffers(pa.string(), 4, parts)}))["t"]
+    assert (column["Count"], column["Distinct"], column["Max"]) == (3, 3, "\ufffd\ufffd")
+
+
 def test_nan_is_one_value_without_a_place_in_any_order_and_minus_zero_is_zero(summarize: Summarize) -> None:
     column = summarize.columns(pa.table({"x": [math.nan, math.nan, -0.0, 0.0, 2.0, None]}))["x"]
     assert (column["Count"], column["Nulls"], column["NaNs"], column["Distinct"]) == (5, 1, 2, 3)

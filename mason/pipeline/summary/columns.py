@@ -212,11 +212,16 @@ class TextSketch(_ValueSketch):
         present = self._present(values)
         if not len(present):
             return
+        is_ascii = self._is_text and _is_ascii(present)
+        if self._is_text and not is_ascii:
+            present = _readable(present)
         tally, numbers = _tally(
             hash_texts(present), lambda rows: _clipped(present.take(rows)), lambda rows: _two_hashes(present.take(rows))
         )
         self._add_values(tally, numbers)
-        self._add_numbers(np.sort(_lengths(present)))
+        # Most texts are plain ASCII, and to look for anything else is quicker than to count characters.
+        lengths = pc.utf8_length(present) if self._is_text and not is_ascii else pc.binary_length(present)
+        self._add_numbers(np.sort(lengths.to_numpy(zero_copy_only=False).astype("i8")))
         self._add_extremes(present)
 
     def merge(self, other: Any) -> None:
@@ -275,12 +280,12 @@ def _two_hashes(texts: pa.Array) -> Numbers:
     return np.stack([hash_texts(texts), hash_texts(texts, seed=1)], axis=1)
 
 
-def _lengths(texts: pa.Array) -> Numbers:
-    is_text = pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)
-    # Most texts are plain ASCII, and to look for anything else is quicker than to count characters.
-    counted = pc.utf8_length(texts) if is_text and not _is_ascii(texts) else pc.binary_length(texts)
-    lengths: Numbers = counted.to_numpy(zero_copy_only=False).astype("i8")
-    return lengths
+def _readable(texts: pa.Array) -> pa.Array:
+    """Texts as they are, unless a file has bytes in them that are none: then with a mark in place of those."""
+    try:
+        return texts.cast(pa.large_binary()).cast(texts.type)  # which looks at every byte
+    except pa.ArrowInvalid:
+        return pa.array([each.decode("utf-8", "replace") for each in texts.cast(pa.binary()).to_pylist()], texts.type)
 
 
 def _is_ascii(texts: pa.Array) -> bool:

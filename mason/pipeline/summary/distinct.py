@@ -111,9 +111,12 @@ class DistinctSet:
 def _unique(numbers: Numbers) -> Numbers:
     if numbers.ndim == 1:
         return unique(numbers)
-    ordered: Numbers = numbers[np.lexsort(numbers.T)]
-    is_new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
-    different: Numbers = ordered[is_new]
+    ordered: Numbers = numbers[np.argsort(numbers[:, 0])]
+    same_first, same_second = (ordered[1:] == ordered[:-1]).T
+    if (same_first & ~same_second).any():  # two values whose first numbers are the same: hardly ever
+        ordered = numbers[np.lexsort(numbers.T)]
+        same_first, same_second = (ordered[1:] == ordered[:-1]).T
+    different: Numbers = ordered[np.append(True, ~(same_first & same_second))]
     return different
 
 
