@@ -5,10 +5,8 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from mason.errors import Unsupported
-from mason.pipeline.table_commit import OWN_FOLDER
 
 
 @contextmanager
@@ -21,5 +19,4 @@ def scratch_folder(storage: str) -> Iterator[str]:
     if not storage.startswith("file:"):
         raise Unsupported(f"Files at {storage} that are no table of Mason's cannot be queried yet.")
     with tempfile.TemporaryDirectory(prefix="mason-") as folder:
-        (Path(folder) / OWN_FOLDER).mkdir()
         yield folder

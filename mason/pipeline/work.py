@@ -67,6 +67,8 @@ def job_types() -> Sequence[str]:
 
 # Named, not imported: a command loads only what its own job needs.
 _PLANNERS = {
+    "dedupe": "mason.pipeline.dedupe.job:DedupeWork",
+    "diff": "mason.pipeline.diff.job:DiffWork",
     "merge": "mason.pipeline.merge.work:MergeWork",
     "query": "mason.pipeline.sql.job:QueryWork",
     "replay": "mason.pipeline.merge.work:ReplayWork",

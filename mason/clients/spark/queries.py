@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Of analysis, which counts columns from 0; and of values, which counts them from 1.
 _PLACES = (re.compile(r"line (\d+) pos (\d+)"), re.compile(r"\(line (\d+), position (\d+)\)"))
-_PATH_COLUMN = "_mason_path"
+_NAME_COLUMN = "_mason_name"
 
 
 def query_frame(spark: SparkSession, query: SqlQuery) -> DataFrame:
@@ -58,7 +58,10 @@ def written_frame(frame: DataFrame, query: SqlQuery, output: Output) -> DataFram
     """Return the pieces of a result, each written by the task that has its rows."""
     spark = frame.sparkSession
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 100_000)
-    return frame.mapInArrow(partial(_write_rows, query.storage, output), RESULT_SCHEMA)
+    names = frame.columns
+    # Spark looks the columns up by their names once more, and trips over dots and backticks in them.
+    plain = frame.toDF(*[f"c{number}" for number in range(len(names))])
+    return plain.mapInArrow(partial(_write_rows, query.storage, output, names), RESULT_SCHEMA)
 
 
 def _table_frame(spark: SparkSession, storage: str, table: SqlTable) -> DataFrame:
@@ -72,29 +75,18 @@ def _table_frame(spark: SparkSession, storage: str, table: SqlTable) -> DataFram
     # Not looked for by pattern: a name may hold brackets and stars.
     reader = spark.read.schema(schema).option("__globPaths__", "false").option("basePath", _uri(storage, table.path))
     frame = reader.parquet(*[_uri(storage, file) for file in table.files])
-    return _with_positions(spark, frame, storage, table) if table.positions else frame
+    return _with_positions(spark, frame, table) if table.positions else frame
 
 
-def _with_positions(spark: SparkSession, frame: DataFrame, storage: str, table: SqlTable) -> DataFrame:
-    from pyspark.sql import functions as f
-
+def _with_positions(spark: SparkSession, frame: DataFrame, table: SqlTable) -> DataFrame:
+    # Expressions as text: the functions of pyspark are others for a classic session than for Connect.
+    row = f"_metadata.row_index as {ROW_COLUMN}"
     if len(table.files) == 1:
-        return frame.select(
-            "*", f.lit(0).cast("long").alias(FILE_COLUMN), f.col("_metadata.row_index").alias(ROW_COLUMN)
-        )
-    numbers = pa.table({_PATH_COLUMN: [_name(file) for file in table.files], FILE_COLUMN: range(len(table.files))})
-    placed = frame.select("*", _name_of_file().alias(_PATH_COLUMN), f.col("_metadata.row_index").alias(ROW_COLUMN))
-    return placed.join(f.broadcast(spark.createDataFrame(numbers)), _PATH_COLUMN).drop(_PATH_COLUMN)
-
-
-def _name(file: str) -> str:
-    return file.rpartition("/")[2]
-
-
-def _name_of_file() -> Any:
-    from pyspark.sql import functions as f
-
-    return f.col("_metadata.file_name")
+        return frame.selectExpr("*", f"cast(0 as bigint) as {FILE_COLUMN}", row)
+    names = [file.rpartition("/")[2] for file in table.files]
+    numbers = spark.createDataFrame(pa.table({_NAME_COLUMN: names, FILE_COLUMN: range(len(names))}))
+    placed = frame.selectExpr("*", f"_metadata.file_name as {_NAME_COLUMN}", row)
+    return placed.join(numbers.hint("broadcast"), _NAME_COLUMN).drop(_NAME_COLUMN)
 
 
 def _quoted(name: str) -> str:
@@ -105,11 +97,13 @@ def _uri(storage: str, path: str) -> str:
     return f"{storage.removesuffix('/')}{path}" if storage.startswith("file:") else path
 
 
-def _write_rows(storage: str, output: Output, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _write_rows(
+    storage: str, output: Output, names: Sequence[str], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     """Write the rows of one partition; what Spark calls through `mapInArrow`."""
     number = _partition()
     try:
-        failed, payload = False, _write(storage, output, number, batches).to_bytes()
+        failed, payload = False, _write(storage, output, number, _renamed(batches, names)).to_bytes()
     except MasonError as error:
         failed, payload = True, encode_failure(error)
     yield pa.record_batch(
@@ -131,6 +125,10 @@ def _write(storage: str, output: Output, number: int, batches: Iterator[pa.Recor
             sink.write(batch if batch.schema.equals(schema) else batch.cast(schema))
             rows += batch.num_rows
     return Piece(rows, list(sink.files), sink.result())
+
+
+def _renamed(batches: Iterator[pa.RecordBatch], names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    return (batch.rename_columns(names) for batch in batches)
 
 
 def _chain(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

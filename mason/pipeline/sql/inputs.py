@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 from mason.pipeline.evidence_json import encode_schema
-from mason.pipeline.scan import Scan, ScanResult, run_scan
-from mason.pipeline.sinks import table_spec
+from mason.pipeline.merge.run import run_merge
+from mason.pipeline.scan import Scan, plan_scan
+from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sql.query import SqlTable
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
@@ -50,40 +52,42 @@ class TableInput:
 
 @dataclass(frozen=True)
 class ReadyTable:
-    """A table whose files an engine can read, and what reading it into that form left out."""
+    """A table of Mason's, and what bringing files into that form left out."""
 
-    table: SqlTable
-    rows: int
+    name: str
+    scan: Scan
     left_out: int = 0
+
+    @property
+    def rows(self) -> int:
+        return self.scan.rows or 0
 
     @property
     def warnings(self) -> Sequence[str]:
         if not self.left_out:
             return []
         records = counted(self.left_out, "record")
-        return [f"{self.table.name}: {records} could not be read and were left out; a merge of the files keeps them."]
+        return [f"{self.name}: {records} could not be read and were left out; a merge of the files keeps them."]
+
+    def sql_table(self, *, positions: bool = False) -> SqlTable:
+        """Return the table as an engine that knows SQL reads it."""
+        commit = self.scan.commit
+        assert commit is not None
+        files = [f"{self.scan.path}/{each.path}" for each in commit.files]
+        keys = list(commit.partition_keys)
+        return SqlTable(self.name, self.scan.path, files, encode_schema(self.scan.schema), keys, positions)
 
 
-def made_ready(
-    table: TableInput, runner: TaskRunner, job_id: str, progress: Progress, scratch: str, *, positions: bool = False
-) -> ReadyTable:
-    """Return the table as an engine reads it; files of other forms are written to the scratch folder."""
-    if not table.is_ready:
-        done = run_scan(table.scan, table_spec(), runner, job_id, progress, scratch)
-        return ReadyTable(_written(table.name, done, scratch, positions), done.rows, done.quarantined)
-    commit = table.scan.commit
-    assert commit is not None
-    path = table.scan.path
-    files = [f"{path}/{each.path}" for each in commit.files]
-    ready = SqlTable(table.name, path, files, encode_schema(table.schema), list(commit.partition_keys), positions)
-    return ReadyTable(ready, commit.rows)
+def made_ready(table: TableInput, runner: TaskRunner, job_id: str, progress: Progress, stack: ExitStack) -> ReadyTable:
+    """Return the table as it is; files that are none are merged into one that lasts as long as the stack.
 
-
-def _written(name: str, done: ScanResult, scratch: str, positions: bool) -> SqlTable:
-    files = [f"{scratch}/{file}" for file in done.files]
-    return SqlTable(name, scratch, files, encode_schema(done.scan.schema), (), positions)
-
-
-def rows_read(tables: Mapping[str, ReadyTable]) -> int:
-    """Return how many rows the tables of a query have together."""
-    return sum(each.rows for each in tables.values())
+    Raises:
+        TooManyBadRecords, RowsLost, UnreadableFile: as a merge of them would.
+    """
+    if table.is_ready:
+        return ReadyTable(table.name, table.scan)
+    scratch = stack.enter_context(scratch_folder(table.scan.storage))
+    plan = table.scan.plan
+    merged = replace(plan, job=replace(plan.job, output=f"{scratch}/table"))
+    done = run_merge(merged, runner, job_id, progress)
+    return ReadyTable(table.name, plan_scan(table.scan.storage, f"{scratch}/table"), done.quarantined)

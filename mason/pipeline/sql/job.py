@@ -18,7 +18,6 @@ from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.staging import committed_file, remove_strangers
 from mason.pipeline.preview import Preview
 from mason.pipeline.scan import plan_scan
-from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sinks import SinkSpec, table_spec
 from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
 from mason.pipeline.sql.query import Output, SqlQuery, fetch_rows, write_rows
@@ -110,21 +109,15 @@ class QueryWork:
             TableChanged: a table was replaced meanwhile.
         """
         with ExitStack() as stack:
-            ready = [self._ready(each, runner, job_id, progress, stack) for each in self.tables]
+            ready = [made_ready(each, runner, job_id, progress, stack) for each in self.tables]
             text = without_database(self.statement, self.job.database)
-            tables = [each.table for each in ready]
+            tables = [each.sql_table() for each in ready]
             query = SqlQuery(text, tables, self.job.storage, self.job.parameters, self.statement.names)
             if self.job.output:
                 commit = write_table(query, self.job.output, runner, job_id, {"query": self.job.statement})
                 return QueryResult(self, ready, commit=commit)
             rows = fetch_rows(runner, replace(query, limit=self.job.limit + 1))
             return QueryResult(self, ready, rows.slice(0, self.job.limit), has_more=rows.num_rows > self.job.limit)
-
-    def _ready(
-        self, table: TableInput, runner: TaskRunner, job_id: str, progress: Progress, stack: ExitStack
-    ) -> ReadyTable:
-        scratch = "" if table.is_ready else stack.enter_context(scratch_folder(self.job.storage))
-        return made_ready(table, runner, job_id, progress, scratch)
 
 
 @dataclass(frozen=True)
