@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -13,6 +14,7 @@ from benchmarks.measure import Contestant, seconds
 from mason.clients.response import Response
 from mason.clients.spark.execution import SparkExecutionClient
 from mason.clients.spark.runners import SparkRunner
+from mason.engines.execution.models.job import Job
 from mason.pipeline.merge.job import MergeJob
 from mason.pipeline.tasks import TaskEvent, TaskRunner
 
@@ -62,7 +64,13 @@ class Mason:
         self._plans.append(time.perf_counter() - began)
         self.client.run_job(plan, response=response)
         self._wholes.append(time.perf_counter() - began)
-        check_spark(self.client)
+        self.check_spark()
+
+    def check_spark(self) -> None:
+        """Make sure that it was the warm server: where there is none the runner does without it."""
+        where = self.client.plain_runner.describe()
+        if "process" not in where or "in this process" in where:
+            raise RuntimeError(f"Not a warm server, but {where}.")
 
     def parts(self) -> str:
         """Return where the time of the quickest merge went."""
@@ -77,11 +85,25 @@ class Mason:
         self.client.plain_runner.close()
 
 
-def check_spark(client: TimedClient) -> None:
-    """Make sure that it was the warm server: where there is none the runner does without it."""
-    where = client.plain_runner.describe()
-    if "process" not in where or "in this process" in where:
-        raise RuntimeError(f"Not a warm server, but {where}.")
+class MasonJob:
+    """Runs one job again and again on a warm session."""
+
+    def __init__(self, job: Job) -> None:
+        self.client = TimedClient(WARM)
+        self._job = job
+        self.details: Mapping[str, Any] = {}
+
+    def contestant(self, before: Callable[[], None] = lambda: None) -> Contestant:
+        return Contestant("Mason", seconds(self.run), before)
+
+    def run(self) -> None:
+        """Run the job, with all that belongs to it: the plan, the checks, the commit and the record."""
+        plan, response = self.client.plan_job(self._job, response=Response())
+        record, _ = self.client.run_job(plan, response=response)
+        self.details = record.details
+
+    def close(self) -> None:
+        self.client.plain_runner.close()
 
 
 class TimedClient(SparkExecutionClient):
@@ -109,6 +131,9 @@ class TimedRunner:
         began = time.perf_counter()
         yield from self._runner.run(kernel, tasks)
         self._times.append(time.perf_counter() - began)
+
+    def query(self, content: bytes) -> Iterator[TaskEvent]:
+        return self._runner.query(content)
 
 
 def make_empty(folder: Path) -> None:

@@ -18,14 +18,12 @@ import pyarrow.compute as pc
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from benchmarks.contestants import WARM, TimedClient, check_spark, remove
+from benchmarks.contestants import MasonJob, remove
 from benchmarks.data import folder_bytes
 from benchmarks.equality import Different
 from benchmarks.measure import Comparison, Contestant, Profile, Result, interleaved, seconds
 from benchmarks.profiling import profile_call
 from benchmarks.script import Script, script
-from mason.clients.response import Response
-from mason.engines.execution.models.job import JobRecord
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.merge.job import MergeJob
 from mason.pipeline.merge.plan import plan_merge
@@ -40,6 +38,7 @@ SHARES = {"P25": 0.25, "P50": 0.5, "P75": 0.75}
 NUMBERS = ("id", "qty", "price", "amount", "ratio", "score")
 TIMES = ("day", "at")
 TEXTS = ("customer", "city", "note")
+ALL = NUMBERS + TIMES + TEXTS
 
 
 def main() -> None:
@@ -51,13 +50,13 @@ def measure(running: Script, folder: Path) -> Result:
     """Make the table and measure who summarizes it."""
     table = write_table(folder, int(ROWS * running.scale))
     files = f"read_parquet('{table}/*.parquet')"
-    mason = Mason(table)
+    mason = MasonJob(SummaryJob(str(table)).to_job())
     contestants = [duckdb_summarize(files), duckdb_by_hand(files), mason.contestant()]
     plain, by_hand, ours = interleaved(contestants, running.rounds)
-    mason.client.plain_runner.close()
-    proof = check(files, mason.columns)
+    mason.close()
+    proof = check(files, {each["Name"]: each for each in mason.details["Columns"]})
     data = (
-        f"{int(ROWS * running.scale):,} rows, {len(NUMBERS + TIMES + TEXTS)} columns, "
+        f"{int(ROWS * running.scale):,} rows, {len(ALL)} columns, "
         f"{folder_bytes(table, '*.parquet') / 1e6:.0f} MB in {len(list(table.glob('*.parquet')))} Parquet files"
     )
     comparisons = [Comparison("summarize", ours, plain, limit=AT_MOST), Comparison("summarize", ours, by_hand)]
@@ -90,32 +89,6 @@ def duckdb_by_hand(files: str) -> Contestant:
             db.execute(f"SELECT count(*), {', '.join(asked)} FROM {files}").fetchall()
 
     return Contestant("DuckDB, the same aggregates by hand", seconds(summarize))
-
-
-ALL = NUMBERS + TIMES + TEXTS
-
-
-class Mason:
-    """Runs whole summaries on one warm session."""
-
-    def __init__(self, table: Path) -> None:
-        self.client = TimedClient(WARM)
-        self._job = SummaryJob(str(table)).to_job()
-        self._record: JobRecord | None = None
-
-    def contestant(self) -> Contestant:
-        return Contestant("Mason", seconds(self.summarize))
-
-    def summarize(self) -> None:
-        """Summarize, with all that belongs to it: plan, checks, frequent values, histograms, and the job's record."""
-        plan, response = self.client.plan_job(self._job, response=Response())
-        self._record, _ = self.client.run_job(plan, response=response)
-        check_spark(self.client)
-
-    @property
-    def columns(self) -> Mapping[str, Mapping[str, Any]]:
-        assert self._record is not None
-        return {each["Name"]: each for each in self._record.details["Columns"]}
 
 
 def write_table(folder: Path, rows: int) -> Path:
