@@ -161,7 +161,7 @@ def test_distinct_is_the_same_in_any_order_and_any_number_of_tasks_also_beyond_w
 @settings(deadline=None)
 @given(TEXTS, st.integers(0, 1000))
 def test_on_request_distinct_is_exact_beyond_what_is_kept(texts: list[str | None], seed: int) -> None:
-    found = said(pa.string(), cut(texts, seed), Sizes(distinct=16, quantiles=64, frequent=16, exact=True))
+    found = said(pa.string(), cut(texts, seed), Sizes(values=16, quantiles=64, exact=True))
     assert (found["Distinct"], found["DistinctError"]) == (len(set(texts) - {None}), 0.0)
 
 

@@ -261,6 +261,23 @@ def test_many_values_are_estimated_within_the_stated_errors_and_counted_on_reque
         assert (column["Distinct"], column["DistinctError"]) == (real, 0.0)
 
 
+@pytest.mark.parametrize(("different", "is_exact"), [(4096, True), (4097, False)])
+def test_everything_is_exact_up_to_4096_different_values(summarize: Summarize, different: int, is_exact: bool) -> None:
+    numbers = np.random.default_rng(6).permutation(np.repeat(np.arange(different), 20))
+    for part in range(3):
+        some = numbers[part::3]
+        summarize.given(f"{part}.parquet", pa.table({"n": some, "t": [f"v{each}" for each in some]}))
+    columns = summarize.columns()
+    for name in ("n", "t"):
+        errors = (columns[name]["DistinctError"], columns[name]["FrequentError"])
+        assert (errors == (0, 0)) == is_exact
+    if is_exact:
+        assert [columns[name]["Distinct"] for name in ("n", "t")] == [4096, 4096]
+        assert columns["n"]["MostFrequent"] == [{"Value": value, "Count": 20} for value in range(10)]
+        assert columns["n"]["Quantiles"]["P25"] == 1023
+    assert (columns["n"]["QuantileError"] == 0) == is_exact
+
+
 def test_frequent_values_are_found_among_many(summarize: Summarize) -> None:
     chance = np.random.default_rng(4)
     often = np.where(chance.random(100_000) < 0.3, 7, chance.integers(0, 10**9, 100_000))

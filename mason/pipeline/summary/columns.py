@@ -28,9 +28,9 @@ LONGEST_VALUE = 200
 class Sizes:
     """How much is kept of a column: more is more exact."""
 
-    distinct: int = 4096
+    values: int = 4096
+    """Up to so many different values everything is exact."""
     quantiles: int = 2048
-    frequent: int = 1000
     exact: bool = False
     """Every different value is kept for the count of them."""
 
@@ -38,7 +38,7 @@ class Sizes:
     def of(cls, columns: int, *, exact: bool) -> Sizes:
         """Return what a table of so many columns can afford."""
         share = min(1.0, 256 / max(columns, 1))
-        return cls(max(int(4096 * share), 1024), max(int(2048 * share), 256), max(int(1000 * share), 100), exact)
+        return cls(max(int(4096 * share), 1024), max(int(2048 * share), 256), exact)
 
 
 class ColumnSketch(Protocol):
@@ -121,8 +121,8 @@ class _ValueSketch(_Sketch):
 
     def __init__(self, dtype: str, sizes: Sizes, seed: int, kept_as: pa.DataType) -> None:
         super().__init__(dtype, sizes, seed)
-        self.distinct: DistinctSketch | DistinctSet = DistinctSet() if sizes.exact else DistinctSketch(sizes.distinct)
-        self.frequent = FrequentValues(sizes.frequent, kept_as)
+        self.distinct: DistinctSketch | DistinctSet = DistinctSet() if sizes.exact else DistinctSketch(sizes.values + 1)
+        self.frequent = FrequentValues(sizes.values, kept_as)
 
     def _add_values(self, tally: Tally, numbers: Callable[[], Numbers]) -> None:
         """Take different values; `numbers` returns what tells each of them from any other."""

@@ -105,7 +105,7 @@ class SummaryWork:
         told = {
             **self.scan.to_dict(),
             "Columns": [{"Name": leaf.name, "Type": str(leaf.type)} for leaf in self._leaves],
-            "ExactUpTo": None if sizes.exact else sizes.distinct,
+            "ExactUpTo": None if sizes.exact else sizes.values,
         }
         return {
             **told,
