@@ -17,13 +17,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mason.pipeline.summary.columns import ColumnSketch, Sizes, column_sketch, column_sketch_of
+from mason.pipeline.summary.columns import ColumnSketch, column_sketch, column_sketch_of
 from mason.pipeline.summary.distinct import DistinctSet, DistinctSketch
 from mason.pipeline.summary.frequent import FrequentValues, Tally
 from mason.pipeline.summary.hashing import hash_numbers, hash_texts
 from mason.pipeline.summary.leaves import Leaf
 from mason.pipeline.summary.moments import Moments
 from mason.pipeline.summary.quantiles import QuantileSketch, quantiles
+from mason.pipeline.summary.sketch import Sizes
 from mason.pipeline.summary.summaries import summarize
 
 KNOWN = (

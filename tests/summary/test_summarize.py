@@ -19,7 +19,7 @@ from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.plan import plan_merge
 from mason.pipeline.merge.run import run_merge
 from mason.pipeline.summary import leaves, work
-from mason.pipeline.summary.columns import NumberSketch
+from mason.pipeline.summary.number_sketch import NumberSketch
 from mason.pipeline.table_commit import TableFolder
 from tests.summary.conftest import Summarize
 
@@ -210,6 +210,31 @@ def test_maps_and_lists_of_lists(summarize: Summarize) -> None:
     assert (columns["m[].value"]["Count"], columns["m[].value"]["Nulls"]) == (1, 1)
     assert (columns["l[]"]["Count"], columns["l[]"]["Nulls"]) == (3, 1)
     assert (columns["l[][]"]["Count"], columns["l[][]"]["Max"]) == (3, 3)
+
+
+def test_types_that_only_some_formats_have(summarize: Summarize) -> None:
+    table = pa.table(
+        {
+            "fixed": pa.array([b"abcd", b"\x00\x00\x00\x01", b"abcd"], pa.binary(4)),
+            "large": pa.array(["a", "bc", None], pa.large_string()),
+            "small": pa.array([1, 2, 3], pa.int8()),
+            "half": pa.array([0.5, 1.5, None], pa.float32()),
+            "coded": pa.array(["x", "y", "x"]).dictionary_encode(),
+            "pairs": pa.array([[1, 2], None, [3, 4]], pa.list_(pa.int32(), 2)),
+            "nano": pa.array([1, 2, 3], pa.time64("ns")),
+        }
+    )
+    columns = summarize.columns(table)
+    assert (columns["fixed"]["Distinct"], columns["fixed"]["Min"], columns["fixed"]["Max"]) == (
+        2,
+        "00000001",
+        "61626364",
+    )
+    assert (columns["large"]["Lengths"]["Max"], columns["coded"]["Distinct"]) == (2, 2)
+    assert (columns["small"]["Mean"], columns["half"]["Max"]) == (2.0, 1.5)
+    assert (columns["pairs"]["Lengths"]["Mean"], columns["pairs[]"]["Max"]) == (2.0, 4)
+    assert columns["nano"]["Count"] == 3
+    assert summarize.columns(exact=True)["fixed"]["Distinct"] == 2
 
 
 def test_names_of_any_kind(summarize: Summarize) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import pyarrow as pa
 
 from mason.pipeline.sinks import SinkPlace
-from mason.pipeline.summary.columns import Sizes, column_sketch
+from mason.pipeline.summary.columns import column_sketch
 from mason.pipeline.summary.leaves import leaf_values, leaves_of
+from mason.pipeline.summary.sketch import Sizes
 
 SINK = "mason.pipeline.summary.sink:summary_sink"
 

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from mason.pipeline.summary.columns import LONGEST_VALUE, ColumnSketch, ListSketch, NumberSketch, TextSketch
+from mason.pipeline.summary.columns import ColumnSketch, ListSketch
 from mason.pipeline.summary.hashing import Numbers
 from mason.pipeline.summary.histogram import Bin, histogram
 from mason.pipeline.summary.kinds import NumberKind
 from mason.pipeline.summary.leaves import Leaf
+from mason.pipeline.summary.number_sketch import NumberSketch
 from mason.pipeline.summary.quantiles import quantiles
+from mason.pipeline.summary.text_sketch import LONGEST_VALUE, TextSketch
 
 SHARES = {"P1": 0.01, "P5": 0.05, "P25": 0.25, "P50": 0.5, "P75": 0.75, "P95": 0.95, "P99": 0.99}
 MOST_FREQUENT = 10

@@ -12,13 +12,14 @@ from mason.errors import Unprocessable
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.scan import Scan, ScanResult, plan_scan, run_scan
 from mason.pipeline.sinks import SinkSpec
-from mason.pipeline.summary.columns import ColumnSketch, ListSketch, Sizes, column_sketch, column_sketch_of
+from mason.pipeline.summary.columns import ColumnSketch, ListSketch, column_sketch, column_sketch_of
 from mason.pipeline.summary.job import SummaryJob
 from mason.pipeline.summary.leaves import Leaf, leaves_of
 from mason.pipeline.summary.output import Target, check_apart, commit_summary
 from mason.pipeline.summary.page import write_page
 from mason.pipeline.summary.picture import picture
 from mason.pipeline.summary.sink import SINK
+from mason.pipeline.summary.sketch import Sizes
 from mason.pipeline.summary.summaries import ColumnSummary, summarize
 from mason.pipeline.table_commit import CommitRecord
 from mason.pipeline.tasks import TaskRunner
