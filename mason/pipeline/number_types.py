@@ -100,8 +100,18 @@ def _unite_decimals(types: Sequence[pa.DataType], digits: Sequence[Digits]) -> p
     if precision > MAX_PRECISION:
         return pa.string()
     if digits:  # what was seen is often a sample: leave room, so that files do not differ by a digit
-        precision = SHORT_DECIMAL if precision <= SHORT_DECIMAL else MAX_PRECISION
+        is_short = precision <= SHORT_DECIMAL and not _are_uneven(digits, scale)
+        precision = SHORT_DECIMAL if is_short else MAX_PRECISION
     return pa.decimal128(precision, scale)
+
+
+def _are_uneven(digits: Sequence[Digits], scale: int) -> bool:
+    """Whether some numbers show fewer decimals than others that show many.
+
+    Such a column is a long decimal: of a short one with many decimals each text must show them all, since with fewer
+    the column may have to be double.
+    """
+    return scale > MONEY_SCALE and any(each.scale < scale for each in digits)
 
 
 def _declared_digits(declared: pa.DataType) -> Digits:

@@ -141,6 +141,8 @@ def _are_decimals(values: pa.Array, target: pa.DataType) -> bool:
         return _all_match(values, rf"^(0|-?[1-9][0-9]*|-?(0|[1-9][0-9]*)\.[0-9]{{1,{target.scale}}})$")
     if target.scale <= MONEY_SCALE:
         return _all_match(values, rf"^-?(0|[1-9][0-9]*)\.[0-9]{{1,{target.scale}}}$")
+    if target.precision > SHORT_DECIMAL:  # long, or uneven: fewer decimals would not make it anything else
+        return _all_match(values, rf"^(0|-?[1-9][0-9]*|-?(0|[1-9][0-9]*)\.[0-9]{{1,{target.scale}}})$")
     return _all_match(values, rf"^-?(0|[1-9][0-9]*)\.[0-9]{{{target.scale}}}$")
 
 
