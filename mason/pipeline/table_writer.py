@@ -19,9 +19,9 @@ CODEC = "snappy"
 _REPETITIONS_THAT_PAY = 2
 _TOO_FEW_TO_TELL = 1_000
 _ENOUGH_TO_TELL = 32_768
-_ROW_GROUP_ROWS = 100_000
-_ROW_GROUP_BYTES = 64 * 1024 * 1024
-_BUFFERED_BYTES = 64 * 1024 * 1024
+ROW_GROUP_ROWS = 100_000
+ROW_GROUP_BYTES = 64 * 1024 * 1024
+BUFFERED_BYTES = 64 * 1024 * 1024
 # Hive escapes these in the names of folders, besides what no file system takes.
 _PLAIN_IN_FOLDERS = " !$&()+,-.;@^_`{}~"
 
@@ -46,11 +46,11 @@ class TableWriter:
         if not batch.num_rows:
             return
         if self._sink is None:  # at once: what cannot be written at all is found out before the work is done
-            self._make_folders()
+            make_folders(self._filesystem, self._folder, self._name)
             self._sink = self._stack.enter_context(self._filesystem.open_output_stream(f"{self._folder}/{self._name}"))
         self._waiting.append(batch)
         rows = sum(each.num_rows for each in self._waiting)
-        if rows >= _ROW_GROUP_ROWS or sum(each.nbytes for each in self._waiting) >= _ROW_GROUP_BYTES:
+        if rows >= ROW_GROUP_ROWS or sum(each.nbytes for each in self._waiting) >= ROW_GROUP_BYTES:
             self._flush()
 
     def _flush(self) -> None:
@@ -59,18 +59,11 @@ class TableWriter:
         batch = pa.Table.from_batches(self._waiting, self._schema)
         self._waiting = []
         if self._writer is None:
-            repeating = [leaf for name in self._schema.names for leaf in _repeating(name, batch.column(name))]
+            repeating = repeating_columns(batch)
             self._writer = self._stack.enter_context(
                 pq.ParquetWriter(self._sink, self._schema, compression=CODEC, use_dictionary=repeating)
             )
         self._writer.write_table(batch, row_group_size=batch.num_rows)
-
-    def _make_folders(self) -> None:
-        """Make the folders of a partition, not the one above: a task that outlives its job must not bring it back."""
-        place = self._folder
-        for part in self._name.split("/")[:-1]:
-            place = f"{place}/{part}"
-            self._filesystem.create_dir(place, recursive=False)
 
     def result(self) -> Mapping[str, Any]:
         """Nothing that the files do not tell themselves."""
@@ -104,10 +97,10 @@ class PartitionedWriter:
         self.files: list[str] = []
 
     def write(self, batch: pa.RecordBatch) -> None:
-        for folder, rows in _by_partition(batch, self._keys):
+        for folder, rows in by_partition(batch, self._keys):
             self._rows.setdefault(folder, []).append(rows.select(self._schema.names))
             self._bytes[folder] = self._bytes.get(folder, 0) + rows.nbytes
-        while sum(self._bytes.values()) > _BUFFERED_BYTES:
+        while sum(self._bytes.values()) > BUFFERED_BYTES:
             self._flush(max(self._bytes, key=lambda folder: self._bytes[folder]))
 
     def result(self) -> Mapping[str, Any]:
@@ -129,6 +122,21 @@ class PartitionedWriter:
             for batch in rows.combine_chunks().to_batches():
                 writer.write(batch)
         self.files += [f"{folder}/{name}"]
+
+
+def make_folders(filesystem: pafs.FileSystem, folder: str, name: str) -> None:
+    """Make the folders of a partition, not the one above: a task that outlives its job must not bring it back."""
+    place = folder
+    for part in name.split("/")[:-1]:
+        place = f"{place}/{part}"
+        filesystem.create_dir(place, recursive=False)
+
+
+def repeating_columns(rows: pa.Table) -> list[str]:
+    """Return the columns, by their names in a Parquet file, of which a dictionary makes less than it costs."""
+    return [
+        leaf for name, values in zip(rows.column_names, rows.columns, strict=True) for leaf in _repeating(name, values)
+    ]
 
 
 def _repeating(path: str, values: pa.Array | pa.ChunkedArray) -> list[str]:
@@ -171,7 +179,7 @@ def _escaped(text: str) -> str:
     )
 
 
-def _by_partition(batch: pa.RecordBatch, keys: Sequence[str]) -> list[tuple[str, pa.RecordBatch]]:
+def by_partition(batch: pa.RecordBatch, keys: Sequence[str]) -> list[tuple[str, pa.RecordBatch]]:
     """Return the rows of each partition, in their order."""
     if not batch.num_rows:
         return []

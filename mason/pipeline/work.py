@@ -60,6 +60,7 @@ def job_types() -> Sequence[str]:
 
 
 def _planners() -> Mapping[str, Callable[[Job], Work]]:
+    from mason.pipeline.format.work import FormatWork
     from mason.pipeline.merge.work import MergeWork, ReplayWork
 
-    return {"merge": MergeWork.plan, "replay": ReplayWork.plan}
+    return {"merge": MergeWork.plan, "replay": ReplayWork.plan, "format": FormatWork.plan}
