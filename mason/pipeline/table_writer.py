@@ -147,7 +147,8 @@ def _repeating(path: str, values: pa.Array | pa.ChunkedArray) -> list[str]:
     """
     kind = values.type
     if pa.types.is_struct(kind):
-        parts = [(each.name, pc.struct_field(values, each.name)) for each in kind]
+        # By number: a dot in a name would stand for something nested.
+        parts = [(each.name, pc.struct_field(values, [number])) for number, each in enumerate(kind)]
     elif pa.types.is_list(kind):
         parts = [("list.element", pc.list_flatten(values))]
     elif pa.types.is_map(kind):

@@ -141,7 +141,7 @@ def test_an_output_that_is_the_input_works_and_the_input_is_kept(merge: Merge) -
 def test_a_full_disk_leaves_the_old_table(merge: Merge, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
-    small = _SmallDisk(disk)
+    small = SmallDisk(disk)
     try:
         merge.given("a.csv", "a\n1\n")
         on_disk = Merge(disk)
@@ -157,7 +157,7 @@ def test_a_full_disk_leaves_the_old_table(merge: Merge, tmp_path: Path) -> None:
         small.release()
 
 
-class _SmallDisk:
+class SmallDisk:
     """A disk of 1 MiB where the tests may mount one; a limit on the size of files where they may not."""
 
     def __init__(self, place: Path) -> None:

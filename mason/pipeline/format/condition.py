@@ -99,13 +99,13 @@ class Condition:
         return found
 
     def _value(self, node: exp.Expr, rows: pa.RecordBatch) -> Values:
-        for kind, evaluate in _NODES.items():
-            if type(node) is kind:
-                try:
-                    return evaluate(self, node, rows)
-                except (pa.ArrowInvalid, pa.ArrowNotImplementedError, Unequal) as error:
-                    raise self._bad(node, str(error).splitlines()[0].rstrip(".")) from error
-        raise self._bad(node, f"{node.sql(dialect='spark')} is not allowed in a filter", ALLOWED)
+        evaluate = _NODES.get(type(node))
+        if evaluate is None or any(said and name not in _UNDERSTOOD for name, said in node.args.items()):
+            raise self._bad(node, f"{node.sql(dialect='spark')} is not allowed in a filter", ALLOWED)
+        try:
+            return evaluate(self, node, rows)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, Unequal) as error:
+            raise self._bad(node, str(error).splitlines()[0].rstrip(".")) from error
 
     def _column(self, node: exp.Column, schema: pa.Schema) -> tuple[str, list[str]]:
         """The name of a column and of the fields below it, spelled as the schema does."""
@@ -144,7 +144,7 @@ def _column(condition: Condition, node: exp.Column, rows: pa.RecordBatch) -> Val
         spelled = _spelled(field, names)
         if spelled is None:
             raise condition._bad(node, f'"{name}" has no field "{field}"', did_you_mean(field, names))
-        found = pc.struct_field(found, spelled)
+        found = pc.struct_field(found, [names.index(spelled)])  # by number: a name may have a dot in it
     return values.plain(found)
 
 
@@ -215,7 +215,8 @@ def _like(*, ignore_case: bool) -> Evaluate:
         found, pattern = condition._value(node.this, rows), condition._value(node.expression, rows)
         if not pa.types.is_string(found.type) or not isinstance(pattern, pa.Scalar) or pattern.as_py() is None:
             raise condition._bad(node, "like compares a text with a pattern in quotes")
-        return pc.match_like(found, pattern.as_py(), ignore_case=ignore_case)
+        matches = pc.match_like(found, pattern.as_py(), ignore_case=ignore_case)
+        return pc.invert(matches) if node.args.get("negate") else matches
 
     return evaluate
 
@@ -230,6 +231,14 @@ def _cast(condition: Condition, node: exp.Cast, rows: pa.RecordBatch) -> Values:
         raise condition._bad(node, f"{text} is no type to cast to") from error
     return values.cast(condition._value(node.this, rows), target)
 
+
+_UNDERSTOOD = frozenset(
+    (
+        *("this", "expression", "expressions", "low", "high", "to", "negate", "is_string", "query"),
+        *("table", "db", "catalog", "typed", "safe"),
+    )
+)
+"""The parts of nodes that are looked at: a node that says more, as `between symmetric` does, means something else."""
 
 _NODES: Mapping[type[exp.Expr], Evaluate] = {
     exp.Paren: lambda condition, node, rows: condition._value(node.this, rows),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +40,7 @@ class OpenFile:
         self._raw = self._stack.enter_context(filesystem.open_output_stream(f"{folder}/{name}", compression=None))
         self._stream = self._compressed(kind)
         self._writer: FileWriter = kind.format.open(self._stream, schema, kind.compression)
-        self._rows = 0
+        self.rows = 0
 
     @property
     def noted(self) -> Mapping[str, int]:
@@ -53,19 +53,26 @@ class OpenFile:
     @property
     def row_size(self) -> float:
         """About how many bytes a row takes; 0 while that is not known."""
-        return self.size / self._rows if self._rows else 0.0
+        return self.size / self.rows if self.rows else 0.0
 
     def write(self, rows: pa.RecordBatch) -> None:
         self._writer.write(rows)
-        self._rows += rows.num_rows
+        self.rows += rows.num_rows
 
-    def close(self) -> None:
-        self._writer.close()
-        self._stack.close()
+    def close(self) -> int:
+        """Complete the file and return how large it is."""
+        with self._stack:
+            self._writer.close()
+            if self._stream is not self._raw:
+                self._stream.close()
+            return int(self._raw.tell())
 
     def give_up(self) -> None:
-        """Leave the file as it is: nobody is going to read it."""
-        self._stack.close()
+        """Let go of the file as it is: nobody is going to read it, and what went wrong is told already."""
+        with suppress(Exception):
+            self._writer.close()
+        with suppress(Exception):
+            self._stack.close()
 
     def _compressed(self, kind: FileKind) -> Any:
         if not kind.format.compressions[kind.compression]:
@@ -92,6 +99,8 @@ class Files:
         self._filesystem, self._folder, self._name, self._kind, self._keys = filesystem, folder, name, kind, keys
         self._schema = pa.schema([field for field in schema if field.name not in keys])
         self._open: OpenFile | None = None
+        self._rows_in_file = 0
+        """How many rows make a file of the size that is wanted; known when one is complete."""
         self._gathered: dict[str, list[pa.RecordBatch]] = {}
         self._bytes: dict[str, int] = {}
         self.files: list[str] = []
@@ -131,16 +140,23 @@ class Files:
             step = self._step(self._open, rows)
             self._open.write(rows.slice(0, step))
             rows = rows.slice(step)
-            if self._kind.size and self._open.size >= self._kind.size:
-                self._end_file()
+            if self._kind.size and self._is_full(self._open):
+                self._rows_in_file = max(int(self._open.rows * self._kind.size / self._end_file()), 1)
 
     def _step(self, file: OpenFile, rows: pa.RecordBatch) -> int:
         """How many rows to write before looking how large the file is."""
         if not self._kind.size:
             return int(rows.num_rows)
-        row = file.row_size or rows.nbytes / rows.num_rows or 1.0
+        if self._rows_in_file:
+            return self._rows_in_file - file.rows
+        # A format that holds its rows back seems to need nothing for them.
+        row = max(file.row_size, rows.nbytes / rows.num_rows / 2, 1.0)
         left = max(self._kind.size - file.size, 0)
         return max(int(min(left, self._kind.size / _STEPS) / row), 1)
+
+    def _is_full(self, file: OpenFile) -> bool:
+        """What a format still holds back is only guessed; what its first file came to is known."""
+        return file.rows >= self._rows_in_file if self._rows_in_file else file.size >= self._kind.size
 
     def _begin_file(self, folder: str) -> None:
         number = f"-{len(self.files)}" if self.files else ""
@@ -148,8 +164,11 @@ class Files:
         self._open = OpenFile(self._filesystem, self._folder, name, self._schema, self._kind)
         self.files.append(name)
 
-    def _end_file(self) -> None:
-        if self._open:
-            self._open.close()
-            self.noted.update(self._open.noted)
-        self._open = None
+    def _end_file(self) -> int:
+        """End the file, if there is one, and return how large it is."""
+        if self._open is None:
+            return 0
+        file, self._open = self._open, None
+        size = file.close()
+        self.noted.update(file.noted)
+        return size

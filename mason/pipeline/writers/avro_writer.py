@@ -17,7 +17,7 @@ import pyarrow.fs as pafs
 
 from mason.pipeline.sources import ArrowSource, Source
 from mason.pipeline.writers.codecs import Codec, cast_to, codec_for, count_of_units, entries, time_text
-from mason.pipeline.writers.output_format import NO_COMPRESSION, OutputFormat, encoded, stored_schema
+from mason.pipeline.writers.output_format import NO_COMPRESSION, FileWriter, OutputFormat, encoded, stored_schema
 
 _PRIMITIVE = {
     pa.bool_(): "boolean",
@@ -122,11 +122,8 @@ def _avro_type(declared: pa.DataType, numbers: Iterator[int]) -> Any:
     return {"type": "record", "name": name, "fields": [_field(each, numbers, {}) for each in declared]}
 
 
-class AvroFileWriter:
+class AvroFileWriter(FileWriter):
     """One file. Its rows are written one by one: Avro is a format of rows."""
-
-    pending = 0
-    noted: Mapping[str, int] = {}
 
     def __init__(self, stream: Any, schema: pa.Schema, compression: str) -> None:
         from fastavro.write import Writer

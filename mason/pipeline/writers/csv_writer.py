@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -26,7 +26,7 @@ from mason.pipeline.writers.codecs import (
 )
 from mason.pipeline.writers.json_columns import json_texts
 from mason.pipeline.writers.json_values_back import values_of_json
-from mason.pipeline.writers.output_format import NO_COMPRESSION, OutputFormat, encoded, stored_schema
+from mason.pipeline.writers.output_format import NO_COMPRESSION, FileWriter, OutputFormat, encoded, stored_schema
 
 DELIMITER = ","
 _MOST_SCALE = 6  # beyond, Arrow would write small decimals with an exponent
@@ -58,11 +58,8 @@ def nested_text(declared: pa.DataType) -> Codec:
     return Codec(declared, pa.string(), encode, decode, [Change("", declared, "JSON text")])
 
 
-class CsvFileWriter:
+class CsvFileWriter(FileWriter):
     """One file, which begins with the names of the columns."""
-
-    pending = 0
-    noted: Mapping[str, int] = {}
 
     def __init__(self, stream: Any, schema: pa.Schema, compression: str) -> None:
         self._codecs = [csv_codec(each) for each in schema.types]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -16,31 +17,34 @@ from mason.pipeline.sources import Source
 from mason.pipeline.writers.codecs import list_parts, map_parts
 from mason.pipeline.writers.json_columns import json_objects
 from mason.pipeline.writers.json_values_back import column_of_values, json_codec
-from mason.pipeline.writers.output_format import NO_COMPRESSION, OutputFormat
+from mason.pipeline.writers.output_format import NO_COMPRESSION, FileWriter, OutputFormat
 
 _ROWS_AT_ONCE = 16_384
 _COMPRESSIONS = {NO_COMPRESSION: "", "gzip": ".gz", "zstd": ".zst"}
 
 
-class JsonLinesWriter:
+class JsonLinesWriter(FileWriter):
     """One file of an object in each line."""
 
-    pending = 0
     first, between, last = b"", b"", b""
     """What stands before the first row, before each further one, and behind the last."""
 
     def __init__(self, stream: Any, schema: pa.Schema, compression: str) -> None:
         self._stream = stream
         self._rows = 0
-        self.noted: Counter[str] = Counter()
+        self._noted: Counter[str] = Counter()
         stream.write(self.first)
+
+    @property
+    def noted(self) -> Mapping[str, int]:
+        return self._noted
 
     def write(self, rows: pa.RecordBatch) -> None:
         for start in range(0, rows.num_rows, _ROWS_AT_ONCE):
             self._write(rows.slice(start, _ROWS_AT_ONCE))
         for name, values in zip(rows.schema.names, rows.columns, strict=True):
             if count := _not_finite(values):
-                self.noted[f'Column "{name}": NaN or infinite, written as text'] += count
+                self._noted[f'Column "{name}": NaN or infinite, written as text'] += count
 
     def close(self) -> None:
         self._stream.write(self.last)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import msgpack
@@ -16,7 +15,7 @@ from mason.pipeline.sources import Source
 from mason.pipeline.types import INSTANT
 from mason.pipeline.writers.codecs import Codec, cast_to, codec_for, timestamp_text
 from mason.pipeline.writers.json_values_back import column_of_values, value_rule
-from mason.pipeline.writers.output_format import NO_COMPRESSION, OutputFormat, encoded, stored_schema
+from mason.pipeline.writers.output_format import NO_COMPRESSION, FileWriter, OutputFormat, encoded, stored_schema
 
 _ROWS_AT_ONCE = 4096
 
@@ -33,11 +32,8 @@ def _rule(declared: pa.DataType) -> Codec | None:
     return value_rule(declared, msgpack_codec)
 
 
-class MsgpackFileWriter:
+class MsgpackFileWriter(FileWriter):
     """One file."""
-
-    pending = 0
-    noted: Mapping[str, int] = {}
 
     def __init__(self, stream: Any, schema: pa.Schema, compression: str) -> None:
         self._codecs = [msgpack_codec(each) for each in schema.types]

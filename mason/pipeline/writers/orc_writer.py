@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +11,7 @@ from pyarrow import orc
 
 from mason.pipeline.sources import ArrowSource, Source
 from mason.pipeline.writers.codecs import Codec, cast_to, codec_for, count_of_units, time_text
-from mason.pipeline.writers.output_format import NO_COMPRESSION, OutputFormat, encoded, stored_schema
+from mason.pipeline.writers.output_format import NO_COMPRESSION, FileWriter, OutputFormat, encoded, stored_schema
 
 _WIDER = {
     pa.uint8(): (pa.int16(), "smallint"),
@@ -59,10 +58,8 @@ def _checked_times(declared: pa.DataType) -> Codec:
     return Codec(declared, declared, encode, lambda values: values)
 
 
-class OrcFileWriter:
+class OrcFileWriter(FileWriter):
     """One file."""
-
-    noted: Mapping[str, int] = {}
 
     def __init__(self, stream: Any, schema: pa.Schema, compression: str) -> None:
         self._codecs = [orc_codec(each) for each in schema.types]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -41,17 +42,20 @@ class TooLarge(Unprocessable):
     """422 · exit 1 · more rows or columns than the format has room for"""
 
 
-class FileWriter(Protocol):
-    """Writes one file. It is complete when it is closed; who opened the stream closes it."""
+class FileWriter(ABC):
+    """Writes one file to a stream. It is complete when it is closed; who opened the stream closes it."""
 
     @property
     def pending(self) -> int:
         """About how many bytes are still to be written of the rows that it has."""
+        return 0
 
     @property
     def noted(self) -> Mapping[str, int]:
         """What became of single values that the format does not have, and of how many."""
+        return {}
 
+    @abstractmethod
     def write(self, rows: pa.RecordBatch) -> None:
         """Take rows.
 
@@ -59,6 +63,7 @@ class FileWriter(Protocol):
             CannotHold: some value would come out as another one.
         """
 
+    @abstractmethod
     def close(self) -> None:
         """Write what comes at the end."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -12,15 +11,13 @@ import pyarrow.parquet as pq
 from mason.pipeline.sources import Source
 from mason.pipeline.table_writer import CODEC, ROW_GROUP_BYTES, ROW_GROUP_ROWS, repeating_columns
 from mason.pipeline.writers.codecs import as_is
-from mason.pipeline.writers.output_format import NO_COMPRESSION, OutputFormat
+from mason.pipeline.writers.output_format import NO_COMPRESSION, FileWriter, OutputFormat
 
 _LIKELY_SHARE = 0.5  # of their size in memory that rows have on disk, until a row group tells more
 
 
-class ParquetFileWriter:
+class ParquetFileWriter(FileWriter):
     """Row groups of a sensible size in one file."""
-
-    noted: Mapping[str, int] = {}
 
     def __init__(self, stream: Any, schema: pa.Schema, compression: str) -> None:
         self._stream, self._schema, self._compression = stream, schema, compression

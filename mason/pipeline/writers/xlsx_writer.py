@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
@@ -28,7 +29,14 @@ from mason.pipeline.writers.codecs import (
     timestamp_text,
 )
 from mason.pipeline.writers.csv_writer import nested_text
-from mason.pipeline.writers.output_format import NO_COMPRESSION, CannotHold, OutputFormat, encoded, stored_schema
+from mason.pipeline.writers.output_format import (
+    NO_COMPRESSION,
+    CannotHold,
+    FileWriter,
+    OutputFormat,
+    encoded,
+    stored_schema,
+)
 
 MOST_ROWS = 1_048_575  # and the names of the columns in one more
 MOST_COLUMNS = 16_384
@@ -36,6 +44,7 @@ LONGEST_TEXT = 32_767
 _SHEET = "xl/worksheets/sheet1.xml"
 _BLOCK = 1024 * 1024
 _FIRST_DAY = date(1900, 3, 1)
+_WORDS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}  # as in JSON
 _EXACT = 10**EXACT_IN_DOUBLE
 _DATE, _TIME, _MOMENT = "yyyy-mm-dd", "hh:mm:ss.000", "yyyy-mm-dd hh:mm:ss.000"
 
@@ -52,26 +61,30 @@ def xlsx_codec(declared: pa.DataType) -> Codec:
     return count_of_units(declared) if pa.types.is_duration(declared) else as_is(declared)
 
 
-class XlsxFileWriter:
+class XlsxFileWriter(FileWriter):
     """One workbook of one sheet. It is put together when it is closed; until then its rows are on disk."""
-
-    pending = 0
 
     def __init__(self, stream: Any, schema: pa.Schema, compression: str) -> None:
         xlsxwriter = _xlsxwriter()
         self._stream = stream
         self._codecs = [xlsx_codec(each) for each in schema.types]
         self._schema = stored_schema(schema, self._codecs, schema.names)
-        self._book = xlsxwriter.Workbook(stream, {"constant_memory": True})
+        self._scratch = TemporaryDirectory(prefix="mason-xlsx-")
+        self._book = xlsxwriter.Workbook(stream, {"constant_memory": True, "tmpdir": self._scratch.name})
         self._sheet = self._book.add_worksheet("Sheet1", worksheet_class=_exact_sheet())
         formats = {kind: self._book.add_format({"num_format": kind}) for kind in (_DATE, _TIME, _MOMENT)}
         self._cells = [_cell_writer(self._sheet, each.type, formats) for each in self._schema]
         self._row = 0
-        self.noted: Counter[str] = Counter()
+        self._noted: Counter[str] = Counter()
+        self._plain = self._book.add_format()
         bold = self._book.add_format({"bold": True})
         for column, name in enumerate(schema.names):
             self._sheet.write_string(0, column, _checked(name, name), bold)
         self._sheet.freeze_panes(1, 0)
+
+    @property
+    def noted(self) -> Mapping[str, int]:
+        return self._noted
 
     def write(self, rows: pa.RecordBatch) -> None:
         stored = encoded(rows, self._codecs, self._schema)
@@ -79,14 +92,21 @@ class XlsxFileWriter:
         names = self._schema.names
         for values in zip(*columns, strict=True):
             self._row += 1
+            if all(value is None for value in values):
+                self._sheet.write_blank(self._row, 0, None, self._plain)  # else there would be no such row
             for column, value in enumerate(values):
                 if value is not None:
                     became = self._cells[column](self._row, column, value, names[column])
                     if became:
-                        self.noted[f'Column "{names[column]}": {became}'] += 1
+                        self._noted[f'Column "{names[column]}": {became}'] += 1
 
     def close(self) -> None:
-        self._book.close()
+        try:
+            self._book.close()
+        except _xlsxwriter().exceptions.FileCreateError as error:
+            raise OSError(f"The workbook could not be written: {error}") from error
+        finally:
+            self._scratch.cleanup()
 
 
 CellWriter = Callable[[int, int, Any, str], str]
@@ -107,7 +127,7 @@ def _cell_writer(sheet: Any, declared: pa.DataType, formats: Mapping[str, Any]) 
             sheet.write_string(row, column, str(value))
             return "more than fifteen digits, written as text"
         if isinstance(value, float) and not -float("inf") < value < float("inf"):
-            sheet.write_string(row, column, str(value))
+            sheet.write_string(row, column, _WORDS[str(value)])
             return "NaN or infinite, written as text"
         sheet.write_number(row, column, float(value) if isinstance(value, Decimal) else value)
         return ""
