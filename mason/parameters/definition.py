@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-TYPES = ("string", "integer", "number", "boolean", "date", "timestamp", "path", "list", "enum", "secret")
+TYPES = ("string", "integer", "number", "boolean", "date", "timestamp", "path", "list", "enum", "secret", "map")
 
-_JSON_TYPES = {"integer": "integer", "number": "number", "boolean": "boolean", "list": "array"}
+_JSON_TYPES = {"integer": "integer", "number": "number", "boolean": "boolean", "list": "array", "map": "object"}
 _JSON_FORMATS = {"date": "date", "timestamp": "date-time", "secret": "password"}
 _EXAMPLES = {
     "integer": "10",
@@ -18,6 +18,7 @@ _EXAMPLES = {
     "timestamp": "2026-01-31T12:30:00",
     "path": "data/in",
     "list": "a,b",
+    "map": '{"a": 1}',
 }
 
 

@@ -32,6 +32,8 @@ def read_value(definition: ParameterDefinition, given: Any) -> Any:
         for each in values:
             _check_limits(definition, each)
         return values
+    if definition.type == "map":
+        return _read_map(given)
     if isinstance(given, Mapping | list):
         raise BadValue(f"must be of type {definition.type}, not {json.dumps(given)}")
     value = _READERS[definition.type](_text(given))
@@ -51,6 +53,21 @@ def _read_list(given: Any) -> list[Any]:
         text = text[1:-1]
     parts = next(csv.reader([text], skipinitialspace=True), [])  # an element with a comma in it is put in quotes
     return [part.strip() for part in parts if part.strip()]
+
+
+def _read_map(given: Any) -> dict[str, Any]:
+    value = given
+    if isinstance(given, str):
+        try:
+            value = json.loads(given)
+        except ValueError:
+            raise BadValue(f'must be a JSON object such as {{"a": 1}}, not "{given}"') from None
+    if not isinstance(value, Mapping):
+        raise BadValue(f'must be a JSON object such as {{"a": 1}}, not {json.dumps(value, default=str)}')
+    for name, each in value.items():
+        if isinstance(each, Mapping | list):
+            raise BadValue(f'must hold plain values, and "{name}" is {json.dumps(each, default=str)}')
+    return {str(name): each for name, each in value.items()}
 
 
 def _read_integer(text: str) -> int:

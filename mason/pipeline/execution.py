@@ -56,7 +56,9 @@ class PipelineExecutionClient(ExecutionClient):
         for warning in outcome.warnings:
             response.add_warning(warning)
         response.add_info(outcome.summary)
-        return replace(watch.succeeded(outcome.to_dict()), picture=getattr(outcome, "picture", None))
+        record = watch.succeeded(outcome.to_dict())
+        shown = {**record.details, **getattr(outcome, "shown", {})}
+        return replace(record, details=shown, picture=getattr(outcome, "picture", None))
 
     @verb
     def get_job(self, job_id: str, *, response: Response) -> JobRecord:

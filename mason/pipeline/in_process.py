@@ -17,3 +17,8 @@ class InProcessRunner:
         function = kernel_named(kernel)
         for number, task in enumerate(tasks):
             yield number, function(task)
+
+    def query(self, content: bytes) -> Iterator[TaskEvent]:
+        from mason.pipeline.sql.duckdb_engine import run_query
+
+        yield from run_query(content)

@@ -19,7 +19,7 @@ from mason.engines.execution.models.job import Job, JobRecord, JobStatus
 from mason.errors import AlreadyExists, Conflict, Interrupted, MasonError, StateFailed
 from mason.pipeline.job_log import JobLog
 from mason.pipeline.job_progress import JobProgress, Tally
-from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent, TaskRunner, running
+from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent, TaskRunner, running, until_closed
 from mason.state.home import open_state
 from mason.state.models import Lease, Record, RecordKind
 from mason.state.store import StateStore
@@ -172,6 +172,16 @@ class _WatchedRunner:
                 self._watch.heard(event)
                 if isinstance(event, tuple):
                     yield event
+
+    def query(self, content: bytes) -> Iterator[TaskEvent]:
+        self._watch.begin(1)
+        with until_closed(self._runner.query(content)) as events:
+            for event in events:
+                if isinstance(event, tuple):
+                    yield event
+                else:
+                    self._watch.heard(None)  # how many tasks a query has is its engine's affair
+        self._watch.heard((0, b""))
 
 
 def reconciled(record: Record) -> JobRecord:

@@ -30,6 +30,16 @@ class TaskRunner(Protocol):
         Closing the iterator ends the job. A kernel that raises fails the job: the error is raised here.
         """
 
+    def query(self, content: bytes) -> Iterator[TaskEvent]:
+        """Run a query of `mason.pipeline.sql`, given as bytes, and yield beats and results as `run` does.
+
+        With an output, each piece of the result that was written yields; without one there is one result: the rows.
+
+        Raises:
+            BadQuery: the engine cannot make sense of it.
+            TableChanged: a file of a table is gone.
+        """
+
 
 @contextmanager
 def running(runner: TaskRunner, kernel: str, tasks: Sequence[bytes]) -> Iterator[Iterator[TaskEvent]]:
@@ -38,7 +48,13 @@ def running(runner: TaskRunner, kernel: str, tasks: Sequence[bytes]) -> Iterator
     Whatever the caller raises, ctrl-C too, the engine has been told to stop before it is passed on: nothing that is
     tidied up after it is written to any more.
     """
-    events = runner.run(kernel, tasks)
+    with until_closed(runner.run(kernel, tasks)) as events:
+        yield events
+
+
+@contextmanager
+def until_closed(events: Iterator[TaskEvent]) -> Iterator[Iterator[TaskEvent]]:
+    """Give what a runner yields, and tell it to stop however the context is left."""
     try:
         yield events
     finally:

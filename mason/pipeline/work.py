@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from mason.engines.execution.models.job import Job
-from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.tasks import TaskRunner, function_named
 
 Progress = Callable[[int, int, int], None]
 """Called with tasks done, tasks in all, and records read so far."""
 
 
 class Outcome(Protocol):
-    """What a job did. One that is worth looking at has `picture(width)`, too, which returns the lines to draw."""
+    """What a job did.
+
+    One that is worth looking at has `picture(width)`, too, which returns the lines to draw. What is to be shown and not
+    kept, such as the rows of a query, is in `shown`.
+    """
 
     @property
     def summary(self) -> str:
@@ -51,16 +55,21 @@ class Work(Protocol):
 
 def plan_work(job: Job) -> Work:
     """Plan a job of any type."""
-    return _planners()[job.type](job)
+    planner = function_named(_PLANNERS[job.type])
+    work: Work = planner.plan(job)
+    return work
 
 
 def job_types() -> Sequence[str]:
     """Return the types of job that the pipeline can do."""
-    return list(_planners())
+    return list(_PLANNERS)
 
 
-def _planners() -> Mapping[str, Callable[[Job], Work]]:
-    from mason.pipeline.format.work import FormatWork
-    from mason.pipeline.merge.work import MergeWork, ReplayWork
-
-    return {"merge": MergeWork.plan, "replay": ReplayWork.plan, "format": FormatWork.plan}
+# Named, not imported: a command loads only what its own job needs.
+_PLANNERS = {
+    "dedupe": "mason.pipeline.dedupe.job:DedupeWork",
+    "format": "mason.pipeline.format.work:FormatWork",
+    "merge": "mason.pipeline.merge.work:MergeWork",
+    "query": "mason.pipeline.sql.job:QueryWork",
+    "replay": "mason.pipeline.merge.work:ReplayWork",
+}

@@ -17,7 +17,7 @@ import pytest
 
 from mason.errors import Conflict, UnreadableFile
 from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.run import RowsLost
+from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.task import TaskResult
 from mason.pipeline.table_commit import TableFolder
 from tests.conftest import PROJECT

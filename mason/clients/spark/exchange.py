@@ -9,6 +9,10 @@ from typing import BinaryIO
 
 # The number of what is not a task's result, but the error that ended the job.
 FAILED = -1
+# The number of what stands after the last piece of a query's result: how many there are is known only then.
+ENDED = -2
+# What stands for a kernel when the one task is a query.
+QUERY = "mason:query"
 
 _HEAD = struct.Struct(">qq")
 

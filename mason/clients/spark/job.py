@@ -15,6 +15,7 @@ from mason.clients.spark.failures import decode_failure
 from mason.clients.spark.results import Results
 from mason.clients.spark.worker import RESULT_SCHEMA, run_batches
 from mason.errors import ClientFailed
+from mason.pipeline.sql.query import SqlQuery, canonical, encode_rows
 from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
 
 if TYPE_CHECKING:
@@ -22,13 +23,53 @@ if TYPE_CHECKING:
 
 _SECONDS_TO_INTERRUPT = 10.0
 _LONGEST_MESSAGE = 2000
+_SOME_TASKS = 2  # how many Spark makes of a query is its own affair
+
+Outcome = tuple[int, bool, bytes]
+"""The number of a task, whether it failed, and its result or its error."""
 
 
 def run_job(
     spark: SparkSession, kernel: str, tasks: Sequence[bytes], kind: Callable[[SparkSession], Results]
 ) -> Iterator[TaskEvent]:
     """Yield the number and the result of every task, and beats; closing the iterator interrupts the Spark job."""
-    job = _Job(spark, kernel, tasks, kind(spark))
+    results = kind(spark)
+
+    def work(tag: str) -> Iterator[Outcome]:
+        frame = _one_partition_each(spark, tasks)
+        done = frame.mapInArrow(partial(run_batches, kernel), RESULT_SCHEMA)
+        for row in results.fetch(done, tag, len(tasks)):
+            yield row[0], row[1], bytes(row[2])
+
+    yield from _all_once(_events(_Job(spark, work, results)), len(tasks))
+
+
+def run_query(spark: SparkSession, content: bytes, kind: Callable[[SparkSession], Results]) -> Iterator[TaskEvent]:
+    """Yield the result of a query, or the pieces of it that were written, and beats, as `run_job` does."""
+    from mason.clients.spark import queries
+
+    query = SqlQuery.of(content)
+    results = kind(spark)
+
+    def work(tag: str) -> Iterator[Outcome]:
+        try:
+            frame = queries.query_frame(spark, query)
+            if query.output is None:
+                limited = frame if query.limit is None else frame.limit(query.limit)
+                rows = results.fetch_rows(limited, tag)
+                yield 0, False, encode_rows(rows.cast(canonical(rows.schema)))
+                return
+            for row in results.fetch(queries.written_frame(frame, query, query.output), tag, _SOME_TASKS):
+                yield row[0], row[1], bytes(row[2])
+        except Exception as error:
+            raise queries.explained(error, query.statement) or error from error
+        finally:
+            queries.forget_tables(spark, query)
+
+    yield from _events(_Job(spark, work, results))
+
+
+def _events(job: _Job) -> Iterator[TaskEvent]:
     job.start()
     try:
         yield from job.events()
@@ -36,36 +77,47 @@ def run_job(
         job.stop()
 
 
+def _all_once(events: Iterator[TaskEvent], tasks: int) -> Iterator[TaskEvent]:
+    """Yield the result of each task once, whatever Spark retries, and end with the last of them."""
+    missing = set(range(tasks))
+    for event in events:
+        if not isinstance(event, tuple):
+            yield event
+        elif event[0] in missing:
+            missing.discard(event[0])
+            yield event
+        if not missing:
+            return
+    raise ClientFailed(f"Spark ended the job without a result for {len(missing)} of its tasks.")
+
+
 class _Job:
     """One Spark job in a thread of its own, so that neither a slow caller nor ctrl-C holds up the connection."""
 
-    def __init__(self, spark: SparkSession, kernel: str, tasks: Sequence[bytes], results: Results) -> None:
-        self._spark, self._kernel, self._tasks, self._results = spark, kernel, tasks, results
+    def __init__(self, spark: SparkSession, work: Callable[[str], Iterator[Outcome]], results: Results) -> None:
+        self._spark, self._work, self._results = spark, work, results
         self._tag = f"mason-{uuid.uuid4()}"
-        self._outcomes: queue.SimpleQueue[tuple[int, bool, bytes] | Exception | None] = queue.SimpleQueue()
+        self._outcomes: queue.SimpleQueue[Outcome | Exception | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=self._tag, daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
     def events(self) -> Iterator[TaskEvent]:
-        missing = set(range(len(self._tasks)))
-        while missing:
+        while True:
             try:
                 outcome = self._outcomes.get(timeout=BEAT_SECONDS)
             except queue.Empty:
                 yield self._results.done()
                 continue
             if outcome is None:
-                raise ClientFailed(f"Spark ended the job without a result for {len(missing)} of its tasks.")
+                return
             if isinstance(outcome, Exception):
                 raise _explained(outcome) from outcome
             number, failed, payload = outcome
             if failed:
                 raise decode_failure(payload)
-            if number in missing:
-                missing.discard(number)
-                yield number, payload
+            yield number, payload
 
     def stop(self) -> None:
         if self._thread.is_alive() and not self._ends_by_itself():
@@ -80,10 +132,8 @@ class _Job:
     def _run(self) -> None:
         try:
             self._spark.addTag(self._tag)
-            frame = _one_partition_each(self._spark, self._tasks)
-            done = frame.mapInArrow(partial(run_batches, self._kernel), RESULT_SCHEMA)
-            for row in self._results.fetch(done, self._tag, len(self._tasks)):
-                self._outcomes.put((row[0], row[1], bytes(row[2])))
+            for outcome in self._work(self._tag):
+                self._outcomes.put(outcome)
         except Exception as error:  # noqa: BLE001 (whatever it is, it is raised in the caller's thread)
             self._outcomes.put(error)
         else:

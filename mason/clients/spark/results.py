@@ -6,13 +6,14 @@ Each is made for one job. `fetch` is called in the thread that runs it, `done` b
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mason.pipeline.tasks import BEAT_SECONDS
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -21,6 +22,9 @@ class Results(Protocol):
 
     def fetch(self, frame: DataFrame, tag: str, tasks: int) -> Iterable[Any]:
         """Run the job and give its rows."""
+
+    def fetch_rows(self, frame: DataFrame, tag: str) -> pa.Table:
+        """Run the job and give its rows as they are."""
 
     def done(self) -> int | None:
         """Return how many tasks are done as far as Spark tells; nothing where it does not."""
@@ -39,13 +43,22 @@ class Streamed:
         self._done: int | None = None
 
     def fetch(self, frame: DataFrame, tag: str, tasks: int) -> Iterable[Any]:
+        with self._noting(tasks > 1):  # a single task has no progress, and the setting takes a moment
+            yield from frame.toLocalIterator()
+
+    def fetch_rows(self, frame: DataFrame, tag: str) -> pa.Table:
+        with self._noting(often=False):
+            return frame.toArrow()
+
+    @contextmanager
+    def _noting(self, often: bool) -> Iterator[None]:
         self._thread = threading.get_ident()
-        if tasks > 1:  # a single task has no progress, and the setting takes a moment
+        if often:
             with suppress(Exception):  # a server that does not allow it tells every two seconds
                 self._spark.conf.set("spark.connect.progress.reportInterval", f"{BEAT_SECONDS * 1000:.0f}ms")
         self._spark.registerProgressHandler(self._note)
         try:
-            yield from frame.toLocalIterator()
+            yield
         finally:
             self._spark.removeProgressHandler(self._note)
 
@@ -66,9 +79,16 @@ class Collected:
         self._tag = ""
 
     def fetch(self, frame: DataFrame, tag: str, tasks: int) -> Iterable[Any]:
+        self._name(tag)
+        return frame.collect()
+
+    def fetch_rows(self, frame: DataFrame, tag: str) -> pa.Table:
+        self._name(tag)
+        return frame.toArrow()
+
+    def _name(self, tag: str) -> None:
         self._context.setJobGroup(tag, "mason")  # of this thread alone
         self._tag = tag
-        return frame.collect()
 
     def done(self) -> int | None:
         with suppress(Exception):  # of a Spark that is gone the job's own thread tells

@@ -11,8 +11,10 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
+from mason.pipeline.merge.staging import committed_file, remove_strangers
 from mason.pipeline.table_commit import CommittedFile
 from mason.pipeline.table_writer import TableWriter
+from mason.pipeline.tasks import TaskRunner, running, without_beats
 
 KERNEL = "mason.pipeline.merge.compact:compact_task"
 FILE_BYTES = 128 * 1024 * 1024
@@ -54,6 +56,21 @@ def plan_compaction(
     if groups:
         tasks.append(CompactTask(storage, staging, commit, groups))
     return stay, tasks
+
+
+def united(
+    runner: TaskRunner, storage: str, staging: str, commit: str, pieces: Sequence[CommittedFile]
+) -> Sequence[CommittedFile]:
+    """Unite the pieces of partitions in the staging folder, and return the files that there are then."""
+    filesystem, _ = pafs.FileSystem.from_uri(storage)
+    stay, tasks = plan_compaction(pieces, storage, staging, commit)
+    made: list[str] = []
+    with running(runner, KERNEL, [task.to_bytes() for task in tasks]) as events:
+        for _, content in without_beats(events):
+            made += json.loads(content)
+    files = [*stay, *(committed_file(filesystem, staging, path) for path in made)]
+    remove_strangers(filesystem, staging, files)
+    return files
 
 
 def compact_task(content: bytes) -> bytes:

@@ -62,6 +62,7 @@ class _Work:
         self.needed = () if task.folds_names else task.columns
         self._sink = self._new_sink()
         stack.enter_context(self._sink)
+        self._stand_at = getattr(self._sink, "stand_at", None)
         self._records = self._rows = 0
         self._quarantined = 0
         self._evidence: dict[str, Evidence] = {}
@@ -88,6 +89,8 @@ class _Work:
         elif bad:
             rows = self._without_bad(file, batch, columns, rows, bad)
         self._rows += rows.num_rows
+        if self._stand_at and batch.place:
+            self._stand_at(file.path, batch.place(0).record - 1)
         self._sink.write(rows.select(self._columns) if self._task.columns else rows)
 
     def result(self) -> TaskResult:

@@ -115,6 +115,11 @@ class MergePlan:
         stated = [rows for each in self.files if (rows := each.schema.stated_rows) is not None]
         return sum(stated) if len(stated) == len(self.files) else None
 
+    @property
+    def is_parquet(self) -> bool:
+        """Whether every file is a Parquet file."""
+        return all(each.schema.format == "parquet" for each in self.files)
+
     def widened(self, seen: Mapping[str, Evidence]) -> MergePlan:
         """Return the plan with what tasks saw beyond the sample.
 

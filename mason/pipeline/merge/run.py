@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
@@ -10,7 +9,7 @@ import pyarrow.fs as pafs
 
 from mason.pipeline.blocks import read_bytes
 from mason.pipeline.evidence_json import encode_schema
-from mason.pipeline.merge import compact
+from mason.pipeline.merge.compact import united
 from mason.pipeline.merge.job import Mode
 from mason.pipeline.merge.numbering import number_records
 from mason.pipeline.merge.outcome import MergeResult, Sums, check_share, check_sums
@@ -19,10 +18,9 @@ from mason.pipeline.merge.readings import readings
 from mason.pipeline.merge.rounds import Rounds
 from mason.pipeline.merge.sources_merged import fingerprints
 from mason.pipeline.merge.staging import quarantine_files, remove_strangers, written
-from mason.pipeline.merge.task import TaskResult
 from mason.pipeline.sinks import table_spec
 from mason.pipeline.table_commit import CommitRecord, CommittedFile, open_table
-from mason.pipeline.tasks import TaskRunner, running, without_beats
+from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
 
 Finish = Callable[[str, Sequence[str]], None]
@@ -67,16 +65,7 @@ def _united(
     """Unite the pieces of partitions; without partitions every task has written one file of a sensible size."""
     filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
     remove_strangers(filesystem, staging, pieces)
-    if not plan.partition_keys:
-        return pieces
-    stay, tasks = compact.plan_compaction(pieces, plan.job.storage, staging, job_id)
-    united: list[str] = []
-    with running(runner, compact.KERNEL, [task.to_bytes() for task in tasks]) as events:
-        for _, content in without_beats(events):
-            united += json.loads(content)
-    files = [*stay, *written(filesystem, staging, [TaskResult(0, 0, 0, united)])]
-    remove_strangers(filesystem, staging, files)
-    return files
+    return united(runner, plan.job.storage, staging, job_id, pieces) if plan.partition_keys else pieces
 
 
 def _kept(plan: MergePlan, files: Sequence[CommittedFile]) -> Sequence[CommittedFile]:

@@ -15,7 +15,7 @@ from mason.pipeline.table_commit import OWN_FOLDER, CommittedFile
 def written(filesystem: pafs.FileSystem, staging: str, results: Iterable[TaskResult]) -> list[CommittedFile]:
     """Return the files of accepted attempts, each with the rows that its own footer states."""
     paths = [path for result in sorted(results, key=lambda each: each.number) for path in result.files]
-    return [_committed(filesystem, staging, path) for path in paths]
+    return [committed_file(filesystem, staging, path) for path in paths]
 
 
 def quarantine_files(filesystem: pafs.FileSystem, staging: str, results: Iterable[TaskResult]) -> list[str]:
@@ -45,7 +45,8 @@ def empty(filesystem: pafs.FileSystem, staging: str) -> None:
     quarantine_files(filesystem, staging, [])
 
 
-def _committed(filesystem: pafs.FileSystem, staging: str, path: str) -> CommittedFile:
+def committed_file(filesystem: pafs.FileSystem, staging: str, path: str) -> CommittedFile:
+    """Return a Parquet file of the staging folder with the rows that its own footer states."""
     place = f"{staging}/{path}"
     rows = pq.read_metadata(place, filesystem=filesystem).num_rows
     return CommittedFile(path, rows, filesystem.get_file_info(place).size)

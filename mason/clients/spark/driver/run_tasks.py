@@ -12,9 +12,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from mason.clients.spark.exchange import FAILED, read_items, write_items
+from mason.clients.spark.exchange import ENDED, FAILED, QUERY, read_items, write_items
 from mason.clients.spark.failures import encode_failure
-from mason.clients.spark.job import run_job
+from mason.clients.spark.job import run_job, run_query
 from mason.clients.spark.results import Collected
 from mason.clients.spark.server.processes import ProcessId
 from mason.pipeline.tasks import TaskEvent
@@ -29,8 +29,10 @@ def main(tasks_file: Path, results_file: Path, kernel: str, caller: ProcessId) -
     tasks = [task for _, task in read_items(tasks_file)]
     with open(results_file, "ab") as results:
         try:
-            events = run_job(spark, kernel, tasks, Collected)
+            is_query = kernel == QUERY
+            events = run_query(spark, tasks[0], Collected) if is_query else run_job(spark, kernel, tasks, Collected)
             write_items(results, _results(events, results_file.with_name("done")))
+            write_items(results, [(ENDED, b"")] if is_query else [])
         except Exception as error:  # noqa: BLE001 (whatever it is, it is raised where the results are awaited)
             write_items(results, [(FAILED, encode_failure(error))])
     spark.stop()

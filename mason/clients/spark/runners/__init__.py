@@ -20,6 +20,9 @@ class SparkRunner(Protocol):
         Closing the iterator interrupts the Spark job.
         """
 
+    def query(self, content: bytes) -> Iterator[TaskEvent]:
+        """Run a query, given as bytes; yield beats, and the result or the pieces of it that were written."""
+
     def describe(self) -> str:
         """Return what a log should say about where the tasks run."""
 

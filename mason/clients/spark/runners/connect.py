@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # Waits of 0.05 s, then four times as long each: 17 s in all.
 _RETRIES = 5
+_MASON = "mason"
 
 
 class ConnectRunner:
@@ -40,6 +41,12 @@ class ConnectRunner:
         from mason.clients.spark.results import Streamed
 
         yield from run_job(self._session(kernel), kernel, tasks, Streamed)
+
+    def query(self, content: bytes) -> Iterator[TaskEvent]:
+        from mason.clients.spark.job import run_query
+        from mason.clients.spark.results import Streamed
+
+        yield from run_query(self._session(_MASON), content, Streamed)
 
     def describe(self) -> str:
         return f"Spark Connect at {self._server}"

@@ -36,6 +36,13 @@ class InProcessRunner:
 
         yield from run_job(session, kernel, tasks, Collected)
 
+    def query(self, content: bytes) -> Iterator[TaskEvent]:
+        session = classic_session(self._settings.local_conf)
+        from mason.clients.spark.job import run_query
+        from mason.clients.spark.results import Collected
+
+        yield from run_query(session, content, Collected)
+
     def describe(self) -> str:
         return "Spark in this process"
 

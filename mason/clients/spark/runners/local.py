@@ -47,12 +47,17 @@ class LocalRunner:
         from mason.clients.spark.job import run_job
         from mason.clients.spark.results import Streamed
 
-        try:
-            yield from run_job(held.spark, kernel, tasks, Streamed)
-        except ClientFailed as error:
-            if held.alive:
-                raise
-            raise ClientFailed("The warm Spark server was stopped while the job ran.", hint="Run it again.") from error
+        yield from _while_alive(held, run_job(held.spark, kernel, tasks, Streamed))
+
+    def query(self, content: bytes) -> Iterator[TaskEvent]:
+        held = self._connection() if keeps_warm(self._settings.warm) else None
+        if held is None:
+            yield from InProcessRunner(self._settings).query(content)
+            return
+        from mason.clients.spark.job import run_query
+        from mason.clients.spark.results import Streamed
+
+        yield from _while_alive(held, run_query(held.spark, content, Streamed))
 
     def describe(self) -> str:
         if self._held:
@@ -84,6 +89,15 @@ class LocalRunner:
         # A runner that nobody closes gives its session back when it is forgotten, or when the process ends.
         weakref.finalize(self, held.release)
         return held
+
+
+def _while_alive(held: WarmConnection, events: Iterator[TaskEvent]) -> Iterator[TaskEvent]:
+    try:
+        yield from events
+    except ClientFailed as error:
+        if held.alive:
+            raise
+        raise ClientFailed("The warm Spark server was stopped while the job ran.", hint="Run it again.") from error
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from mason.clients.spark import driver
 from mason.clients.spark.code import python_path, write_archive
-from mason.clients.spark.exchange import FAILED, read_items, write_items
+from mason.clients.spark.exchange import ENDED, FAILED, QUERY, read_items, write_items
 from mason.clients.spark.failures import decode_failure
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.server.launch import spark_home
@@ -31,6 +31,9 @@ _SCRIPT = Path(driver.__file__).parent / "run_tasks.py"
 _LINES_SHOWN = 15
 _TICK = 0.1
 _SECONDS_TO_END = 15.0
+
+Checked = Callable[[Iterator[tuple[int, bytes]], Path], Iterator[tuple[int, bytes]]]
+"""Yields results and sees, with the log at hand, that they are all there."""
 
 
 class SubmitRunner:
@@ -46,8 +49,13 @@ class SubmitRunner:
         self._settings = settings
 
     def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[TaskEvent]:
-        if not tasks:
-            return
+        if tasks:
+            yield from self._events(kernel, tasks, lambda items, log: _checked(items, len(tasks), log))
+
+    def query(self, content: bytes) -> Iterator[TaskEvent]:
+        yield from self._events(QUERY, [content], _until_the_end)
+
+    def _events(self, kernel: str, tasks: Sequence[bytes], checked: Checked) -> Iterator[TaskEvent]:
         with tempfile.TemporaryDirectory(prefix="mason-submit-") as name:
             folder = Path(name)
             results = folder / "results"
@@ -55,7 +63,7 @@ class SubmitRunner:
                 write_items(stream, enumerate(tasks))
             results.touch()
             yield from self._submit(folder, kernel)
-            yield from _checked(read_items(results), len(tasks), folder / "log")
+            yield from checked(read_items(results), folder / "log")
 
     def describe(self) -> str:
         return f"spark-submit to {self._settings.master}"
@@ -151,8 +159,21 @@ def _checked(items: Iterator[tuple[int, bytes]], count: int, log: Path) -> Itera
             missing.discard(number)
             yield number, payload
     if missing:
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LINES_SHOWN:]
-        raise ClientFailed(f"spark-submit ended without {len(missing)} of {count} results:\n" + "\n".join(lines))
+        raise ClientFailed(f"spark-submit ended without {len(missing)} of {count} results:\n{_last_lines(log)}")
+
+
+def _until_the_end(items: Iterator[tuple[int, bytes]], log: Path) -> Iterator[tuple[int, bytes]]:
+    for number, payload in items:
+        if number == FAILED:
+            raise decode_failure(payload)
+        if number == ENDED:
+            return
+        yield number, payload
+    raise ClientFailed(f"spark-submit ended without a result:\n{_last_lines(log)}")
+
+
+def _last_lines(log: Path) -> str:
+    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LINES_SHOWN:])
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -1,0 +1,165 @@
+"""Runs SQL over tables on a Spark session, classic or Connect: each table is a view of its own files, and no others."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from mason.clients.spark.failures import encode_failure
+from mason.clients.spark.worker import RESULT_SCHEMA
+from mason.errors import MasonError
+from mason.pipeline.evidence_json import decode_schema
+from mason.pipeline.sinks import SinkPlace, open_sink
+from mason.pipeline.sql.query import (
+    FILE_COLUMN,
+    ROW_COLUMN,
+    BadQuery,
+    Output,
+    Piece,
+    SqlQuery,
+    SqlTable,
+    TableChanged,
+    canonical,
+)
+from mason.pipeline.sql.statement import bad_query, check_names, offset_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# Of analysis, which counts columns from 0; and of values, which counts them from 1.
+_PLACES = (re.compile(r"line (\d+) pos (\d+)"), re.compile(r"\(line (\d+), position (\d+)\)"))
+_NAME_COLUMN = "_mason_name"
+
+
+def query_frame(spark: SparkSession, query: SqlQuery) -> DataFrame:
+    """Return the rows of a query, not yet asked for."""
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    for table in query.tables:
+        _table_frame(spark, query.storage, table).createOrReplaceTempView(_quoted(table.name))
+    parameters = dict(query.parameters)
+    frame = spark.sql(query.statement, args=parameters) if parameters else spark.sql(query.statement)
+    check_names(query.names or frame.columns)
+    return frame if query.names is None else frame.toDF(*query.names)
+
+
+def forget_tables(spark: SparkSession, query: SqlQuery) -> None:
+    """Leave nothing in the session for the command that has it next."""
+    for table in query.tables:
+        spark.sql(f"DROP VIEW IF EXISTS {_quoted(table.name)}")
+
+
+def written_frame(frame: DataFrame, query: SqlQuery, output: Output) -> DataFrame:
+    """Return the pieces of a result, each written by the task that has its rows."""
+    spark = frame.sparkSession
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 100_000)
+    return frame.mapInArrow(partial(_write_rows, query.storage, output), RESULT_SCHEMA)
+
+
+def _table_frame(spark: SparkSession, storage: str, table: SqlTable) -> DataFrame:
+    from pyspark.sql.pandas.types import from_arrow_schema
+    from pyspark.sql.types import LongType, StructField, StructType
+
+    schema = from_arrow_schema(decode_schema(table.schema), prefer_timestamp_ntz=True)
+    if not table.files:
+        places = [StructField(name, LongType()) for name in (FILE_COLUMN, ROW_COLUMN)] if table.positions else []
+        return spark.createDataFrame([], StructType([*schema.fields, *places]))
+    # Not looked for by pattern: a name may hold brackets and stars.
+    reader = spark.read.schema(schema).option("__globPaths__", "false").option("basePath", _uri(storage, table.path))
+    frame = reader.parquet(*[_uri(storage, file) for file in table.files])
+    return _with_positions(spark, frame, table) if table.positions else frame
+
+
+def _with_positions(spark: SparkSession, frame: DataFrame, table: SqlTable) -> DataFrame:
+    # Expressions as text: the functions of pyspark are others for a classic session than for Connect.
+    row = f"_metadata.row_index as {ROW_COLUMN}"
+    if len(table.files) == 1:
+        return frame.selectExpr("*", f"cast(0 as bigint) as {FILE_COLUMN}", row)
+    names = [file.rpartition("/")[2] for file in table.files]
+    numbers = spark.createDataFrame(pa.table({_NAME_COLUMN: names, FILE_COLUMN: range(len(names))}))
+    placed = frame.selectExpr("*", f"_metadata.file_name as {_NAME_COLUMN}", row)
+    return placed.join(numbers.hint("broadcast"), _NAME_COLUMN).drop(_NAME_COLUMN)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _uri(storage: str, path: str) -> str:
+    return f"{storage.removesuffix('/')}{path}" if storage.startswith("file:") else path
+
+
+def _write_rows(storage: str, output: Output, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Write the rows of one partition; what Spark calls through `mapInArrow`."""
+    number = _partition()
+    try:
+        failed, payload = False, _write(storage, output, number, batches).to_bytes()
+    except MasonError as error:
+        failed, payload = True, encode_failure(error)
+    yield pa.record_batch(
+        [pa.array([number], pa.int64()), pa.array([failed]), pa.array([payload], pa.binary())],
+        names=["number", "failed", "payload"],
+    )
+
+
+def _write(storage: str, output: Output, number: int, batches: Iterator[pa.RecordBatch]) -> Piece:
+    first = next(batches, None)
+    if first is None:
+        return Piece(0, [])
+    filesystem, _ = pafs.FileSystem.from_uri(storage)
+    schema = canonical(first.schema)
+    place = SinkPlace(filesystem, output.staging, f"part-{output.commit}-{number:05}-{uuid.uuid4().hex[:8]}")
+    rows = 0
+    with open_sink(output.sink.name, place, schema, output.sink.options) as sink:
+        for batch in _chain(first, batches):
+            sink.write(batch if batch.schema.equals(schema) else batch.cast(schema))
+            rows += batch.num_rows
+    return Piece(rows, list(sink.files), sink.result())
+
+
+def _chain(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield first
+    yield from rest
+
+
+def _partition() -> int:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return context.partitionId() if context else 0
+
+
+def explained(error: Exception, statement: str) -> Exception | None:
+    """Return what an error of Spark's says of the query, if it does."""
+    from pyspark.errors import AnalysisException, ParseException
+
+    text = str(error)
+    if "FILE_NOT_EXIST" in text or "FileNotFoundException" in text or "PATH_NOT_FOUND" in text:
+        return TableChanged(
+            "A file of a table is gone: the table was replaced or removed while the query read it.",
+            hint="Run it again.",
+        )
+    if not isinstance(error, AnalysisException | ParseException) and not _is_of_the_query(error):
+        return None
+    message = _told(text)
+    for first, pattern in enumerate(_PLACES):
+        if found := pattern.search(text):
+            return bad_query(statement, offset_of(statement, int(found[1]), int(found[2]) + 1 - first), message)
+    return BadQuery(f"The query failed: {message}")
+
+
+def _is_of_the_query(error: Exception) -> bool:
+    """Whether values were the trouble, such as a division by zero, and not Spark."""
+    condition = getattr(error, "getCondition", lambda: None)()
+    return bool(condition) and not str(condition).startswith(("INTERNAL", "FAILED_", "_LEGACY"))
+
+
+def _told(text: str) -> str:
+    first = text.strip().split("\n\n")[0].splitlines()
+    told = " ".join(line.strip() for line in first if not line.startswith(("==", "at "))).split(" SQLSTATE:")[0]
+    return re.sub(r"^\[[A-Z_.0-9]+\] ", "", told.split("; line ")[0]).strip(" ;")

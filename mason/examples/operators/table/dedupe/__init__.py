@@ -1,0 +1,27 @@
+from mason.clients.response import Response
+from mason.configurations.valid_config import ValidConfig
+from mason.engines.execution.models.job import Job
+from mason.operators.operator_definition import DataOperator
+from mason.operators.table_place import find_table
+from mason.parameters.validated_parameters import ValidatedParameters
+from mason.pipeline.dedupe.job import DedupeJob, DedupeOptions
+
+
+class TableDedupe(DataOperator):
+    """Keep one of the rows that say the same: always the same one, since the order is total."""
+
+    def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
+        place = find_table(config, parameters, Response())
+        options = DedupeOptions(
+            keys=tuple(parameters.get_optional("keys") or ()),
+            order_by=tuple(parameters.get_optional("order_by") or ()),
+            keep=parameters.get_optional("keep"),
+        )
+        output, removed = parameters.get_optional("output_path"), parameters.get_optional("removed_path")
+        return DedupeJob(
+            place.path,
+            place.storage.path(output).path if output else place.path,
+            place.storage.path(removed).path if removed else "",
+            place.storage.address(),
+            options,
+        ).to_job()

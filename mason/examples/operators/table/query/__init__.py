@@ -1,0 +1,27 @@
+from mason.clients.response import Response
+from mason.configurations.valid_config import ValidConfig
+from mason.engines.execution.models.job import Job
+from mason.operators.operator_definition import DataOperator
+from mason.operators.query_tables import table_paths
+from mason.parameters.validated_parameters import ValidatedParameters
+from mason.pipeline.sql.job import QueryJob
+from mason.pipeline.sql.statement import parse_statement
+
+
+class TableQuery(DataOperator):
+    """Ask the tables of a database in SQL; the answer is shown, or becomes a table."""
+
+    def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
+        text: str = parameters.get_required("query_string")
+        database: str = parameters.get_required("database_name")
+        storage, paths = table_paths(config, database, parse_statement(text), Response())
+        output = parameters.get_optional("output_path")
+        return QueryJob(
+            text,
+            database,
+            paths,
+            storage.address(),
+            parameters.get_optional("parameters") or {},
+            parameters.get_optional("limit"),
+            storage.path(output).path if output else "",
+        ).to_job()

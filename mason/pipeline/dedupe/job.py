@@ -1,0 +1,243 @@
+"""`table dedupe` as a job: what it is asked, what it would do, and what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pyarrow.fs as pafs
+
+from mason.engines.execution.models.job import Job
+from mason.errors import BadPath, Unprocessable
+from mason.pipeline.columns import chosen_columns
+from mason.pipeline.dedupe.order import TABLE, order_columns, removed_rows
+from mason.pipeline.dedupe.sink import NAME
+from mason.pipeline.evidence_json import encode_schema
+from mason.pipeline.merge.compact import united
+from mason.pipeline.merge.outcome import RowsLost
+from mason.pipeline.merge.staging import committed_file, remove_strangers
+from mason.pipeline.scan import Scan, ScanResult, plan_scan, run_scan
+from mason.pipeline.scratch import scratch_folder
+from mason.pipeline.sinks import SinkSpec, table_spec
+from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
+from mason.pipeline.sql.query import FILE_COLUMN, Output, SqlQuery, write_rows
+from mason.pipeline.table_commit import CommitRecord, CommittedFile, open_table
+from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.work import Progress
+from mason.util.words import counted
+
+
+class NotComparable(Unprocessable):
+    """422 · exit 1"""
+
+
+@dataclass(frozen=True)
+class DedupeOptions:
+    """Which rows say the same, and which of them is kept; without keys whole rows are compared."""
+
+    keys: Sequence[str] = ()
+    order_by: Sequence[str] = ()
+    keep: str = "first"
+
+
+@dataclass(frozen=True)
+class DedupeJob:
+    """Remove rows that say the same from a table, or write what is left to another."""
+
+    path: str
+    output: str
+    removed: str = ""
+    """Where the rows that go are written, if anywhere."""
+    storage: str = "file:///"
+    options: DedupeOptions = field(default_factory=DedupeOptions)
+
+    def to_job(self) -> Job:
+        """Return the job as an engine takes it."""
+        inputs = {"path": self.path, "storage": self.storage}
+        return Job("dedupe", inputs, {"path": self.output, "removed": self.removed}, asdict(self.options))
+
+    @classmethod
+    def of(cls, job: Job) -> DedupeJob:
+        """Return the dedupe that a job describes."""
+        outputs = (job.outputs["path"], job.outputs["removed"])
+        return cls(job.inputs["path"], *outputs, job.inputs["storage"], DedupeOptions(**job.options))
+
+
+@dataclass(frozen=True)
+class DedupeWork:
+    """A dedupe that is planned."""
+
+    job: DedupeJob
+    scan: Scan
+    query: str
+
+    @classmethod
+    def plan(cls, job: Job) -> DedupeWork:
+        """Look at the table.
+
+        Raises:
+            NoSuchColumn: a key, or a column to order by, is not there.
+            NotComparable: a column cannot be compared.
+            BadPath: the rows would have to be written where they are read.
+        """
+        dedupe = DedupeJob.of(job)
+        scan = plan_scan(dedupe.storage, dedupe.path)
+        if scan.commit is None and dedupe.output == dedupe.path:
+            raise BadPath(f"{dedupe.path} is no table of Mason's, so it stays as it is.", hint="Give an output_path.")
+        if dedupe.removed in (dedupe.output, dedupe.path):
+            raise BadPath(f"The removed rows cannot go to {dedupe.removed}: the table is there.")
+        options = dedupe.options
+        order = order_columns(options.order_by, scan.schema)
+        keys = chosen_columns(scan.schema, options.keys).names
+        _check_comparable(scan, [*keys, *(each.name for each in order)])
+        return cls(dedupe, scan, removed_rows(keys, order, keep_last=options.keep == "last"))
+
+    @property
+    def summary(self) -> str:
+        files = counted(len(self.scan.plan.files), "file")
+        return f"Planned {files}, {self.scan.input_bytes:,} bytes."
+
+    @property
+    def warnings(self) -> Iterable[str]:
+        return self.scan.warnings
+
+    @property
+    def task_bytes(self) -> Sequence[int]:
+        return self.scan.task_bytes
+
+    def to_dict(self) -> dict[str, Any]:
+        options = self.job.options
+        told = {
+            **self.scan.to_dict(),
+            "Output": self.job.output,
+            "Keys": list(options.keys) or self.scan.schema.names,
+            "OrderBy": list(options.order_by),
+            "Keep": options.keep,
+        }
+        return {**told, "Removed": self.job.removed} if self.job.removed else told
+
+    def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> DedupeResult:
+        """Find the rows that go, then write those that stay.
+
+        Raises:
+            RowsLost: rows in are not rows out and removed ones.
+            Conflict: another job committed to an output meanwhile.
+        """
+        storage = self.job.storage
+        table = open_table(storage, self.job.output)
+        expected = table.current()
+        with ExitStack() as stack:
+            ready = made_ready(TableInput(TABLE, self.scan), runner, job_id, progress, stack)
+            scratch = stack.enter_context(scratch_folder(storage))
+            going = self._find_going(ready, runner, job_id, scratch)
+            staging = stack.enter_context(table.stage(job_id))
+            removed = (
+                stack.enter_context(open_table(storage, self.job.removed).stage(job_id)) if self.job.removed else ""
+            )
+            sink = _sink(ready, scratch, removed, self._partition_keys(ready))
+            done = run_scan(ready.scan, sink, runner, job_id, progress, staging)
+            files = self._written(runner, staging, job_id, done, sink.partition_keys)
+            _check_sums(done, sum(each.rows for each in files), going)
+            if removed:
+                self._publish_removed(removed, job_id, done)
+            commit = table.publish(staging, self._record(job_id, files, done, sink.partition_keys), expected=expected)
+            return DedupeResult(self, ready, commit, done.rows_in, going)
+
+    def _stage_removed(self, job_id: str, stack: ExitStack) -> str:
+        if not self.job.removed:
+            return ""
+        return stack.enter_context(open_table(self.job.storage, self.job.removed).stage(job_id))
+
+    def _find_going(self, ready: ReadyTable, runner: TaskRunner, job_id: str, scratch: str) -> int:
+        output = Output(table_spec([FILE_COLUMN]), scratch, job_id)
+        query = SqlQuery(self.query, [ready.sql_table(positions=True)], self.job.storage, output=output)
+        return sum(piece.rows for piece in write_rows(runner, query))
+
+    def _partition_keys(self, ready: ReadyTable) -> Sequence[str]:
+        """A table that is written anew keeps its folders."""
+        return ready.scan.commit.partition_keys if ready.scan.commit else ()
+
+    def _written(
+        self, runner: TaskRunner, staging: str, job_id: str, done: ScanResult, keys: Sequence[str]
+    ) -> Sequence[CommittedFile]:
+        filesystem, _ = pafs.FileSystem.from_uri(self.job.storage)
+        files = [committed_file(filesystem, staging, path) for path in done.files]
+        remove_strangers(filesystem, staging, files)
+        return united(runner, self.job.storage, staging, job_id, files) if keys else files
+
+    def _publish_removed(self, staging: str, job_id: str, done: ScanResult) -> None:
+        filesystem, _ = pafs.FileSystem.from_uri(self.job.storage)
+        table = open_table(self.job.storage, self.job.removed)
+        paths = [path for each in done.payloads for path in each["removed_files"]]
+        files = [committed_file(filesystem, staging, path) for path in paths]
+        remove_strangers(filesystem, staging, files)
+        rows = sum(each.rows for each in files)
+        if rows != _removed(done):
+            raise RowsLost(f"{_removed(done):,} rows were removed, and {rows:,} of them written to {self.job.removed}.")
+        table.publish(staging, self._record(job_id, files, done, ()), expected=table.current())
+
+    def _record(
+        self, job_id: str, files: Sequence[CommittedFile], done: ScanResult, keys: Sequence[str]
+    ) -> CommitRecord:
+        schema = encode_schema(done.scan.schema)
+        details = {"dedupe": asdict(self.job.options), "input": self.job.path}
+        rows = sum(each.rows for each in files)
+        return CommitRecord(job_id, 0, None, job_id, files, rows, 0, schema, partition_keys=list(keys), details=details)
+
+
+@dataclass(frozen=True)
+class DedupeResult:
+    """What a dedupe did."""
+
+    work: DedupeWork
+    read: ReadyTable
+    commit: CommitRecord
+    rows_in: int
+    removed: int
+
+    @property
+    def summary(self) -> str:
+        rows, left = counted(self.rows_in, "row"), counted(self.commit.rows, "row")
+        return f"{rows} in, {left} out, {self.removed:,} removed: {self.work.job.output}"
+
+    @property
+    def warnings(self) -> Iterable[str]:
+        return self.read.warnings
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            **self.work.to_dict(),
+            "RowsIn": self.rows_in,
+            "RowsOut": self.commit.rows,
+            "RowsRemoved": self.removed,
+            "Commit": self.commit.id,
+            "Files": [each.path for each in self.commit.files],
+            "Bytes": sum(each.bytes for each in self.commit.files),
+        }
+
+
+def _sink(ready: ReadyTable, positions: str, removed: str, keys: Sequence[str]) -> SinkSpec:
+    numbers = {path: number for number, path in enumerate(ready.sql_table().files)}
+    options = {"positions": positions, "files": numbers, "removed": removed, "partition_keys": list(keys)}
+    return SinkSpec(NAME, options, keys)
+
+
+def _removed(done: ScanResult) -> int:
+    return sum(each["removed"] for each in done.payloads)
+
+
+def _check_sums(done: ScanResult, written: int, going: int) -> None:
+    if _removed(done) != going or done.rows_in != written + going:
+        raise RowsLost(
+            f"{done.rows_in:,} rows were read, {going:,} were to be removed and {_removed(done):,} were, "
+            f"and {written:,} were written.",
+            hint="Nothing was committed. This is a defect of Mason: please report it.",
+        )
+
+
+def _check_comparable(scan: Scan, columns: Sequence[str]) -> None:
+    for name in columns:
+        if "map<" in str(scan.schema.field(name).type):
+            raise NotComparable(f'Column "{name}" holds maps, and maps cannot be compared.', hint="Give other keys.")

@@ -1,0 +1,209 @@
+"""`table query` as a job: what it is asked, what it would read, and what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+
+from mason.engines.execution.models.job import Job
+from mason.errors import InvalidParameters
+from mason.pipeline.evidence_json import encode_schema
+from mason.pipeline.merge.outcome import RowsLost
+from mason.pipeline.merge.staging import committed_file, remove_strangers
+from mason.pipeline.preview import Preview
+from mason.pipeline.scan import plan_scan
+from mason.pipeline.sinks import SinkSpec, table_spec
+from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
+from mason.pipeline.sql.query import Output, SqlQuery, fetch_rows, write_rows
+from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
+from mason.pipeline.table_commit import CommitRecord, open_table
+from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.work import Progress
+from mason.util.words import counted
+
+
+@dataclass(frozen=True)
+class QueryJob:
+    """Ask a statement of the tables of a database, which are given by their paths."""
+
+    statement: str
+    database: str
+    tables: Mapping[str, str]
+    storage: str = "file:///"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    limit: int = 1000
+    output: str = ""
+
+    def to_job(self) -> Job:
+        """Return the job as an engine takes it."""
+        inputs = {"database": self.database, "tables": dict(self.tables), "storage": self.storage}
+        options = {"statement": self.statement, "parameters": dict(self.parameters), "limit": self.limit}
+        return Job("query", inputs, {"path": self.output}, options)
+
+    @classmethod
+    def of(cls, job: Job) -> QueryJob:
+        """Return the query that a job describes."""
+        return cls(**job.inputs, **job.options, output=job.outputs["path"])
+
+
+@dataclass(frozen=True)
+class QueryWork:
+    """A query that is understood, with its tables at hand."""
+
+    job: QueryJob
+    statement: Statement
+    tables: Sequence[TableInput]
+
+    @classmethod
+    def plan(cls, job: Job) -> QueryWork:
+        """Understand a query.
+
+        Raises:
+            BadQuery: it is no query, or names what is not there.
+            InvalidParameters: parameters are missing, or there are some that it does not have.
+        """
+        query = QueryJob.of(job)
+        statement = parse_statement(query.statement)
+        _check_parameters(statement, query.parameters)
+        scans = {name: plan_scan(query.storage, path) for name, path in query.tables.items()}
+        columns = check_columns(statement, {name: scan.schema for name, scan in scans.items()})
+        return cls(query, statement, [TableInput(name, scan, columns[name]) for name, scan in scans.items()])
+
+    @property
+    def summary(self) -> str:
+        files = sum(len(each.scan.plan.files) for each in self.tables)
+        return (
+            f"Planned {counted(len(self.tables), 'table')}, {counted(files, 'file')}, {sum(self.task_bytes):,} bytes."
+        )
+
+    @property
+    def warnings(self) -> Iterable[str]:
+        return [f"{each.name}: {warning}" for each in self.tables for warning in each.scan.warnings]
+
+    @property
+    def task_bytes(self) -> Sequence[int]:
+        return [each.scan.input_bytes for each in self.tables]
+
+    def to_dict(self) -> dict[str, Any]:
+        rows = [each.scan.rows for each in self.tables]
+        told: dict[str, Any] = {
+            "Tables": [each.to_dict() for each in self.tables],
+            "FilesRead": sum(len(each.scan.plan.files) for each in self.tables),
+            "BytesRead": sum(self.task_bytes),
+        }
+        if None not in rows:
+            told["RowsRead"] = sum(each for each in rows if each is not None)
+        return {**told, "Output": self.job.output} if self.job.output else {**told, "Limit": self.job.limit}
+
+    def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> QueryResult:
+        """Ask the engine, and commit the rows if they are to be kept.
+
+        Raises:
+            BadQuery: the engine cannot make sense of it.
+            TableChanged: a table was replaced meanwhile.
+        """
+        with ExitStack() as stack:
+            ready = [made_ready(each, runner, job_id, progress, stack) for each in self.tables]
+            text = without_database(self.statement, self.job.database)
+            tables = [each.sql_table() for each in ready]
+            query = SqlQuery(text, tables, self.job.storage, self.job.parameters, self.statement.names)
+            if self.job.output:
+                commit = write_table(query, self.job.output, runner, job_id, {"query": self.job.statement})
+                return QueryResult(self, ready, commit=commit)
+            rows = fetch_rows(runner, replace(query, limit=self.job.limit + 1))
+            return QueryResult(self, ready, rows.slice(0, self.job.limit), has_more=rows.num_rows > self.job.limit)
+
+
+@dataclass(frozen=True)
+class QueryResult:
+    """What a query gave: some rows, or a table."""
+
+    work: QueryWork
+    read: Sequence[ReadyTable]
+    rows: pa.Table | None = None
+    commit: CommitRecord | None = None
+    has_more: bool = False
+
+    @property
+    def summary(self) -> str:
+        if self.commit:
+            return f"{counted(self.commit.rows, 'row')}: {self.work.job.output}"
+        assert self.rows is not None
+        return f"{counted(self.rows.num_rows, 'row')}{' of more' if self.has_more else ''}."
+
+    @property
+    def warnings(self) -> Iterable[str]:
+        yield from (warning for each in self.read for warning in each.warnings)
+        if self.has_more:
+            limit = counted(self.work.job.limit, "row")
+            yield f"Only the first {limit} are here: raise the limit, or give output_path for a table of all."
+
+    @property
+    def shown(self) -> Mapping[str, Any]:
+        """The rows, which are shown and not kept."""
+        return {"Rows": self.rows.to_pylist()} if self.rows is not None else {}
+
+    def picture(self, width: int) -> list[str]:
+        """Return the rows as a table."""
+        rows = self.rows
+        return Preview(rows.schema, rows.to_pylist()).picture(width) if rows is not None else []
+
+    def to_dict(self) -> dict[str, Any]:
+        told = {**self.work.to_dict(), "RowsRead": sum(each.rows for each in self.read)}
+        if self.commit:
+            return {**told, "Commit": self.commit.id, "RowsOut": self.commit.rows, **_files(self.commit)}
+        assert self.rows is not None
+        columns = [{"Name": each.name, "Type": str(each.type)} for each in self.rows.schema]
+        return {**told, "Columns": columns, "RowsOut": self.rows.num_rows, "HasMore": self.has_more}
+
+
+def _files(commit: CommitRecord) -> dict[str, Any]:
+    return {"Files": [each.path for each in commit.files], "Bytes": sum(each.bytes for each in commit.files)}
+
+
+def write_table(
+    query: SqlQuery,
+    output: str,
+    runner: TaskRunner,
+    job_id: str,
+    details: Mapping[str, Any],
+    sink: SinkSpec | None = None,
+) -> CommitRecord:
+    """Make the rows of a query the next version of a table.
+
+    Raises:
+        RowsLost: the files do not hold the rows that were given to be written.
+        Conflict: another job committed to the table meanwhile.
+    """
+    filesystem, _ = pafs.FileSystem.from_uri(query.storage)
+    table = open_table(query.storage, output)
+    expected = table.current()
+    with table.stage(job_id) as staging:
+        pieces = write_rows(runner, replace(query, output=Output(sink or table_spec(), staging, job_id)))
+        paths = [path for piece in pieces for path in piece.files]
+        files = [committed_file(filesystem, staging, path) for path in paths]
+        remove_strangers(filesystem, staging, files)
+        rows = sum(each.rows for each in files)
+        if rows != sum(piece.rows for piece in pieces):
+            raise RowsLost(f"{sum(piece.rows for piece in pieces):,} rows were to be written, and {rows:,} were.")
+        schema = _schema(filesystem, staging, paths) or fetch_rows(runner, replace(query, limit=0)).schema
+        record = CommitRecord(job_id, 0, None, job_id, files, rows, 0, encode_schema(schema), details=details)
+        return table.publish(staging, record, expected=expected)
+
+
+def _schema(filesystem: pafs.FileSystem, staging: str, paths: Sequence[str]) -> pa.Schema | None:
+    return pq.read_schema(f"{staging}/{paths[0]}", filesystem=filesystem).remove_metadata() if paths else None
+
+
+def _check_parameters(statement: Statement, given: Mapping[str, Any]) -> None:
+    wanted = statement.parameters
+    problems = [f'The query leaves ":{name}" open: give it in "parameters".' for name in wanted if name not in given]
+    problems += [f'The query has no parameter ":{name}".' for name in given if name not in wanted]
+    if problems:
+        raise InvalidParameters(problems)

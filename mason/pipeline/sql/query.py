@@ -1,0 +1,142 @@
+"""A query as data: what the pipeline asks an engine that knows SQL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from mason.errors import Unprocessable
+from mason.pipeline.sinks import SinkSpec
+from mason.pipeline.tasks import TaskRunner, until_closed, without_beats
+
+FILE_COLUMN = "_mason_file"
+ROW_COLUMN = "_mason_row"
+
+
+class BadQuery(Unprocessable):
+    """422 · exit 1"""
+
+
+class TableChanged(Unprocessable):
+    """422 · exit 1"""
+
+
+@dataclass(frozen=True)
+class SqlTable:
+    """A table as a query reads it: these files and no others."""
+
+    name: str
+    path: str
+    files: Sequence[str]
+    schema: str
+    """The Arrow schema, encoded; the columns of folders included."""
+    partition_keys: Sequence[str] = ()
+    positions: bool = False
+    """Whether each row says where it stands: the number of its file, and its own in that."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the rows of a query go."""
+
+    sink: SinkSpec
+    staging: str
+    commit: str
+
+
+@dataclass(frozen=True)
+class SqlQuery:
+    """A statement of Spark SQL over some tables, and what becomes of its rows."""
+
+    statement: str
+    tables: Sequence[SqlTable]
+    storage: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    names: Sequence[str] | None = None
+    """What the columns of the result are called, where the engine need not decide it."""
+    limit: int | None = None
+    output: Output | None = None
+
+    def to_bytes(self) -> bytes:
+        return json.dumps(asdict(self), default=str).encode()
+
+    @classmethod
+    def of(cls, content: bytes) -> SqlQuery:
+        value = json.loads(content)
+        output = value["output"]
+        return cls(
+            **{
+                **value,
+                "tables": [SqlTable(**each) for each in value["tables"]],
+                "output": Output(**{**output, "sink": SinkSpec(**output["sink"])}) if output else None,
+            }
+        )
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a result that was written."""
+
+    rows: int
+    files: Sequence[str]
+    payload: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_bytes(self) -> bytes:
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def of(cls, content: bytes) -> Piece:
+        return cls(**json.loads(content))
+
+
+def fetch_rows(runner: TaskRunner, query: SqlQuery) -> pa.Table:
+    """Run a query and return its rows."""
+    with until_closed(runner.query(query.to_bytes())) as events:
+        (result,) = [content for _, content in without_beats(events)]
+    return decode_rows(result)
+
+
+def write_rows(runner: TaskRunner, query: SqlQuery) -> Sequence[Piece]:
+    """Run a query whose rows go to a sink, and return what was written, in order."""
+    with until_closed(runner.query(query.to_bytes())) as events:
+        # A task that was retried tells twice: the last one counts, since only its files are known to be complete.
+        pieces = {number: Piece.of(content) for number, content in without_beats(events)}
+    return [pieces[number] for number in sorted(pieces)]
+
+
+def encode_rows(table: pa.Table) -> bytes:
+    """Return rows as bytes."""
+    stream = pa.BufferOutputStream()
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(stream.getvalue())
+
+
+def decode_rows(content: bytes) -> pa.Table:
+    """Return the rows that bytes hold."""
+    return pa.ipc.open_stream(content).read_all()
+
+
+def canonical(schema: pa.Schema) -> pa.Schema:
+    """Return a schema with the types that Mason's tables have, whatever an engine calls them."""
+    return pa.schema([(each.name, _canonical(each.type)) for each in schema])
+
+
+def _canonical(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind) or pa.types.is_null(kind):
+        return pa.string()
+    if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
+        return pa.binary()
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", "UTC" if kind.tz else None)
+    if pa.types.is_struct(kind):
+        return pa.struct([(each.name, _canonical(each.type)) for each in kind])
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_list_view(kind):
+        return pa.list_(_canonical(kind.value_type))
+    if pa.types.is_map(kind):
+        return pa.map_(_canonical(kind.key_type), _canonical(kind.item_type))
+    return kind

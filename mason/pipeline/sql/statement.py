@@ -1,0 +1,295 @@
+"""What a user's SQL reads, seen before any engine runs it: its tables and columns, and what it must not do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from mason.pipeline.sql.query import BadQuery
+from mason.util.nearest import did_you_mean
+
+# Functions that reach beyond the tables: into the JVM, or to files.
+_REFUSED_FUNCTIONS = {"reflect", "try_reflect", "java_method"}
+_ROW_MAKERS = {"range", "explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer", "stack"}
+_READS = (exp.Select, exp.SetOperation, exp.Values, exp.Subquery)
+_LONGEST_LINE = 160
+_MAKES_COLUMNS = (exp.Explode, exp.Posexplode, exp.Inline, exp.Aliases)
+_NAMES_OF_SPARK = ("col", "pos", "key", "value", "id")  # what explode, posexplode, maps and range call their columns
+
+
+@dataclass(frozen=True)
+class TableName:
+    """A table as the statement names it, and where."""
+
+    name: str
+    database: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement that reads and does nothing else."""
+
+    text: str
+    tree: Any
+
+    @property
+    def tables(self) -> Sequence[TableName]:
+        """The tables that it names, those apart that it defines itself."""
+        return list(self._tables())
+
+    @property
+    def parameters(self) -> Sequence[str]:
+        """The names of the parameters that it leaves open, as in `:since`."""
+        names = (str(each.this) for each in self.tree.find_all(exp.Placeholder) if each.this)
+        return list(dict.fromkeys(names))
+
+    @property
+    def names(self) -> Sequence[str] | None:
+        """The names of the result's columns; None where a star leaves them to the tables.
+
+        What has no name is called as it is written, in one spelling: each engine would have its own.
+        """
+        select = self.tree.find(exp.Select, exp.Values)
+        if not isinstance(select, exp.Select) or any(each.is_star for each in select.expressions):
+            return None
+        if any(isinstance(each, _MAKES_COLUMNS) for each in select.expressions):
+            return None
+        named = (exp.Alias, exp.Column, exp.Dot)
+        return [
+            each.alias_or_name if isinstance(each, named) else each.sql(dialect="spark", comments=False)
+            for each in select.expressions
+        ]
+
+    def problem(self, start: int, message: str, hint: str = "") -> BadQuery:
+        """Return an error that points at a place of the statement."""
+        return bad_query(self.text, start, message, hint)
+
+    def _tables(self) -> Iterator[TableName]:
+        hints = {id(table) for hint in self.tree.find_all(exp.Hint) for table in hint.find_all(exp.Table)}
+        for table in self.tree.find_all(exp.Table):
+            name = table.this
+            if id(table) in hints or not isinstance(name, exp.Identifier):
+                continue
+            if not table.db and name.name.casefold() in _defined_above(table):
+                continue
+            first = next((each for each in (table.args.get("catalog"), table.args.get("db")) if each), name)
+            database = ".".join(each for each in (table.catalog, table.db) if each)
+            yield TableName(name.name, database, first.meta["start"], name.meta["start"])
+
+
+def parse_statement(text: str) -> Statement:
+    """Return the statement in a text.
+
+    Raises:
+        BadQuery: it is not one statement that reads, or reaches beyond the tables.
+    """
+    try:
+        trees = statements_in(text, "spark")
+    except SqlglotError as error:
+        raise _not_understood(text, error) from error
+    if not trees:
+        raise BadQuery("The query is empty.")
+    if len(trees) > 1:
+        raise bad_query(text, _second_start(text), "A query is one statement, and here begins another.")
+    statement = Statement(text, trees[0])
+    if not isinstance(trees[0], _READS):
+        raise bad_query(text, _first_word(text), "A query reads, and this statement does something else.", _WHAT_IT_IS)
+    _check_reach(statement)
+    return statement
+
+
+_BEGINNINGS = ("SELECT", "WITH", "VALUES", "FROM")
+_WHAT_IT_IS = "Begin it with SELECT, WITH or VALUES; give output_path to write its rows to a table."
+
+
+def statements_in(text: str, dialect: str) -> list[Any]:
+    """Return the statements of a text; what stands behind the last semicolon is none if it is only a comment."""
+    return [each for each in sqlglot.parse(text, dialect=dialect) if each and not isinstance(each, exp.Semicolon)]
+
+
+def check_columns(statement: Statement, schemas: Mapping[str, pa.Schema]) -> Mapping[str, Sequence[str]]:
+    """Return the columns of each table that the statement may read.
+
+    A name counts as unknown only if nothing in sight could be called so: where more than names must be understood, the
+    engine's own analysis has the last word.
+
+    Raises:
+        BadQuery: it names a column that is nowhere.
+    """
+    named = {part.name.casefold() for part in _column_parts(statement.tree)}
+    known = _known_names(statement.tree, schemas)
+    for column in statement.tree.find_all(exp.Column):
+        parts = [part for part in column.parts if isinstance(part, exp.Identifier)]
+        if parts and not any(part.name.casefold() in known for part in parts):
+            name = parts[-1].name
+            hint = did_you_mean(name, sorted(known.values())) or _columns_told(schemas)
+            raise statement.problem(parts[-1].meta.get("start", 0), f'There is no column "{name}".', hint)
+    everything = any(not isinstance(each.parent, exp.Count) for each in statement.tree.find_all(exp.Star))
+    return {
+        table: [name for name in schema.names if everything or name.casefold() in named]
+        for table, schema in schemas.items()
+    }
+
+
+def without_database(statement: Statement, database: str) -> str:
+    """Return the text with `database.` blanked out before tables, so that all places in it stay where they are."""
+    text = statement.text
+    for table in statement.tables:
+        if table.database.casefold() == database.casefold() and table.start < table.end:
+            text = text[: table.start] + " " * (table.end - table.start) + text[table.end :]
+    for column in statement.tree.find_all(exp.Column):
+        qualifier = column.args.get("db")
+        if qualifier is not None and qualifier.name.casefold() == database.casefold():
+            begin, end = qualifier.meta["start"], column.args["table"].meta["start"]
+            text = text[:begin] + " " * (end - begin) + text[end:]
+    return text
+
+
+def bad_query(text: str, start: int, message: str, hint: str = "") -> BadQuery:
+    """Return an error that points at a place: line and column, the line itself, and a caret below it."""
+    line, column = position(text, start)
+    shown = text.splitlines()[line - 1] if text.splitlines() else ""
+    picture = f"\n  {shown}\n  {' ' * (column - 1)}^" if len(shown) <= _LONGEST_LINE else ""
+    told = f"{message} {hint}".strip()  # the hint before the picture, which ends the message
+    return BadQuery(f"query:{line}:{column}: {told}{picture}")
+
+
+def position(text: str, start: int) -> tuple[int, int]:
+    """Return line and column, both from 1, of a place in a text."""
+    before = text[:start]
+    return before.count("\n") + 1, start - (before.rfind("\n") + 1) + 1
+
+
+def offset_of(text: str, line: int, column: int) -> int:
+    """Return the place of a line and a column, both from 1."""
+    lines = text.splitlines(keepends=True)
+    return sum(map(len, lines[: line - 1])) + column - 1
+
+
+def _not_understood(text: str, error: SqlglotError) -> BadQuery:
+    problems = getattr(error, "errors", None) or [{}]
+    first = problems[0]
+    begin = _first_word(text)
+    word = text[begin:].split(maxsplit=1)[0]
+    if word.upper() not in _BEGINNINGS and did_you_mean(word.upper(), _BEGINNINGS):
+        return bad_query(text, begin, f'A query does not begin with "{word}".', did_you_mean(word.upper(), _BEGINNINGS))
+    if "highlight" not in first:
+        return BadQuery(f"The query cannot be understood: {str(error).splitlines()[0]}")
+    start = text.find(str(first["start_context"]) + str(first["highlight"])) + len(str(first["start_context"]))
+    said = re.sub(r" but got <Token.*", "", str(first["description"]))
+    near = f' near "{first["highlight"]}"' if first["highlight"] else ""
+    return bad_query(text, max(start, 0), f"The query cannot be understood{near}: {said[0].lower()}{said[1:]}.")
+
+
+def _first_word(text: str) -> int:
+    token = next(iter(sqlglot.tokenize(text, dialect="spark")), None)
+    return token.start if token else 0
+
+
+def _second_start(text: str) -> int:
+    tokens = sqlglot.tokenize(text, dialect="spark")
+    ends = [number for number, token in enumerate(tokens) if token.text == ";"]
+    return tokens[ends[0] + 1].start if ends and ends[0] + 1 < len(tokens) else 0
+
+
+def _check_reach(statement: Statement) -> None:
+    writes = statement.tree.find(exp.DML, exp.DDL, exp.Into, exp.Command)
+    if writes is not None and not isinstance(writes, _READS):
+        raise statement.problem(_start(writes), "A query cannot write or change anything.", _WHAT_IT_IS)
+    if statement.tree.find(exp.QueryTransform):
+        raise statement.problem(0, "TRANSFORM would run a script; a query only reads tables.")
+    for call in statement.tree.find_all(exp.Anonymous):
+        if call.name.casefold() in _REFUSED_FUNCTIONS:
+            raise statement.problem(_find(statement, call.name), f"{call.name} reaches beyond the tables.")
+    for table in statement.tree.find_all(exp.Table):
+        if isinstance(table.this, exp.Identifier):
+            continue
+        name = table.this.sql_name() if isinstance(table.this, exp.Func) else ""
+        name = table.this.name if isinstance(table.this, exp.Anonymous) else name
+        if name.casefold() not in _ROW_MAKERS:
+            told = f"{name}(…)" if name else "This"
+            raise statement.problem(_find(statement, name), f"{told} is no table of the database.")
+
+
+def _start(node: Any) -> int:
+    return min((each.meta["start"] for each in node.find_all(exp.Identifier) if "start" in each.meta), default=0)
+
+
+def _find(statement: Statement, name: str) -> int:
+    return max(statement.text.casefold().find(name.casefold()), 0)
+
+
+def _defined_above(table: Any) -> set[str]:
+    """The names that WITH defines for the place of a table."""
+    names: set[str] = set()
+    node = table
+    while node is not None:
+        with_ = node.args.get("with_") or node.args.get("with")
+        if with_ is not None:
+            names |= {each.alias.casefold() for each in with_.expressions}
+        node = node.parent
+    return names
+
+
+def _column_parts(tree: Any) -> Iterator[Any]:
+    for column in tree.find_all(exp.Column):
+        yield from (part for part in column.parts if isinstance(part, exp.Identifier))
+    for using in tree.find_all(exp.Join):
+        yield from using.args.get("using") or ()
+
+
+def _known_names(tree: Any, schemas: Mapping[str, pa.Schema]) -> Mapping[str, str]:
+    """Every name that a column could have here: of tables, of what the statement itself names, of nested fields."""
+    names = {name: name for name in _NAMES_OF_SPARK}
+    names.update({f"col{number}": f"col{number}" for number in range(1, 100) if tree.find(exp.Values)})
+    for table, schema in schemas.items():
+        names[table.casefold()] = table
+        for field in schema:
+            names.update({name.casefold(): name for name in _nested_names(field)})
+    for node in tree.find_all(exp.Alias, exp.TableAlias, exp.CTE, exp.Subquery, exp.Lambda, exp.Lateral):
+        for identifier in node.find_all(exp.Identifier):
+            if not isinstance(identifier.parent, exp.Column):
+                names[identifier.name.casefold()] = identifier.name
+    return names
+
+
+def _nested_names(field: pa.Field) -> Iterator[str]:
+    yield field.name
+    kind = field.type
+    for number in range(kind.num_fields if pa.types.is_nested(kind) else 0):
+        yield from _nested_names(kind.field(number))
+
+
+def _columns_told(schemas: Mapping[str, pa.Schema]) -> str:
+    told = [f"{table}: {', '.join(schema.names[:30])}" for table, schema in schemas.items()]
+    return f"Columns: {'; '.join(told[:5])}." if told else ""
+
+
+def check_names(names: Sequence[str]) -> None:
+    """See that the columns of a result can be told apart.
+
+    Raises:
+        BadQuery: two have the same name.
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name.casefold() in seen:
+            raise BadQuery(
+                f'The result has two columns called "{name}".', hint="Give one of them another name with AS."
+            )
+        seen.add(name.casefold())
+
+
+def unknown_table(statement: Statement, table: TableName, database: str, known: Collection[str]) -> BadQuery:
+    """Return the error for a table that is not in the database."""
+    hint = did_you_mean(table.name, sorted(known)) or f"Tables: {', '.join(sorted(known)[:50]) or 'none'}."
+    return statement.problem(table.end, f'There is no table "{table.name}" in the database "{database}".', hint)

@@ -1,0 +1,346 @@
+from __future__ import annotations
+
+import math
+import shutil
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from mason.errors import InvalidParameters
+from mason.pipeline.in_process import InProcessRunner
+from mason.pipeline.merge.outcome import RowsLost
+from mason.pipeline.scan import plan_scan
+from mason.pipeline.sql import duckdb_engine
+from mason.pipeline.sql.query import BadQuery, TableChanged
+from mason.pipeline.table_commit import TableFolder
+from tests.sql.conftest import Database
+
+ORDERS = "id,country,price,day\n1,DE,10.50,2026-01-01\n2,FR,3.00,2026-01-02\n3,DE,,2026-01-03\n4,,7.25,\n"
+
+
+def answers(database: Database, statement: str, **parameters: Any) -> list[tuple[Any, ...]]:
+    return [tuple(row.values()) for row in database.rows(statement, parameters)]
+
+
+# What comes back
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        (
+            "select country, count(*) n, sum(price) s, avg(price) a from orders group by country order by country",
+            [
+                (None, 1, Decimal("7.25"), Decimal("7.250000")),
+                ("DE", 2, Decimal("10.50"), Decimal("10.500000")),
+                ("FR", 1, Decimal("3.00"), Decimal("3.000000")),
+            ],
+        ),
+        ("select sum(id) s, avg(id) a, count(distinct country) d from orders", [(10, 2.5, 2)]),
+        ("select id from orders order by price", [(3,), (2,), (4,), (1,)]),
+        ("select id from orders order by price desc", [(1,), (4,), (2,), (3,)]),
+        ("select max(day) m, min(day) n from orders", [(date(2026, 1, 3), date(2026, 1, 1))]),
+        ("select id / 2 h from orders where id = 1", [(0.5,)]),
+        ("select o.id from shop.orders o where shop.o.id > 3", [(4,)]),
+        ("select shop.orders.id from shop.orders where orders.id = 2", [(2,)]),
+        ("with t as (select id i from orders) select sum(i) s from t", [(10,)]),
+        ("select x from (values (1), (2)) v(x) order by x", [(1,), (2,)]),
+        ("select a.id, b.country from orders a join orders b using (id) where b.id = 2", [(2, "FR")]),
+        ("select id from orders where country is null union all select 9 as id order by id", [(4,), (9,)]),
+        ("select 'a;b' as t, \"q'q\" as u", [("a;b", "q'q")]),
+        ("select explode(sequence(1, 3)) as n", [(1,), (2,), (3,)]),
+        ("select cast('2026-02-03 04:05:06' as timestamp_ntz) t", [(datetime(2026, 2, 3, 4, 5, 6),)]),
+        ("select timestamp '2026-02-03 04:05:06' t", [(datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC),)]),
+        ("select upper(country) u, length(country) n from orders where id = 1", [("DE", 2)]),
+        ("select id, row_number() over (order by id desc) r from orders where id < 3 order by id", [(1, 2), (2, 1)]),
+        ("select case when price > 5 then 'dear' else 'cheap' end c from orders where id = 1", [("dear",)]),
+        ("select * from orders where 1 = 0", []),
+        ("select 1;", [(1,)]),
+        ("select 1 -- one\n;\n-- done", [(1,)]),
+    ],
+)
+def test_a_query_gives_the_same_rows_on_every_engine(
+    database: Database, statement: str, expected: list[tuple[Any, ...]]
+) -> None:
+    database.given("orders", ORDERS)
+    assert answers(database, statement) == expected
+
+
+def test_columns_have_the_same_names_and_types_on_every_engine(database: Database) -> None:
+    database.given("orders", ORDERS)
+    result = database.ask("select count(*), sum(price), id + 1 as more, max(day) from orders group by id")
+    assert result.rows is not None
+    told = [(each.name, str(each.type)) for each in result.rows.schema]
+    assert told == [
+        ("COUNT(*)", "int64"),
+        ("SUM(price)", "decimal128(28, 2)"),
+        ("more", "int64"),
+        ("MAX(day)", "date32[day]"),
+    ]
+
+
+def test_parameters_are_bound_and_not_pasted(database: Database) -> None:
+    database.given("orders", ORDERS)
+    assert answers(database, "select id from orders where country = :c", c="DE' or '1'='1") == []
+    assert answers(database, "select :t as t, :n as n, :f as f, :b as b", t="x'\"`\\", n=2**40, f=1.5, b=True) == [
+        ("x'\"`\\", 2**40, 1.5, True)
+    ]
+    assert answers(database, "select id from orders where day > :since order by id", since="2026-01-01") == [(2,), (3,)]
+
+
+def test_nested_values_and_every_type_come_back_as_they_are(database: Database) -> None:
+    table = pa.table(
+        {
+            "i": pa.array([1, None], pa.int64()),
+            "d": pa.array([Decimal("1.10"), None], pa.decimal128(18, 2)),
+            "f": pa.array([math.inf, None], pa.float64()),
+            "t": pa.array([datetime(2026, 1, 1, 2, 3, 4, 5), None], pa.timestamp("us")),
+            "z": pa.array([datetime(2026, 1, 1, tzinfo=UTC), None], pa.timestamp("us", "UTC")),
+            "b": pa.array([b"\0\xff", None], pa.binary()),
+            "s": pa.array(
+                [{"x": 1, "y": ["a", None]}, None], pa.struct([("x", pa.int64()), ("y", pa.list_(pa.string()))])
+            ),
+        }
+    )
+    database.given("t", table)
+    result = database.ask("select * from t")
+    assert result.rows is not None
+    assert result.rows.to_pylist() == table.to_pylist()
+    assert result.rows.schema.equals(table.schema)
+
+
+def test_a_partitioned_table_has_the_columns_of_its_folders(database: Database) -> None:
+    database.given("orders", ORDERS + "5,a/b=%20c,1,2026-01-05\n", repartition_keys=("country",))
+    found = answers(database, "select country, id from orders order by id")
+    assert found == [("DE", 1), ("FR", 2), ("DE", 3), (None, 4), ("a/b=%20c", 5)]
+
+
+def test_a_table_is_read_through_its_newest_commit_alone(database: Database) -> None:
+    path = database.given("orders", ORDERS)
+    pq.write_table(pa.table({"id": [99]}), path / "stray.parquet")
+    assert answers(database, "select count(*) from orders") == [(4,)]
+
+
+def test_files_that_are_no_table_of_masons_are_read_as_a_merge_reads_them(database: Database, tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    (plain / "a.csv").write_text("id,n\n1,01\n2,x\n")
+    (plain / "b.jsonl").write_text('{"n": "y", "id": 3}\nbroken\n')
+    database.tables["plain"] = str(plain)
+    result = database.ask("select id, n from plain order by id")
+    assert result.rows is not None
+    assert result.rows.to_pylist() == [{"id": 1, "n": "01"}, {"id": 2, "n": "x"}, {"id": 3, "n": "y"}]
+    assert [each for each in result.warnings if "1 record could not be read" in each]
+
+
+def test_no_more_rows_come_back_than_the_limit_and_that_is_said(database: Database) -> None:
+    database.given("orders", ORDERS)
+    result = database.ask("select id from orders order by id", limit=2)
+    assert result.rows is not None
+    assert result.rows.to_pylist() == [{"id": 1}, {"id": 2}]
+    assert result.has_more
+    assert "Only the first 2 rows are here" in " ".join(result.warnings)
+    assert not database.ask("select id from orders", limit=4).has_more
+
+
+# What is written
+
+
+def test_a_result_becomes_a_table_by_a_commit(database: Database, tmp_path: Path) -> None:
+    database.given("orders", ORDERS)
+    output = tmp_path / "out"
+    for expected in (1, 2):
+        result = database.ask("select country, sum(price) s from orders group by country", output=str(output))
+        assert result.commit is not None
+        assert (result.commit.number, result.commit.rows) == (expected, 3)
+    database.tables["again"] = str(output)
+    assert answers(database, "select s from again where country = 'DE'") == [(Decimal("10.50"),)]
+    assert not [each for each in tmp_path.iterdir() if each.name.startswith(".out.mason-a")]
+
+
+def test_an_empty_result_becomes_a_table_with_its_columns(database: Database, tmp_path: Path) -> None:
+    database.given("orders", ORDERS)
+    database.ask("select id, price from orders where id > 100", output=str(tmp_path / "out"))
+    scan = plan_scan("file:///", str(tmp_path / "out"))
+    assert (scan.rows, scan.schema.names) == (0, ["id", "price"])
+    database.tables["again"] = str(tmp_path / "out")
+    assert answers(database, "select count(*) from again") == [(0,)]
+
+
+def test_a_query_may_replace_the_table_that_it_reads(database: Database) -> None:
+    path = database.given("orders", ORDERS)
+    database.ask("select * from orders where id < 3", output=str(path))
+    assert answers(database, "select count(*) from orders") == [(2,)]
+
+
+def test_a_row_that_is_lost_while_writing_fails_the_query(
+    here: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mason.pipeline.table_writer import TableWriter
+
+    here.given("orders", ORDERS)
+    write = TableWriter.write
+    monkeypatch.setattr(TableWriter, "write", lambda self, batch: write(self, batch.slice(1)))
+    with pytest.raises(RowsLost, match="4 rows were to be written, and 3 were"):
+        here.ask("select * from orders", output=str(tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+# The plan
+
+
+def test_a_plan_says_what_the_run_then_reads(database: Database) -> None:
+    database.given("orders", ORDERS)
+    database.given("items", "order_id,sku\n1,a\n1,b\n")
+    work = database.work("select o.id, count(sku) n from orders o join items i on o.id = i.order_id group by o.id")
+    plan = work.to_dict()
+    assert [(each["Name"], each["Columns"], each["Rows"]) for each in plan["Tables"]] == [
+        ("orders", ["id"], 4),
+        ("items", ["order_id", "sku"], 2),
+    ]
+    done = work.run(database.runner, "run", lambda *_: None).to_dict()
+    assert {name: done[name] for name in plan} == plan
+    assert (plan["RowsRead"], plan["FilesRead"]) == (6, 2)
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("select 1; drop table orders", "query:1:11: A query is one statement, and here begins another."),
+        ("select 1; select 2", "query:1:11: A query is one statement"),
+        ("drop table orders", "query:1:1: A query reads"),
+        ("insert into orders values (1)", "query:1:1: A query reads"),
+        ("create table x as select 1", "query:1:1: A query reads"),
+        ("with t as (select 1) insert into orders select * from t", "query:1"),
+        ("update orders set id = 1", "query:1:1: A query reads"),
+        ("merge into orders using orders o on 1=1 when matched then delete", "query:1:1: A query reads"),
+        ("set spark.x = 1", "query:1:1: A query reads"),
+        ("add jar 'x.jar'", "query:1:1: A query reads"),
+        ("cache table orders", "query:1:1: A query reads"),
+        ("explain select 1", "query:1:1: A query reads"),
+        ("select transform(id) using 'sh -c id' from orders", "TRANSFORM would run a script"),
+        ("select reflect('java.lang.System', 'exit', 1)", "query:1:8: reflect reaches beyond the tables."),
+        ("select java_method('java.lang.System', 'exit', 1)", "reaches beyond the tables"),
+        ("select * from read_files('/etc/passwd')", "read_files(…) is no table of the database"),
+        ("select * from read_csv('/etc/passwd')", "is no table of the database"),
+        ("select * from identifier('orders')", "is no table of the database"),
+        ("selct 1", 'query:1:1: A query does not begin with "selct". Did you mean "SELECT"?'),
+        ("select * from", "query:1:10: The query cannot be understood"),
+        ("select (1", "The query cannot be understood"),
+        ("", "The query is empty."),
+        ("-- nothing", "The query is empty."),
+        ("select\n  id,\n  contry\nfrom orders", 'query:3:3: There is no column "contry". Did you mean "country"?'),
+    ],
+)
+def test_a_query_that_cannot_be_is_refused_where_it_stands(here: Database, statement: str, told: str) -> None:
+    here.given("orders", ORDERS)
+    with pytest.raises(BadQuery) as raised:
+        here.work(statement)
+    assert told in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "select country, count(*) from orders",
+        "select 1 / 0",
+        "select cast('x' as int)",
+        "select nosuchfunction(id) from orders",
+        "select price.x from orders",
+    ],
+)
+def test_what_only_the_engine_can_tell_is_an_error_of_the_query(database: Database, statement: str) -> None:
+    database.given("orders", ORDERS)
+    with pytest.raises(BadQuery) as raised:
+        database.rows(statement)
+    assert "\tat " not in str(raised.value)
+    assert len(str(raised.value).splitlines()) <= 4
+
+
+def test_two_columns_of_one_name_are_refused_rather_than_one_of_them_lost(database: Database) -> None:
+    database.given("orders", ORDERS)
+    for statement in ("select id, id from orders", "select * from orders a join orders b on a.id = b.id"):
+        with pytest.raises(BadQuery, match='two columns called "id"'):
+            database.rows(statement)
+
+
+def test_parameters_that_are_missing_or_not_asked_for_are_all_named(here: Database) -> None:
+    with pytest.raises(InvalidParameters) as raised:
+        here.work("select :a, :b", {"b": 1, "c": 2})
+    assert '":a" open' in str(raised.value)
+    assert 'no parameter ":c"' in str(raised.value)
+
+
+def test_a_table_that_vanishes_during_the_query_is_told_so(database: Database, tmp_path: Path) -> None:
+    path = database.given("orders", ORDERS)
+    work = database.work("select sum(price) from orders")
+    shutil.rmtree(path)
+    with pytest.raises(TableChanged, match="gone"):
+        work.run(database.runner, "gone", lambda *_: None)
+
+
+def test_nothing_but_the_tables_is_within_reach_of_the_engine_here(here: Database, tmp_path: Path) -> None:
+    """Should a statement get past the checks, the engine itself cannot read or write other files."""
+    here.given("orders", ORDERS)
+    secret = tmp_path / "secret.parquet"
+    pq.write_table(pa.table({"a": [1]}), secret)
+    work = here.work("select 1 as a")
+    for statement in (f"select * from '{secret}'", f"copy (select 1) to '{tmp_path}/new.csv'", "install httpfs"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(duckdb_engine, "to_duckdb", lambda query, text=statement: text)
+            with pytest.raises(BadQuery, match="disabled by configuration"):
+                work.run(InProcessRunner(), "reach", lambda *_: None)
+    assert not (tmp_path / "new.csv").exists()
+
+
+# Odd tables
+
+
+@pytest.mark.parametrize("name", ["select", "a.b", 'quo"te', "back`tick", "sp ace", "Ünïcode😀", "semi;colon", "x'y"])
+def test_any_name_of_a_column_can_be_asked_for(database: Database, name: str) -> None:
+    database.given("t", pa.table({name: [1, 2]}))
+    spelled = "`" + name.replace("`", "``") + "`"
+    assert database.rows(f"select {spelled} from t order by 1") == [{name: 1}, {name: 2}]
+    assert answers(database, f"select sum(t.{spelled}) s from t") == [(3,)]
+
+
+def test_sql_in_the_names_of_columns_is_a_name(database: Database) -> None:
+    name = "x from t; drop table t; --"
+    database.given("t", pa.table({name: [1]}))
+    assert database.rows("select * from t") == [{name: 1}]
+
+
+@pytest.mark.parametrize("name", ["select", "a b", 'quo"te', "Ünïcode😀", "x;y"])
+def test_any_name_of_a_table_can_be_asked_for(database: Database, name: str) -> None:
+    database.given(name, pa.table({"a": [1]}))
+    assert database.rows(f"select a from `{name}`") == [{"a": 1}]
+
+
+def test_an_empty_table_and_one_of_nulls_only(database: Database, tmp_path: Path) -> None:
+    database.given("nulls", pa.table({"a": pa.array([None, None], pa.string())}))
+    assert answers(database, "select count(*), count(a), max(a) from nulls") == [(2, 0, None)]
+    database.ask("select * from nulls where a = 'x'", output=str(tmp_path / "empty"))
+    database.tables["empty"] = str(tmp_path / "empty")
+    assert answers(database, "select count(*), max(a) from empty") == [(0, None)]
+
+
+def test_five_thousand_columns(here: Database) -> None:
+    here.given("wide", pa.table({f"c{number}": [number] for number in range(5000)}))
+    assert here.rows("select c4999, c0 from wide") == [{"c4999": 4999, "c0": 0}]
+
+
+def test_a_commit_during_the_query_leaves_its_answer_whole_or_says_so(here: Database) -> None:
+    path = here.given("orders", ORDERS)
+    work = here.work("select count(*) n from orders")
+    here.given("orders", "id,country,price,day\n9,DE,1.00,2026-01-01\n")
+    assert TableFolder(str(path)).current() is not None
+    with pytest.raises(TableChanged, match="Run it again"):
+        work.run(here.runner, "late", lambda *_: None)
