@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pyarrow as pa
@@ -58,15 +59,42 @@ def _checked_times(declared: pa.DataType) -> Codec:
     return Codec(declared, declared, encode, lambda values: values)
 
 
+class _NeverFails(io.RawIOBase):
+    """A stream that keeps what goes wrong for later: an error in the middle of Arrow's ORC writer ends the process."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._error: OSError | None = None
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        if self._error is None:
+            try:
+                self._stream.write(content)
+            except OSError as error:
+                self._error = error
+        return len(content)
+
+    def tell(self) -> int:
+        return int(self._stream.tell())
+
+    def check(self) -> None:
+        """Raise what went wrong."""
+        if self._error is not None:
+            raise self._error
+
+
 class OrcFileWriter(FileWriter):
     """One file."""
 
     def __init__(self, stream: Any, schema: pa.Schema, compression: str) -> None:
         self._codecs = [orc_codec(each) for each in schema.types]
         self._schema = stored_schema(schema, self._codecs, schema.names)
-        self._stream = stream
+        self._stream = _NeverFails(stream)
         codec = "uncompressed" if compression == NO_COMPRESSION else compression
-        self._writer = orc.ORCWriter(stream, compression=codec)
+        self._writer = orc.ORCWriter(self._stream, compression=codec)
         self._taken = 0
 
     @property
@@ -77,11 +105,13 @@ class OrcFileWriter(FileWriter):
         stored = encoded(rows, self._codecs, self._schema)
         self._writer.write(pa.Table.from_batches([stored]))
         self._taken += stored.nbytes
+        self._stream.check()
 
     def close(self) -> None:
         if not self._taken:
             self._writer.write(self._schema.empty_table())  # the footer of a file without rows needs the columns, too
         self._writer.close()
+        self._stream.check()
 
 
 def count_rows(filesystem: pafs.FileSystem, path: str) -> int:
