@@ -13,6 +13,7 @@ from benchmarks.measure import Contestant, seconds
 from mason.clients.response import Response
 from mason.clients.spark.execution import SparkExecutionClient
 from mason.clients.spark.runners import SparkRunner
+from mason.engines.execution.models.job import Job
 from mason.pipeline.merge.job import MergeJob
 from mason.pipeline.tasks import TaskEvent, TaskRunner
 
@@ -43,22 +44,22 @@ def duckdb_tuned(source: str, target: Path) -> Contestant:
     return Contestant("DuckDB COPY, tuned (unordered, a file per thread)", seconds(copy), lambda: make_empty(target))
 
 
-class Mason:
-    """Runs whole merges on one warm session, and notes how long their parts took."""
+class MasonJob:
+    """Runs a whole job again and again on one warm session, and notes how long its parts took."""
 
-    def __init__(self, inputs: Path, output: Path) -> None:
-        self.job = MergeJob(str(inputs), str(output))
+    def __init__(self, job: Job, output: Path) -> None:
+        self._job, self._output = job, output
         self.client = TimedClient(WARM)
         self._plans: list[float] = []
         self._wholes: list[float] = []
 
     def contestant(self) -> Contestant:
-        return Contestant("Mason", seconds(self.merge), lambda: remove(Path(self.job.output)))
+        return Contestant("Mason", seconds(self.run), lambda: remove(self._output))
 
-    def merge(self) -> None:
-        """Merge, with all that belongs to it: sniffing, checks, counting, quarantine, commit and record."""
+    def run(self) -> None:
+        """Do the job, with all that belongs to it: sniffing, checks, counting, quarantine, commit and record."""
         began = time.perf_counter()
-        plan, response = self.client.plan_job(self.job.to_job(), response=Response())
+        plan, response = self.client.plan_job(self._job, response=Response())
         self._plans.append(time.perf_counter() - began)
         self.client.run_job(plan, response=response)
         self._wholes.append(time.perf_counter() - began)
@@ -71,7 +72,7 @@ class Mason:
             raise RuntimeError(f"Not a warm server, but {where}.")
 
     def parts(self) -> str:
-        """Return where the time of the quickest merge went."""
+        """Return where the time of the quickest run went."""
         quickest = min(range(len(self._wholes)), key=lambda number: self._wholes[number])
         plan, tasks, whole = self._plans[quickest], self.client.tasks[quickest], self._wholes[quickest]
         return (
@@ -81,6 +82,14 @@ class Mason:
 
     def close(self) -> None:
         self.client.plain_runner.close()
+
+
+class Mason(MasonJob):
+    """Runs whole merges."""
+
+    def __init__(self, inputs: Path, output: Path) -> None:
+        self.job = MergeJob(str(inputs), str(output))
+        super().__init__(self.job.to_job(), output)
 
 
 class TimedClient(SparkExecutionClient):

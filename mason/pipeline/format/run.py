@@ -45,7 +45,7 @@ def run_format(plan: FormatPlan, runner: TaskRunner, job_id: str, progress: Prog
     expected = plan.scan.commit if job.path == job.output else table.current()
     with table.stage(job_id) as staging:
         plan, sample = _sampled(plan, runner, job_id, progress)
-        scanned = run_scan(plan.scan, _sink(plan, sample), runner, job_id, progress, staging)
+        scanned = run_scan(plan.scan, sink_of(plan, sample), runner, job_id, progress, staging)
         plan = plan.widened(scanned.scan)
         payloads = _documents(plan, runner, job_id, staging, scanned)
         files = _committed(filesystem, staging, payloads)
@@ -72,7 +72,8 @@ def _sampled(
     return plan.widened(counted.scan), drawn
 
 
-def _sink(plan: FormatPlan, sample: Mapping[str, Any]) -> SinkSpec:
+def sink_of(plan: FormatPlan, sample: Mapping[str, Any] | None = None) -> SinkSpec:
+    """Return the sink that the tasks have; `sample` is what was drawn."""
     options = plan.job.options
     pieces = plan.format.is_document
     values = {
@@ -82,7 +83,7 @@ def _sink(plan: FormatPlan, sample: Mapping[str, Any]) -> SinkSpec:
         "format": document.PIECES if pieces else plan.format.name,
         "compression": "snappy" if pieces else plan.compression,
         "file_size": plan.file_size,
-        "sample": sample,
+        "sample": sample or {},
     }
     return SinkSpec(FORMAT_SINK, values, list(options.partition_columns))
 

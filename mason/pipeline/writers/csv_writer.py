@@ -11,7 +11,8 @@ import pyarrow.csv as pacsv
 import pyarrow.fs as pafs
 
 from mason.pipeline.blocks import read_blocks
-from mason.pipeline.csv_chunks import CHUNK, cut_chunks
+from mason.pipeline.csv_chunks import CHUNK
+from mason.pipeline.csv_splits import count_records
 from mason.pipeline.files import DataFile
 from mason.pipeline.sources import Source, TextSource
 from mason.pipeline.writers.codecs import (
@@ -77,8 +78,7 @@ class CsvFileWriter(FileWriter):
 
 def count_rows(filesystem: pafs.FileSystem, path: str) -> int:
     """Count the records behind the header: line ends outside quotes, as a merge counts what it reads."""
-    blocks = read_blocks(filesystem, DataFile(path, path, 0), CHUNK)
-    return sum(len(chunk.scan.ends) for chunk in cut_chunks(blocks, DELIMITER)) - 1
+    return count_records(read_blocks(filesystem, DataFile(path, path, 0), CHUNK)) - 1
 
 
 def _decode(source: Source, declared: pa.DataType, rows: int) -> pa.Array:
