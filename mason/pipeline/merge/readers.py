@@ -111,9 +111,9 @@ def _read_own(
     filesystem: pafs.FileSystem, file: FileInTask, schema: pa.Schema, columns: Collection[str]
 ) -> Iterator[Batch]:
     """A file that Mason wrote: whatever the format made of its types is taken back."""
-    from mason.pipeline.writers.read_back import read_back
+    from mason.pipeline.writers.read_back import read_back, stored_types
 
-    for batch in _read(filesystem, file, (), schema, columns):
+    for batch in _read(filesystem, file, (), stored_types(file.format, schema), columns):
         found = read_back(file.name, file.format, batch.columns, file.columns, schema, batch.rows, columns)
         yield replace(batch, columns=found)
 

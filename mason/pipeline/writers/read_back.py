@@ -11,6 +11,12 @@ from mason.pipeline.sources import ArrowSource, Source
 from mason.pipeline.writers.output_format import output_format
 
 
+def stored_types(format_: str, schema: pa.Schema) -> pa.Schema:
+    """Return the schema with the types that really stand in a file: a fast parser may expect these."""
+    codec = output_format(format_).codec
+    return pa.schema([pa.field(each.name, codec(each.type).stored) for each in schema])
+
+
 def read_back(
     file: str,
     format_: str,
