@@ -37,7 +37,8 @@ class OpenFile:
     def __init__(self, filesystem: pafs.FileSystem, folder: str, name: str, schema: pa.Schema, kind: FileKind) -> None:
         self._stack = ExitStack()
         make_folders(filesystem, folder, name)
-        self._raw = self._stack.enter_context(filesystem.open_output_stream(f"{folder}/{name}", compression=None))
+        self._filesystem, self._path = filesystem, f"{folder}/{name}"
+        self._raw = self._stack.enter_context(filesystem.open_output_stream(self._path, compression=None))
         self._stream = self._compressed(kind)
         self._writer: FileWriter = kind.format.open(self._stream, schema, kind.compression)
         self.rows = 0
@@ -61,11 +62,14 @@ class OpenFile:
 
     def close(self) -> int:
         """Complete the file and return how large it is."""
-        with self._stack:
+        try:
             self._writer.close()
-            if self._stream is not self._raw:
-                self._stream.close()
-            return int(self._raw.tell())
+        except BaseException:
+            with suppress(Exception):
+                self._stack.close()
+            raise
+        self._stack.close()
+        return int(self._filesystem.get_file_info(self._path).size)
 
     def give_up(self) -> None:
         """Let go of the file as it is: nobody is going to read it, and what went wrong is told already."""
