@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
@@ -44,22 +45,22 @@ def duckdb_tuned(source: str, target: Path) -> Contestant:
     return Contestant("DuckDB COPY, tuned (unordered, a file per thread)", seconds(copy), lambda: make_empty(target))
 
 
-class MasonJob:
-    """Runs a whole job again and again on one warm session, and notes how long its parts took."""
+class Mason:
+    """Runs whole merges on one warm session, and notes how long their parts took."""
 
-    def __init__(self, job: Job, output: Path) -> None:
-        self._job, self._output = job, output
+    def __init__(self, inputs: Path, output: Path) -> None:
+        self.job = MergeJob(str(inputs), str(output))
         self.client = TimedClient(WARM)
         self._plans: list[float] = []
         self._wholes: list[float] = []
 
     def contestant(self) -> Contestant:
-        return Contestant("Mason", seconds(self.run), lambda: remove(self._output))
+        return Contestant("Mason", seconds(self.merge), lambda: remove(Path(self.job.output)))
 
-    def run(self) -> None:
-        """Do the job, with all that belongs to it: sniffing, checks, counting, quarantine, commit and record."""
+    def merge(self) -> None:
+        """Merge, with all that belongs to it: sniffing, checks, counting, quarantine, commit and record."""
         began = time.perf_counter()
-        plan, response = self.client.plan_job(self._job, response=Response())
+        plan, response = self.client.plan_job(self.job.to_job(), response=Response())
         self._plans.append(time.perf_counter() - began)
         self.client.run_job(plan, response=response)
         self._wholes.append(time.perf_counter() - began)
@@ -72,7 +73,7 @@ class MasonJob:
             raise RuntimeError(f"Not a warm server, but {where}.")
 
     def parts(self) -> str:
-        """Return where the time of the quickest run went."""
+        """Return where the time of the quickest merge went."""
         quickest = min(range(len(self._wholes)), key=lambda number: self._wholes[number])
         plan, tasks, whole = self._plans[quickest], self.client.tasks[quickest], self._wholes[quickest]
         return (
@@ -84,12 +85,25 @@ class MasonJob:
         self.client.plain_runner.close()
 
 
-class Mason(MasonJob):
-    """Runs whole merges."""
+class MasonJob:
+    """Runs one job again and again on a warm session."""
 
-    def __init__(self, inputs: Path, output: Path) -> None:
-        self.job = MergeJob(str(inputs), str(output))
-        super().__init__(self.job.to_job(), output)
+    def __init__(self, job: Job) -> None:
+        self.client = TimedClient(WARM)
+        self._job = job
+        self.details: Mapping[str, Any] = {}
+
+    def contestant(self, before: Callable[[], None] = lambda: None) -> Contestant:
+        return Contestant("Mason", seconds(self.run), before)
+
+    def run(self) -> None:
+        """Run the job, with all that belongs to it: the plan, the checks, the commit and the record."""
+        plan, response = self.client.plan_job(self._job, response=Response())
+        record, _ = self.client.run_job(plan, response=response)
+        self.details = record.details
+
+    def close(self) -> None:
+        self.client.plain_runner.close()
 
 
 class TimedClient(SparkExecutionClient):
@@ -117,6 +131,9 @@ class TimedRunner:
         began = time.perf_counter()
         yield from self._runner.run(kernel, tasks)
         self._times.append(time.perf_counter() - began)
+
+    def query(self, content: bytes) -> Iterator[TaskEvent]:
+        return self._runner.query(content)
 
 
 def make_empty(folder: Path) -> None:

@@ -51,11 +51,14 @@ def measure(running: Script, folder: Path) -> Result:
     inputs = folder / "in"
     data.write_parquet_files(inputs, running.bytes(SIZE))
     job = FormatJob(str(inputs), str(folder / "mason"), FormatOptions("csv"))
-    mason = MasonJob(job.to_job(), folder / "mason")
+    mason = MasonJob(job.to_job())
     source = PARQUET.source.format(inputs)
-    plain, tuned, ours = interleaved(
-        [_copy(source, folder / "duckdb"), _copy_tuned(source, folder / "tuned"), mason.contestant()], running.rounds
-    )
+    contestants = [
+        _copy(source, folder / "duckdb"),
+        _copy_tuned(source, folder / "tuned"),
+        mason.contestant(lambda: remove(folder / "mason")),
+    ]
+    plain, tuned, ours = interleaved(contestants, running.rounds)
     mason.close()
     written = [
         Written(plain.label, folder / "duckdb", READ),
@@ -65,7 +68,7 @@ def measure(running: Script, folder: Path) -> Result:
     outputs = proven_equal(written, PARQUET.columns)
     comparisons = [Comparison("Parquet to CSV", ours, rival, limit=AT_MOST) for rival in (plain, tuned)]
     size = data.folder_bytes(inputs)
-    result = Result("format", f"{size / 1e9:.2f} GB in 16 Parquet files", comparisons, outputs, [mason.parts()])
+    result = Result("format", f"{size / 1e9:.2f} GB in 16 Parquet files", comparisons, outputs)
     if running.wants_profile(result):
         plan = plan_format(job)
         (folder / "profile").mkdir()

@@ -37,6 +37,14 @@ GROUPS = (
         "merge",
     ),
     Group(
+        "Explode into flat tables",
+        "Wall time of whole jobs in a process that is running, Mason on a warm Spark, with all that a merge has in it. "
+        "DuckDB reads the records once, numbers them, and writes every table from them with `unnest`; all cores, the "
+        "same codec. Rows of lists are compared by the id of their record, so that any key will do.",
+        ("explode",),
+        "explode",
+    ),
+    Group(
         "Merge beside plain PySpark",
         "The same job as the first above. PySpark has a warm session of `local[*]` in a process of its own.",
         ("merge_csv_pyspark",),

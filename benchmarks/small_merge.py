@@ -59,7 +59,8 @@ def measure(running: Script) -> Result:
     merge = ["operator", "table", "merge", "-c", "bench", "-p", parameters]
     run([MASON, *merge])
     (folder / "bare").mkdir()
-    bare = BareClient.of_the_server(folder)
+    places = (str(folder / "in"), str(folder / "bare" / "all.parquet"))
+    bare = BareClient.of_the_server("bare_client.py", *places, expected=str(ROWS))
     contestants = [
         Contestant("bare Connect client", seconds(bare.run)),
         Contestant("Mason", seconds(lambda: run([MASON, *merge])), lambda: remove(folder / "out")),
@@ -78,24 +79,24 @@ def measure(running: Script) -> Result:
 class BareClient:
     """Runs the bare client against a server, always with the same session id."""
 
-    def __init__(self, port: int, token: str, folder: Path) -> None:
+    def __init__(self, port: int, token: str, program: str, arguments: Sequence[str], expected: str) -> None:
         url = f"sc://localhost:{port}/;session_id={uuid.uuid4()}"
-        arguments = (url, str(folder / "in"), str(folder / "bare" / "all.parquet"))
-        self._command = [sys.executable, str(Path(__file__).parent / "bare_client.py"), *arguments]
+        self._command = [sys.executable, str(Path(__file__).parent / program), url, *arguments]
+        self._expected = expected
         self._environment = {**os.environ, "SPARK_CONNECT_AUTHENTICATE_TOKEN": token}
 
     @classmethod
-    def of_the_server(cls, folder: Path) -> BareClient:
+    def of_the_server(cls, program: str, *arguments: str, expected: str) -> BareClient:
         """Return the client of the one server that Mason has started."""
         (place,) = server_folders(runtime_folder())
         server = ServerRecord.read(place)
         if server is None:
             raise RuntimeError("The warm server has left no word of itself.")
-        return cls(server.port, (place / TOKEN).read_text(encoding="utf-8"), folder)
+        return cls(server.port, (place / TOKEN).read_text(encoding="utf-8"), program, arguments, expected)
 
     def run(self) -> None:
         told = run(self._command, self._environment)
-        if told.strip() != str(ROWS):
+        if told.strip() != self._expected:
             raise RuntimeError(f"The bare client says {told}.")
 
 

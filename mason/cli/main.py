@@ -22,6 +22,7 @@ COMMANDS = {
     "registry": "Shows and changes which version of an operator or workflow is current.",
     "run": "Runs the REST API.",
     "spark": "Shows and stops the Spark server that Mason keeps warm between commands.",
+    "test": "Runs the tests of operators on every configuration that this machine offers.",
     "workflow": "Lists and runs workflows.",
 }
 

@@ -20,6 +20,9 @@ from mason.util.names import IDENTIFIER_RULE, class_name, is_identifier
 from mason.util.problems import Problem
 from mason.util.yaml_file import YamlDocument, YamlProblem, read_yaml
 
+TESTS = "tests"
+"""The folder in an operator's folder that has its tests; see `mason test`."""
+
 MAXIMUM_BYTES = 16 * 1024 * 1024
 _IGNORED = frozenset({"__pycache__"})
 
@@ -103,6 +106,8 @@ def _read_files(folder: Path, kinds: Sequence[DefinitionKind]) -> dict[str, byte
     for place, folders, found in os.walk(folder):
         # A folder inside that has a definition of its own is another registration.
         folders[:] = sorted(name for name in folders if _counts(name) and not _has_any(Path(place) / name, names))
+        if Path(place) == folder and TESTS in folders:
+            folders.remove(TESTS)  # another test is not another version
         for name in sorted(filter(_counts, found)):
             file = Path(place) / name
             if file.is_symlink() or not file.is_file():

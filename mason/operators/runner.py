@@ -20,6 +20,7 @@ from mason.operators.registry import find_operator
 from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
 from mason.state.home import read_state
 from mason.state.models import Registration
+from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from mason.util.redaction import REDACTED
 
@@ -71,8 +72,32 @@ def respond(work: Callable[[Response], OperatorResponse]) -> OperatorResponse:
     return OperatorResponse(response)
 
 
+def prepare_operator(
+    env: MasonEnvironment,
+    store: StateStore,
+    config: ValidConfig,
+    registration: Registration,
+    call: OperatorCall,
+    response: Response,
+) -> PreparedOperator:
+    """Check the parameters of a call and the configuration, and load the operator.
+
+    Raises:
+        MasonError: the parameters or the configuration do not allow it.
+    """
+    response.redactor = config.redactor
+    spec = OperatorSpec.of(registration.definition)
+    parameters = validate_parameters(spec.parameters, call.given, call.base, call.base_name)
+    response.redactor.learn(parameters.secrets)
+    accepted = spec.narrow(config)
+    operator = load_operator(env, store, registration)
+    return PreparedOperator(env, accepted, parameters, registration, operator, response)
+
+
 @dataclass(frozen=True)
-class _Prepared:
+class PreparedOperator:
+    """An operator with all that it needs: checked, loaded, and not yet run."""
+
     env: MasonEnvironment
     config: ValidConfig
     parameters: ValidatedParameters
@@ -106,14 +131,9 @@ class _Prepared:
         }
 
 
-def _prepare(env: MasonEnvironment, call: OperatorCall, response: Response) -> _Prepared:
+def _prepare(env: MasonEnvironment, call: OperatorCall, response: Response) -> PreparedOperator:
     store = read_state(env)
     config = use_configuration(env, call.config_id)
     response.redactor = config.redactor
     registration = find_operator(store, call.namespace, call.command, call.digest)
-    spec = OperatorSpec.of(registration.definition)
-    parameters = validate_parameters(spec.parameters, call.given, call.base, call.base_name)
-    response.redactor.learn(parameters.secrets)
-    accepted = spec.narrow(config)
-    operator = load_operator(env, store, registration)
-    return _Prepared(env, accepted, parameters, registration, operator, response)
+    return prepare_operator(env, store, config, registration, call, response)

@@ -13,12 +13,19 @@ LONGEST_RECORD = 512 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Chunk:
-    """Whole records in UTF-8. `offset` is where they begin in the (decoded) file; `is_last`: nothing follows."""
+    """Whole records in UTF-8. `offset` is where they begin in the (decoded) file; `is_last`: nothing follows.
 
-    text: bytes
+    `read` is what the records were found in: behind them stands the beginning of the next one, if there is one.
+    """
+
+    read: bytes
     scan: Scan
     offset: int
     is_last: bool
+
+    @property
+    def text(self) -> memoryview:
+        return memoryview(self.read)[: self.scan.end]
 
 
 def cut_chunks(blocks: Iterable[bytes], delimiter: str, *, offset: int = 0, size: int = CHUNK) -> Iterator[Chunk]:
@@ -29,18 +36,17 @@ def cut_chunks(blocks: Iterable[bytes], delimiter: str, *, offset: int = 0, size
     """
     rest, needed = b"", size
     for block in blocks:
-        rest += block
+        rest = rest + block if rest else block
         if len(rest) < needed:
             continue
         scan = scan_records(rest, delimiter, final=False)
         if not scan.end and len(rest) < LONGEST_RECORD:
             needed = len(rest) * 2  # scanning it anew with every block would take forever
             continue
-        end = scan.end or len(rest)
         # Behind the last whole record a quote may be open: that is the next chunk's affair.
         whole = replace(scan, open_quote=False) if scan.end else scan_records(rest, delimiter, final=True)
-        yield Chunk(rest[:end], whole, offset, False)
-        offset += end
-        rest, needed = rest[end:], size
+        yield Chunk(rest, whole, offset, False)
+        offset += whole.end
+        rest, needed = rest[whole.end :], size
     if rest:
         yield Chunk(rest, scan_records(rest, delimiter, final=True), offset, True)

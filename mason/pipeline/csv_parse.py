@@ -6,7 +6,7 @@ where the two differ, or a quote stands where none belongs, the chunk is read ag
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,9 @@ import pyarrow.csv as pacsv
 from mason.pipeline.csv_chunks import Chunk
 from mason.pipeline.csv_records import QUOTED_EMPTY, ExactRecord, split_exactly
 from mason.pipeline.record_scan import blank_records
+
+TRUE, FALSE = ["true", "True", "TRUE"], ["false", "False", "FALSE"]
+_ALL_TEXT: Mapping[int, pa.DataType] = {}
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,11 @@ class ParsedChunk:
     def __post_init__(self) -> None:
         assert len(self.indices) + len(self.bad) == self.records
 
+    def without_first(self, rows: int) -> ParsedChunk:
+        """Return what comes after some rows."""
+        columns = [column.slice(rows) for column in self.columns]
+        return ParsedChunk(columns, self.indices[rows:], self.bad, self.records - rows)
+
 
 def parse_chunk(chunk: Chunk, dialect: Dialect) -> ParsedChunk:
     """Return the rows of a chunk and the records that are none."""
@@ -61,47 +69,70 @@ def parse_chunk(chunk: Chunk, dialect: Dialect) -> ParsedChunk:
 
 
 def _parse_fast(chunk: Chunk, dialect: Dialect) -> ParsedChunk | None:
-    blank = blank_records(chunk.text, chunk.scan) if dialect.width > 1 else np.zeros(len(chunk.scan.ends), dtype=bool)
-    wanted = np.flatnonzero(~blank)
-    if dialect.width == 1 and bool(blank_records(chunk.text, chunk.scan).any()):
-        return None  # Arrow passes over blank lines, which are nulls in a file of one column
     ragged: list[Any] = []
 
     def set_aside(row: Any) -> str:
         ragged.append(row)
         return "skip"
 
+    table = read_table(chunk.text, dialect, invalid_row_handler=set_aside)
+    if table is None or any(row.number is None for row in ragged):
+        return None
+    wanted = _without_blank(chunk, dialect, table.num_rows + len(ragged))
+    if wanted is None:
+        return None
+    numbers = np.array([row.number - 1 for row in ragged], dtype=np.int64)
+    bad = [BadRecord(int(wanted[row.number - 1]), _ragged(row.actual_columns, dialect), row.text) for row in ragged]
+    return ParsedChunk(columns_of(table), np.delete(wanted, numbers), bad, len(wanted))
+
+
+def read_table(
+    text: memoryview, dialect: Dialect, types: Mapping[int, pa.DataType] = _ALL_TEXT, **options: Any
+) -> pa.Table | None:
+    """Return what Arrow makes of a text, or None where it gives up. Columns are text where no other type is asked for.
+
+    An unquoted empty field is null, and so are the words that the dialect names.
+    """
+    names = [str(number) for number in range(dialect.width)]
     try:
-        table = pacsv.read_csv(
-            pa.BufferReader(chunk.text),
-            read_options=pacsv.ReadOptions(
-                use_threads=False, block_size=len(chunk.text) + 1, column_names=_names(dialect.width)
-            ),
-            parse_options=pacsv.ParseOptions(
-                delimiter=dialect.delimiter, newlines_in_values=True, invalid_row_handler=set_aside
-            ),
+        return pacsv.read_csv(
+            pa.BufferReader(text),
+            read_options=pacsv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=names),
+            parse_options=pacsv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True, **options),
             convert_options=pacsv.ConvertOptions(
-                column_types={name: pa.string() for name in _names(dialect.width)},
+                column_types={name: types.get(number, pa.string()) for number, name in enumerate(names)},
                 null_values=["", *dialect.nulls],
+                true_values=TRUE,
+                false_values=FALSE,
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
             ),
         )
     except pa.ArrowInvalid:
         return None
-    if table.num_rows + len(ragged) != len(wanted) or any(row.number is None for row in ragged):
+
+
+def columns_of(table: pa.Table) -> list[pa.Array]:
+    """Return the columns of a table, each in one piece."""
+    return [each.chunk(0) if each.num_chunks == 1 else each.combine_chunks() for each in table.columns]
+
+
+def _without_blank(chunk: Chunk, dialect: Dialect, rows: int) -> npt.NDArray[np.int64] | None:
+    """The indices of the records that are no blank lines, which Arrow passes over; None if these are not its rows.
+
+    In a file of one column a blank line is a null.
+    """
+    if rows == chunk.scan.records:
+        return np.arange(rows)
+    if dialect.width == 1:
         return None
-    numbers = np.array([row.number - 1 for row in ragged], dtype=np.int64)
-    good = np.ones(len(wanted), dtype=bool)
-    good[numbers] = False
-    bad = [BadRecord(int(wanted[row.number - 1]), _ragged(row.actual_columns, dialect), row.text) for row in ragged]
-    columns = [each.chunk(0) if each.num_chunks == 1 else each.combine_chunks() for each in table.columns]
-    return ParsedChunk(columns, wanted[good], bad, len(wanted))
+    wanted = np.flatnonzero(~blank_records(chunk.text, chunk.scan))
+    return wanted if len(wanted) == rows else None
 
 
 def _parse_carefully(chunk: Chunk, dialect: Dialect) -> ParsedChunk:
     """By the tokenizer, which knows that a quote only opens at the beginning of a field."""
-    text = chunk.text.decode("utf-8", errors="surrogateescape")
+    text = str(chunk.text, "utf-8", errors="surrogateescape")
     rows: list[ExactRecord] = []
     indices, bad = [], []
     for index, record in enumerate(split_exactly(text, dialect.delimiter)):
@@ -149,7 +180,3 @@ def _quoted_if_needed(field: str, delimiter: str) -> str:
     if field == QUOTED_EMPTY or not any(mark in field for mark in (delimiter, '"', "\n")):
         return field
     return '"' + field.replace('"', '""') + '"'
-
-
-def _names(width: int) -> list[str]:
-    return [str(number) for number in range(width)]

@@ -12,7 +12,8 @@ from itertools import accumulate
 import numpy as np
 import pyarrow.fs as pafs
 
-from mason.pipeline.record_scan import has_stray_quotes, line_ends, quotes_in
+from mason.pipeline import byte_bits
+from mason.pipeline.record_scan import has_stray_quotes, quotes_in, record_ends
 
 _BLOCK = 16 * 1024 * 1024
 _LOOK = 256 * 1024
@@ -63,12 +64,12 @@ def number_of_records(filesystem: pafs.FileSystem, path: str, until: int) -> int
 
 def count_records(blocks: Iterable[bytes]) -> int:
     """Return how many records, a header and blank lines included, end in text that comes block by block."""
-    parity, records = 0, 0
+    before, records = 0, 0
     for block in blocks:
         content = np.frombuffer(block, dtype=np.uint8)
-        quotes = quotes_in(block, content)
-        records += len(line_ends(content, quotes, parity))
-        parity = (parity + len(quotes)) % 2
+        quotes = quotes_in(content)
+        records += byte_bits.count(record_ends(content, quotes, inside=before % 2 == 1))
+        before += byte_bits.count(quotes)
     return records
 
 
@@ -79,17 +80,18 @@ def _count_quotes(filesystem: pafs.FileSystem, path: str, start: int, end: int) 
 
 def _cut_behind(filesystem: pafs.FileSystem, path: str, target: int, quotes: int, delimiter: str) -> int | None:
     """The first place at or behind a target where a record begins; none if a quote there is where none belongs."""
-    base, parity = target, quotes
+    base, before = target, quotes
     info = filesystem.get_file_info(path)
     for block in _blocks(filesystem, path, target, info.size, _LOOK):
         content = np.frombuffer(block, dtype=np.uint8)
-        found = quotes_in(block, content)
-        if has_stray_quotes(content[1:-1], found[(found > 0) & (found < len(content) - 1)] - 1, delimiter):
+        within = content[1:-1]  # what stands before and behind the block is not known
+        if len(within) and has_stray_quotes(within, delimiter):
             return None
-        ends = line_ends(content, found, parity)
+        found = quotes_in(content)
+        ends = byte_bits.positions(record_ends(content, found, inside=before % 2 == 1))
         if len(ends):
-            return base + int(ends[0])
-        parity += len(found)
+            return base + int(ends[0]) + 1
+        before += byte_bits.count(found)
         base += len(block)
     return base
 

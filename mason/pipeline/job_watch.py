@@ -73,6 +73,15 @@ class JobWatch:
         if tasks:
             self._tell()
 
+    def begin_query(self) -> None:
+        """Say that the engine is asked a query now."""
+        self.note("Running a query.")
+        self._look_up()
+
+    def end_query(self) -> None:
+        """Count what a query has read as done: its engine does not tell by how much."""
+        self._tally.note_all()
+
     def heard(self, event: TaskEvent) -> None:
         """Count what the runner yielded.
 
@@ -174,14 +183,14 @@ class _WatchedRunner:
                     yield event
 
     def query(self, content: bytes) -> Iterator[TaskEvent]:
-        self._watch.begin(1)
+        self._watch.begin_query()
         with until_closed(self._runner.query(content)) as events:
             for event in events:
                 if isinstance(event, tuple):
                     yield event
                 else:
                     self._watch.heard(None)  # how many tasks a query has is its engine's affair
-        self._watch.heard((0, b""))
+        self._watch.end_query()
 
 
 def reconciled(record: Record) -> JobRecord:

@@ -36,6 +36,8 @@ def read_json(name: str, texts: Iterator[str], budget: Budget, *, claims_lines: 
     buffer.skip(_BLANK)
     if buffer.is_exhausted():
         return None
+    while "\n" not in buffer.text and not buffer.at_end and len(buffer.text) < budget.most:
+        buffer.read_on()  # a record may be longer than a block
     lines = _is_lines(buffer.text)
     source = _Lines(buffer) if lines else _Elements(buffer)
     columns, count = _classify(buffer, source.take, budget)

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json as pajson
 
+from mason.pipeline import byte_bits
 from mason.pipeline.given_types import Fitted, fit_given_text
 from mason.pipeline.json_values import NotAnObject, load_object
 from mason.pipeline.sources import Source, ValueSource
@@ -143,7 +144,7 @@ def _count_objects(text: bytes) -> tuple[int, int]:
     beginning of the next one would be a mistake.
     """
     content = np.frombuffer(text, dtype=np.uint8)
-    ends = np.flatnonzero(content == _NEWLINE)
+    ends = byte_bits.positions(byte_bits.find(content, _NEWLINE))
     if not text.endswith(b"\n"):
         ends = np.append(ends, len(text))
     starts = np.concatenate([[0], ends[:-1] + 1])

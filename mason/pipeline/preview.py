@@ -15,8 +15,8 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from mason.pipeline.columns import chosen_columns
+from mason.pipeline.merge.batches import Batch
 from mason.pipeline.merge.planned_file import PlannedFile
-from mason.pipeline.merge.readers import Batch
 from mason.pipeline.sources import ArrowSource, Source
 from mason.pipeline.table_view import TableView
 from mason.util.json_text import json_value

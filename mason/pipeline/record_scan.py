@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-_QUOTE, _NEWLINE, _RETURN = b'"'[0], b"\n"[0], b"\r"[0]
+from mason.pipeline import byte_bits
+from mason.pipeline.byte_bits import Bits, Content, Positions
 
-Positions = npt.NDArray[np.int64]
+_QUOTE, _NEWLINE, _RETURN = b'"\n\r'
 
 
 @dataclass(frozen=True)
 class Scan:
     """The records of a text that begins at a record's start.
 
-    `ends` are the positions after each record's line end, a last one without line end included where the text is
-    final. `has_stray_quotes`: a quote stands where none belongs, so that the ends cannot be trusted. `open_quote`: a
-    quote is not closed at the end of the text.
+    `records` is how many they are, and `end` the position after them. `lines` are the line ends outside quotes, and
+    `quotes` is how many quotes there are in the records.
+    `has_stray_quotes`: a quote stands where none belongs, so that the ends cannot be trusted. `open_quote`: a quote is
+    not closed at the end of the text.
     """
 
-    ends: Positions
+    records: int
+    end: int
+    lines: Bits
+    quotes: int = 0
     has_stray_quotes: bool = False
     open_quote: bool = False
 
-    @property
-    def end(self) -> int:
-        """The position after the last record."""
-        return int(self.ends[-1]) if len(self.ends) else 0
+    @cached_property
+    def ends(self) -> Positions:
+        """The positions after each record, a last one without line end included where the text is final."""
+        ends = byte_bits.positions(self.lines) + 1
+        return ends if len(ends) == self.records else np.append(ends, self.end)
 
 
 def scan_records(text: bytes, delimiter: str, *, final: bool) -> Scan:
@@ -37,29 +44,34 @@ def scan_records(text: bytes, delimiter: str, *, final: bool) -> Scan:
     Unless `final`, more text is to come: what follows the last line end is no record yet.
     """
     content = np.frombuffer(text, dtype=np.uint8)
-    quotes = quotes_in(text, content)
-    ends = line_ends(content, quotes)
-    open_quote = len(quotes) % 2 == 1
-    if final and len(text) > (ends[-1] if len(ends) else 0):
-        ends = np.append(ends, len(text))
-    return Scan(ends, has_stray_quotes(content, quotes, delimiter), open_quote)
+    lines = byte_bits.find(content, _NEWLINE)
+    if b'"' not in text:
+        return Scan(*_count(lines, text, final=final), lines)
+    quotes = quotes_in(content)
+    ends = lines & ~byte_bits.between(quotes)
+    records, end = _count(ends, text, final=final)
+    total = byte_bits.count(quotes)
+    is_stray = _has_stray_quotes(content, quotes, lines, delimiter)
+    return Scan(records, end, ends, total - text.count(b'"', end), is_stray, total % 2 == 1)
 
 
-def quotes_in(text: bytes, content: npt.NDArray[np.uint8]) -> Positions:
+def _count(lines: Bits, text: bytes, *, final: bool) -> tuple[int, int]:
+    """How many records there are, and where the last one ends."""
+    records, end = byte_bits.count(lines), byte_bits.last(lines) + 1
+    return (records + 1, len(text)) if final and len(text) > end else (records, end)
+
+
+def quotes_in(content: Content) -> Bits:
     """Return where the quotes are."""
-    return np.flatnonzero(content == _QUOTE) if b'"' in text else np.empty(0, dtype=np.int64)
+    return byte_bits.find(content, _QUOTE)
 
 
-def line_ends(content: npt.NDArray[np.uint8], quotes: Positions, before: int = 0) -> Positions:
-    """Return the positions after the line ends outside quotes; `before` is how many quotes stand before the text."""
-    ends: Positions = np.flatnonzero(content == _NEWLINE)
-    if len(quotes) or before % 2:
-        # A line end is inside quotes when an odd number of quotes stands before it.
-        ends = ends[(np.searchsorted(quotes, ends) + before) % 2 == 0]
-    return ends + 1
+def record_ends(content: Content, quotes: Bits, *, inside: bool) -> Bits:
+    """Return the line ends outside quotes; `inside`: the text begins within them."""
+    return byte_bits.find(content, _NEWLINE) & ~byte_bits.between(quotes, inside=inside)
 
 
-def blank_records(text: bytes, scan: Scan) -> npt.NDArray[np.bool_]:
+def blank_records(text: memoryview, scan: Scan) -> npt.NDArray[np.bool_]:
     """Say of each record whether it is a blank line."""
     blank: npt.NDArray[np.bool_] = np.zeros(len(scan.ends), dtype=bool)
     lengths = np.diff(scan.ends, prepend=0)
@@ -69,14 +81,14 @@ def blank_records(text: bytes, scan: Scan) -> npt.NDArray[np.bool_]:
     return blank
 
 
-def has_stray_quotes(content: npt.NDArray[np.uint8], quotes: Positions, delimiter: str) -> bool:
+def has_stray_quotes(content: Content, delimiter: str) -> bool:
     """Say whether some quote is neither at the beginning of a field, nor at its end, nor beside another quote."""
-    if not len(quotes):
-        return False
-    mark = delimiter.encode()[-1]
-    before = content[np.maximum(quotes - 1, 0)]
-    after = content[np.minimum(quotes + 1, len(content) - 1)]
-    begins = (quotes == 0) | (before == mark) | (before == _NEWLINE)
-    ends = (quotes == len(content) - 1) | (after == mark) | (after == _NEWLINE) | (after == _RETURN)
-    beside = (before == _QUOTE) | (after == _QUOTE)
-    return not bool(np.all(begins | ends | beside))
+    return _has_stray_quotes(content, quotes_in(content), byte_bits.find(content, _NEWLINE), delimiter)
+
+
+def _has_stray_quotes(content: Content, quotes: Bits, lines: Bits, delimiter: str) -> bool:
+    marks = quotes | lines | byte_bits.find(content, delimiter.encode()[-1])
+    begins = byte_bits.after(marks) | byte_bits.single(0, marks)
+    ends = byte_bits.before(marks) | byte_bits.single(len(content) - 1, marks)
+    doubtful = quotes & ~(begins | ends)
+    return bool(doubtful.any() and (doubtful & ~byte_bits.before(byte_bits.find(content, _RETURN))).any())

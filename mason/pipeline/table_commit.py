@@ -63,6 +63,11 @@ class CommitRecord:
         """The format of the files."""
         return str(self.details.get(FORMAT, "parquet"))
 
+    @property
+    def place(self) -> str:
+        """The file that keeps the record, below the table's folder."""
+        return f"{_COMMITS}/{self.number:08}-{self.id}.json"
+
     def to_dict(self) -> dict[str, Any]:
         return {**self.__dict__, "files": [each.__dict__ for each in self.files]}
 
@@ -231,7 +236,7 @@ class TableFolder:
             rows=sum(each.rows for each in files),
             created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
         )
-        place = staging / _COMMITS / f"{completed.number:08}-{record.id}.json"
+        place = staging / completed.place
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(json.dumps(completed.to_dict(), indent=1))
         (staging / _OWNER).unlink()

@@ -162,7 +162,9 @@ def _link_all(version: Version, staging: Path) -> None:
     assert version.folder is not None
     quarantine = (version.folder / OWN_FOLDER / "quarantine").glob("*")
     paths = [version.folder / each.path for each in version.commit.files]
-    for file in [*paths, *quarantine]:
+    tables = version.commit.details.get("tables", {}).values()  # of an explode: each has a folder, and a record in it
+    below = [file for each in tables for file in (version.folder / each["folder"]).rglob("*") if file.is_file()]
+    for file in dict.fromkeys([*paths, *quarantine, *below]):
         place = staging / file.relative_to(version.folder)
         place.parent.mkdir(parents=True, exist_ok=True)
         os.link(file, place)

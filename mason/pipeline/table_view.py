@@ -11,10 +11,11 @@ import pyarrow.fs as pafs
 from mason.errors import Unprocessable
 from mason.pipeline.formats import FORMATS
 from mason.pipeline.merge.base import BaseTable
+from mason.pipeline.merge.batches import Batch
 from mason.pipeline.merge.job import MergeJob, MergeOptions
 from mason.pipeline.merge.plan import MergePlan, plan_merge
 from mason.pipeline.merge.planned_file import PlannedFile
-from mason.pipeline.merge.readers import Batch, read_batches
+from mason.pipeline.merge.readers import read_batches
 from mason.pipeline.merge.task import FileInTask
 from mason.pipeline.table_commit import CommitRecord, open_table
 

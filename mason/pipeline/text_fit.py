@@ -24,6 +24,10 @@ _NUMBER = r"^(0|-?[1-9][0-9]*|-?(0|[1-9][0-9]*)\.[0-9]+)$"
 _NAIVE = NAIVE_TEXT
 _ZONED = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 
+_REPETITIONS_THAT_PAY = 2
+_TOO_FEW_TO_TELL = 1_000
+_ENOUGH_TO_TELL = 32_768
+
 
 def fit_text(values: pa.Array, target: pa.DataType, timezone: str = "") -> pa.Array | None:
     """Return the text as values of the type, or None when some of it is not exactly of that type.
@@ -33,6 +37,14 @@ def fit_text(values: pa.Array, target: pa.DataType, timezone: str = "") -> pa.Ar
     """
     if pa.types.is_string(target):
         return values
+    if _is_costly(target) and _repeat(values):
+        encoded = values.dictionary_encode()
+        fitted = _fit(encoded.dictionary, target, timezone)
+        return None if fitted is None else fitted.take(encoded.indices)
+    return _fit(values, target, timezone)
+
+
+def _fit(values: pa.Array, target: pa.DataType, timezone: str) -> pa.Array | None:
     if timezone and target == INSTANT:
         return _fit_clocks(values, timezone)
     if pa.types.is_decimal(target):
@@ -55,6 +67,16 @@ def fits(value: str, target: pa.DataType) -> bool:
     """Say whether one text is a value of the type: by the rules for text, or since a wider type holds it."""
     found = storable(decide(classify([value])))
     return found == target or fit_text(pa.array([value]), target) is not None
+
+
+def _is_costly(target: pa.DataType) -> bool:
+    """Say whether looking at a text of this type takes longer than finding out that it was there before."""
+    return bool(pa.types.is_decimal(target) or pa.types.is_floating(target) or target == INSTANT)
+
+
+def _repeat(values: pa.Array) -> bool:
+    some = values.slice(0, _ENOUGH_TO_TELL)
+    return len(some) >= _TOO_FEW_TO_TELL and pc.count_distinct(some).as_py() * _REPETITIONS_THAT_PAY <= len(some)
 
 
 def _fit_clocks(values: pa.Array, timezone: str) -> pa.Array | None:

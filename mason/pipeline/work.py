@@ -68,6 +68,8 @@ def job_types() -> Sequence[str]:
 # Named, not imported: a command loads only what its own job needs.
 _PLANNERS = {
     "dedupe": "mason.pipeline.dedupe.job:DedupeWork",
+    "explode": "mason.pipeline.explode.work:ExplodeWork",
+    "diff": "mason.pipeline.diff.job:DiffWork",
     "format": "mason.pipeline.format.work:FormatWork",
     "merge": "mason.pipeline.merge.work:MergeWork",
     "query": "mason.pipeline.sql.job:QueryWork",

@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 
 import mason.pipeline.json_parse as json_parse
 import mason.pipeline.line_splits as line_splits
-import mason.pipeline.merge.readers as readers
+import mason.pipeline.merge.json_batches as json_batches
+import mason.pipeline.merge.text_blocks as text_blocks
 from mason.pipeline.json_parse import ParsedLines, cut_lines, parse_lines
+from mason.pipeline.merge.batches import Batch
 from mason.pipeline.merge.readers import read_batches
 from mason.pipeline.merge.task import FileInTask
 from mason.pipeline.rejects import Reject
@@ -402,7 +404,8 @@ def test_a_merge_of_lines_in_many_chunks_is_the_lines(merge: Merge, patch: pytes
         for number in range(3_000)
     ]
     merge.given("a.jsonl", "\n".join(json.dumps(each) for each in records))
-    patch.setattr(readers, "BLOCK", 10_000)
+    patch.setattr(text_blocks, "BLOCK", 10_000)
+    patch.setattr(json_batches, "BLOCK", 10_000)
     taken = watched(patch)
 
     assert merge.rows() == records
@@ -417,8 +420,9 @@ def assert_same(file: FileInTask, schema: pa.Schema, block: int = 1 << 20) -> No
 def read(file: FileInTask, schema: pa.Schema, block: int = 1 << 20, misses: int = 1_000) -> Outcome:
     outcome = Outcome()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(readers, "BLOCK", block)
-        patch.setattr(readers, "MOST_MISSES", misses)
+        patch.setattr(text_blocks, "BLOCK", block)
+        patch.setattr(json_batches, "BLOCK", block)
+        patch.setattr(json_batches, "MOST_MISSES", misses)
         for batch in read_batches(LOCAL, file, [], schema):
             outcome.rows += batch.rows
             outcome.records += batch.records
@@ -428,7 +432,7 @@ def read(file: FileInTask, schema: pa.Schema, block: int = 1 << 20, misses: int 
     return outcome
 
 
-def take_columns(outcome: Outcome, file: FileInTask, batch: readers.Batch, schema: pa.Schema) -> None:
+def take_columns(outcome: Outcome, file: FileInTask, batch: Batch, schema: pa.Schema) -> None:
     missing = ValueSource([None] * batch.rows)
     for column in schema:
         source = batch.columns.get(column.name, missing)
@@ -466,7 +470,7 @@ def watched(patch: pytest.MonkeyPatch) -> list[ParsedLines | None]:
         said.append(parse_lines(text, targets, others))
         return said[-1]
 
-    patch.setattr(readers, "parse_lines", parse)
+    patch.setattr(json_batches, "parse_lines", parse)
     return said
 
 

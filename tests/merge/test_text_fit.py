@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mason.pipeline.decimal_text import are_plain
 from mason.pipeline.text_fit import fit_text
 from mason.pipeline.text_types import classify
-from mason.pipeline.types import decide, storable
+from mason.pipeline.types import INSTANT, decide, storable
 
 NUMBERS = st.one_of(
     st.integers(-(2**65), 2**65).map(str),
@@ -99,3 +99,24 @@ def test_decimals_are_called_plain_only_when_they_come_back_letter_by_letter(
 
     if are_plain(texts, decimals):
         assert [None if each is None else str(each) for each in decimals.to_pylist()] == column
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.one_of(st.none(), NUMBERS, TIMES), min_size=1, max_size=4),
+    st.sampled_from([pa.decimal128(18, 2), pa.decimal128(38, 8), pa.float64(), INSTANT]),
+    st.sampled_from(["", "Europe/Berlin"]),
+)
+@example(["1.50", None, "007"], pa.decimal128(18, 2), "")
+@example(["1.50", None, "-2.25"], pa.decimal128(18, 2), "")
+def test_values_that_repeat_fit_as_each_of_them_does(
+    column: list[str | None], target: pa.DataType, timezone: str
+) -> None:
+    each = [fit_text(pa.array([value], pa.string()), target, timezone) for value in column]
+
+    fitted = fit_text(pa.array(column * 1000, pa.string()), target, timezone)
+
+    if any(one is None for one in each):
+        assert fitted is None
+    else:
+        assert fitted is not None and fitted == pa.concat_arrays(each * 1000)

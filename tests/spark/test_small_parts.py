@@ -111,6 +111,32 @@ def test_the_archive_of_the_same_code_has_the_same_name(tmp_path: Path) -> None:
     assert {"mason/__init__.py", "mason/pipeline/tasks.py"} <= set(zipfile.ZipFile(first).namelist())
 
 
+def test_a_module_in_the_archive_is_not_compiled_again_by_the_same_python(tmp_path: Path) -> None:
+    archive = write_archive(tmp_path, "mason.pipeline.tasks:kernel_named")
+
+    assert imported_from(archive) == "tasks.pyc"
+
+
+def test_another_python_takes_the_sources_in_the_archive(tmp_path: Path) -> None:
+    archive = write_archive(tmp_path, "mason.pipeline.tasks:kernel_named")
+    other = tmp_path / "other.zip"
+    with zipfile.ZipFile(archive) as before, zipfile.ZipFile(other, "w") as after:
+        for name in before.namelist():
+            content = before.read(name)
+            after.writestr(name, b"\0\0\r\n" + content[4:] if name.endswith(".pyc") else content)
+
+    assert imported_from(other) == "tasks.py"
+
+
+def imported_from(archive: Path) -> str:
+    """The file that a new process, which knows no other Mason, imports a module from."""
+    code = f"import sys; sys.path.insert(0, {str(archive)!r}); import mason.pipeline.tasks as t; print(t.__file__)"
+    done = subprocess.run([sys.executable, "-I", "-c", code], check=True, capture_output=True, text=True, timeout=60)
+    place = Path(done.stdout.strip())
+    assert archive in place.parents
+    return place.name
+
+
 @pytest.mark.parametrize("variable", ["CI", "MASON_SCHEDULED"])
 def test_no_server_is_kept_in_ci_and_scheduled_tasks_unless_told(variable: str, tmp_path: Path) -> None:
     assert keeps_warm("auto", {}, tmp_path)

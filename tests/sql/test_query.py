@@ -310,6 +310,9 @@ def test_any_name_of_a_column_can_be_asked_for(database: Database, name: str) ->
     spelled = "`" + name.replace("`", "``") + "`"
     assert database.rows(f"select {spelled} from t order by 1") == [{name: 1}, {name: 2}]
     assert answers(database, f"select sum(t.{spelled}) s from t") == [(3,)]
+    database.ask(f"select {spelled} from t", output=str(database.root / "again"))
+    database.tables["again"] = str(database.root / "again")
+    assert database.rows("select * from again order by 1") == [{name: 1}, {name: 2}]
 
 
 def test_sql_in_the_names_of_columns_is_a_name(database: Database) -> None:

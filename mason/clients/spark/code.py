@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import marshal
 import os
 import sys
 import sysconfig
@@ -14,6 +15,7 @@ from pathlib import Path
 import mason
 
 PACKAGE = Path(mason.__file__).parent
+_HASHED = 0b01  # PEP 552: by hash, unchecked
 
 
 def code_digest() -> str:
@@ -55,11 +57,30 @@ def write_archive(folder: Path, kernel: str) -> Path:
     draft = folder / "code.zip"
     with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
         for file, name in _sources(names):
-            # A fixed date, so that the same code is the same file.
-            archive.writestr(zipfile.ZipInfo(name), file.read_bytes(), zipfile.ZIP_DEFLATED)
+            _add(archive, name, file.read_bytes())
     final = folder / f"mason-{hashlib.sha256(draft.read_bytes()).hexdigest()[:16]}.zip"
     draft.rename(final)
     return final
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    """Add a file with a fixed date, so that the same code is the same archive; a module with its compiled form.
+
+    From an archive Python keeps nothing that it has compiled: every worker would compile all of Mason anew.
+    """
+    archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+    if name.endswith(".py"):
+        archive.writestr(zipfile.ZipInfo(f"{name}c"), _compiled(name, content), zipfile.ZIP_DEFLATED)
+
+
+def _compiled(name: str, source: bytes) -> bytes:
+    """Return a module as Python caches it, with a hash instead of a date, which nobody is to check.
+
+    A worker with another version of Python passes over it and compiles the source beside it.
+    """
+    code = compile(source, name, "exec", dont_inherit=True)
+    flags = _HASHED.to_bytes(4, "little")
+    return importlib.util.MAGIC_NUMBER + flags + importlib.util.source_hash(source) + marshal.dumps(code)
 
 
 def _sources(names: Iterable[str]) -> Iterator[tuple[Path, str]]:

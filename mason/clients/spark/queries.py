@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -58,7 +58,10 @@ def written_frame(frame: DataFrame, query: SqlQuery, output: Output) -> DataFram
     """Return the pieces of a result, each written by the task that has its rows."""
     spark = frame.sparkSession
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 100_000)
-    return frame.mapInArrow(partial(_write_rows, query.storage, output), RESULT_SCHEMA)
+    names = frame.columns
+    # Spark looks the columns up by their names once more, and trips over dots and backticks in them.
+    plain = frame.toDF(*[f"c{number}" for number in range(len(names))])
+    return plain.mapInArrow(partial(_write_rows, query.storage, output, names), RESULT_SCHEMA)
 
 
 def _table_frame(spark: SparkSession, storage: str, table: SqlTable) -> DataFrame:
@@ -94,11 +97,13 @@ def _uri(storage: str, path: str) -> str:
     return f"{storage.removesuffix('/')}{path}" if storage.startswith("file:") else path
 
 
-def _write_rows(storage: str, output: Output, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _write_rows(
+    storage: str, output: Output, names: Sequence[str], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     """Write the rows of one partition; what Spark calls through `mapInArrow`."""
     number = _partition()
     try:
-        failed, payload = False, _write(storage, output, number, batches).to_bytes()
+        failed, payload = False, _write(storage, output, number, _renamed(batches, names)).to_bytes()
     except MasonError as error:
         failed, payload = True, encode_failure(error)
     yield pa.record_batch(
@@ -120,6 +125,10 @@ def _write(storage: str, output: Output, number: int, batches: Iterator[pa.Recor
             sink.write(batch if batch.schema.equals(schema) else batch.cast(schema))
             rows += batch.num_rows
     return Piece(rows, list(sink.files), sink.result())
+
+
+def _renamed(batches: Iterator[pa.RecordBatch], names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    return (batch.rename_columns(names) for batch in batches)
 
 
 def _chain(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

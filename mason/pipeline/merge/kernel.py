@@ -17,8 +17,9 @@ import pyarrow.fs as pafs
 from mason.errors import UnreadableFile
 from mason.pipeline.evidence_json import decode_schema, encode
 from mason.pipeline.given_types import told
+from mason.pipeline.merge.batches import Batch, CannotBeCut
 from mason.pipeline.merge.numbering import COUNTED_FROM
-from mason.pipeline.merge.readers import Batch, CannotBeCut, read_batches
+from mason.pipeline.merge.readers import read_batches
 from mason.pipeline.merge.task import FileInTask, MergeTask, TaskResult
 from mason.pipeline.rejects import Reject
 from mason.pipeline.sinks import Sink, SinkPlace, open_sink

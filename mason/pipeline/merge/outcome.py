@@ -147,8 +147,10 @@ def check_sums(sums: Sums) -> None:
         )
 
 
-def check_share(filesystem: pafs.FileSystem, options: MergeOptions, sums: Sums, quarantine: Sequence[str]) -> None:
-    """See that what does not fit is an exception and not the rule.
+def check_share(
+    filesystem: pafs.FileSystem, options: MergeOptions, sums: Sums, quarantine: Sequence[str], remedy: str = ""
+) -> None:
+    """See that what does not fit is an exception and not the rule. `remedy` is for who has no such options as a merge.
 
     Raises:
         TooManyBadRecords: more than the stated share of all records, or of a column's values, is bad.
@@ -165,8 +167,7 @@ def check_share(filesystem: pafs.FileSystem, options: MergeOptions, sums: Sums, 
     if sums.quarantined > limit or (sums.quarantined and options.on_bad_record is OnBadRecord.FAIL):
         raise TooManyBadRecords(
             f"{sums.quarantined:,} of {sums.rows_in:,} records do not fit{_examples(filesystem, quarantine)}.",
-            hint="Mend the files, say how they are to be read (input_format, parse_headers), or allow more "
-            f"({_told(options)}). Nothing was committed.",
+            hint=f"{remedy or _remedy(options)} Nothing was committed.",
         )
 
 
@@ -175,6 +176,11 @@ def _limit(options: MergeOptions, records: int) -> float:
     if options.on_bad_record is OnBadRecord.FAIL:
         return 0
     return max(options.most_bad_share * records, min(FEW_RECORDS, records / 2))
+
+
+def _remedy(options: MergeOptions) -> str:
+    told = _told(options)
+    return f"Mend the files, say how they are to be read (input_format, parse_headers), or allow more ({told})."
 
 
 def _told(options: MergeOptions) -> str:

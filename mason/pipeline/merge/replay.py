@@ -263,4 +263,4 @@ def _problem(record: Reject, reading: Reading) -> str:
     scan = scan_records(text + b"\n", reading.delimiter, final=True)
     if scan.open_quote:
         return f"Record {record.id}: a quote is opened and not closed."
-    return "" if len(scan.ends) == 1 else f"Record {record.id} holds {len(scan.ends):,} records instead of one."
+    return "" if scan.records == 1 else f"Record {record.id} holds {scan.records:,} records instead of one."

@@ -47,7 +47,9 @@ class ParquetFileWriter(FileWriter):
         if self._writer is None:
             codec = "NONE" if self._compression == NO_COMPRESSION else self._compression
             columns = repeating_columns(rows)
-            self._writer = pq.ParquetWriter(self._stream, self._schema, compression=codec, use_dictionary=columns)
+            self._writer = pq.ParquetWriter(
+                self._stream, self._schema, compression=codec, use_dictionary=columns, store_decimal_as_integer=True
+            )
         if rows.num_rows:
             self._writer.write_table(rows, row_group_size=rows.num_rows)
             self._written += rows.nbytes

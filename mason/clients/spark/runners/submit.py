@@ -23,7 +23,7 @@ from mason.clients.spark.failures import decode_failure
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.server.launch import spark_home
 from mason.clients.spark.server.processes import ProcessId
-from mason.clients.spark.settings import LOG_SETTINGS, RunnerSettings
+from mason.clients.spark.settings import LOCAL_JAVA_OPTIONS, LOG_SETTINGS, RunnerSettings
 from mason.errors import ClientFailed, InvalidConfiguration
 from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
 
@@ -109,6 +109,8 @@ def submit_conf(settings: RunnerSettings) -> dict[str, str]:
         "spark.pyspark.driver.python": sys.executable,
         "spark.pyspark.python": _workers_python(settings.master),
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()}",
+        # Executors only hand tasks to Python: the simple compiler leaves it the cores when a short job begins.
+        "spark.executor.extraJavaOptions": LOCAL_JAVA_OPTIONS,
         "spark.driver.maxResultSize": "0",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",

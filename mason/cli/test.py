@@ -1,0 +1,65 @@
+"""`mason test`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from mason.cli.options import given_path, log_level
+from mason.cli.output import coloured, show_json, start_logging, stdout_kept_clean, tell, tell_banner
+from mason.util.environment import MasonEnvironment
+
+if TYPE_CHECKING:
+    from mason.operators.operator_tests.offers import Offer
+    from mason.operators.operator_tests.testing import Verdict
+
+
+@click.command(name="test")
+@click.argument("path")
+@click.option(
+    "--config", "configs", multiple=True, metavar="FILE", help="A configuration to run on as well; can be repeated."
+)
+@click.option("--on", multiple=True, metavar="NAME", help="Run on this configuration only; can be repeated.")
+@click.option(
+    "--require", multiple=True, metavar="NAME", help="Fail if this configuration cannot be had; can be repeated."
+)
+@log_level
+def command(path: str, configs: tuple[str, ...], on: tuple[str, ...], require: tuple[str, ...]) -> int:
+    """Runs the tests of operators on every configuration that this machine offers.
+
+    PATH is the folder of an operator, or one above it. Each tests/*.yaml of an operator runs on the built-in
+    configurations, local and spark, as far as the operator accepts them and Java is there, and must give the same on
+    all. Nothing outside a temporary folder is touched.
+    """
+    from mason.errors import Interrupted
+    from mason.operators.operator_tests.offers import list_offers
+    from mason.operators.operator_tests.testing import run_tests
+    from mason.operators.runner import respond
+
+    start_logging()
+    with stdout_kept_clean():
+        offers = _chosen(list_offers(MasonEnvironment.of(), [given_path(file) for file in configs]), on, require)
+        result = respond(lambda response: run_tests(given_path(path), offers, require, response, _tell))
+    tell_banner("Test Response")
+    show_json(result.to_dict())
+    if result.response.status == Interrupted.status:
+        return Interrupted.exit_code
+    return 1 if result.response.errors else 0
+
+
+def _chosen(offers: list[Offer], on: tuple[str, ...], require: tuple[str, ...]) -> list[Offer]:
+    from mason.operators.operator_tests.offers import only
+
+    known = [offer.name for offer in offers]
+    for name in (*on, *require):
+        if name not in known:
+            raise click.UsageError(f'There is no configuration "{name}". There are: {", ".join(known)}.')
+    return only(offers, (*on, *require)) if on else offers
+
+
+def _tell(verdict: Verdict) -> None:
+    word = coloured("ok  ", "green", sys.stderr) if verdict.passed else coloured("FAIL", "red", sys.stderr)
+    took = f"  {verdict.seconds:.2f} s" if verdict.seconds else ""
+    tell(f"{word}  {verdict.operator}  {verdict.case.name}  ({verdict.place}){took}")

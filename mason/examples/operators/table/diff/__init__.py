@@ -1,0 +1,26 @@
+from mason.clients.response import Response
+from mason.configurations.valid_config import ValidConfig
+from mason.engines.execution.models.job import Job
+from mason.errors import InvalidParameters
+from mason.operators.operator_definition import DataOperator
+from mason.operators.table_place import find_table
+from mason.parameters.validated_parameters import ValidatedParameters
+from mason.pipeline.diff.job import DiffJob, DiffOptions
+
+
+class TableDiff(DataOperator):
+    """Hold two tables, or two versions of one, against each other."""
+
+    def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
+        place = find_table(config, parameters, Response())
+        other = parameters.get_optional("other_path")
+        options = DiffOptions(
+            version=parameters.get_optional("version") or "",
+            other_version=parameters.get_optional("other_version") or "",
+            keys=tuple(parameters.get_optional("keys") or ()),
+            limit=parameters.get_optional("limit"),
+        )
+        if not other and options.version == options.other_version:
+            raise InvalidParameters(['With what? Give "other_path", or "version" and "other_version" of the table.'])
+        after = place.storage.path(other).path if other else place.path
+        return DiffJob(place.path, after, place.storage.address(), options).to_job()

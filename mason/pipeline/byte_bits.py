@@ -1,0 +1,94 @@
+"""Where a byte stands in a text, as bits: questions about all places at once are then a few operations on words.
+
+Bit `i` of the words, counted from the lowest bit of the first one, is about byte `i` of the text.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Bits: TypeAlias = npt.NDArray[np.uint64]
+Content: TypeAlias = npt.NDArray[np.uint8]
+Positions: TypeAlias = npt.NDArray[np.int64]
+
+_WORD = 64
+_STEP = 256 * 1024  # what is compared at once fits the processor's cache
+_ONE, _TOP = np.uint64(1), np.uint64(_WORD - 1)
+_SHIFTS = [np.uint64(shift) for shift in (1, 2, 4, 8, 16, 32)]
+_PAIRS, _FOURS, _EIGHTS, _SUM = (
+    np.uint64(each) for each in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 0x0101010101010101)
+)
+
+
+def find(content: Content, byte: int) -> Bits:
+    """Return where a byte stands."""
+    packed = np.zeros(-(-len(content) // _WORD) * 8, dtype=np.uint8)
+    same = np.empty(min(_STEP, len(content)), dtype=np.bool_)
+    for start in range(0, len(content), _STEP):
+        part = content[start : start + _STEP]
+        bits = np.packbits(np.equal(part, byte, out=same[: len(part)]), bitorder="little")
+        packed[start // 8 : start // 8 + len(bits)] = bits
+    return packed.view("<u8")
+
+
+def single(position: int, like: Bits) -> Bits:
+    """Return one place alone."""
+    bits = np.zeros_like(like)
+    bits[position // _WORD] = 1 << position % _WORD
+    return bits
+
+
+def count(bits: Bits) -> int:
+    """Return how many places there are."""
+    sums = bits - ((bits >> _SHIFTS[0]) & _PAIRS)
+    sums = (sums & _FOURS) + ((sums >> _SHIFTS[1]) & _FOURS)
+    sums = (sums + (sums >> _SHIFTS[2])) & _EIGHTS
+    return int(((sums * _SUM) >> np.uint64(_WORD - 8)).sum())
+
+
+def first(bits: Bits) -> int:
+    """Return the first place, -1 where there is none."""
+    word = int(np.argmax(bits != 0))
+    lowest = int(bits[word]) & -int(bits[word])
+    return word * _WORD + lowest.bit_length() - 1 if lowest else -1
+
+
+def last(bits: Bits) -> int:
+    """Return the last place, -1 where there is none."""
+    words = np.flatnonzero(bits)
+    return int(words[-1]) * _WORD + int(bits[words[-1]]).bit_length() - 1 if len(words) else -1
+
+
+def positions(bits: Bits) -> Positions:
+    """Return all places in their order."""
+    words = np.flatnonzero(bits)  # as a rule most of them are empty
+    places = np.flatnonzero(np.unpackbits(bits[words].view(np.uint8), bitorder="little").view(np.bool_))
+    return words[places // _WORD] * _WORD + places % _WORD
+
+
+def after(bits: Bits) -> Bits:
+    """Return the places right behind these."""
+    moved = bits << _ONE
+    moved[1:] |= bits[:-1] >> _TOP
+    return moved
+
+
+def before(bits: Bits) -> Bits:
+    """Return the places right before these."""
+    moved = bits >> _ONE
+    moved[:-1] |= bits[1:] << _TOP
+    return moved
+
+
+def between(marks: Bits, *, inside: bool = False) -> Bits:
+    """Return the places from each odd mark to before the next even one; `inside`: an odd one stands before them all."""
+    parity = marks.copy()
+    for shift in _SHIFTS:
+        parity ^= parity << shift
+    # By now each word is right if an even number of marks stands before it.
+    odd = np.bitwise_xor.accumulate(parity >> _TOP)
+    parity[1:] ^= np.uint64(0) - odd[:-1]
+    return ~parity if inside else parity

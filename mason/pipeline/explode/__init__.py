@@ -1,0 +1,1 @@
+"""Nested records as flat tables."""

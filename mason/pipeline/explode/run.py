@@ -1,0 +1,182 @@
+"""Runs an explode: tasks until everything fits, the sums, and one commit for all tables.
+
+The tables are folders of one output, each with a commit record of its own, so that any reader takes it for a table. All
+are staged together and become visible in one step, when the output's own folder is exchanged: there is no moment at
+which a child shows rows of which the parent knows nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import accumulate
+from typing import Any
+
+import pyarrow.fs as pafs
+
+from mason.pipeline.blocks import write_bytes
+from mason.pipeline.evidence_json import decode, encode_schema
+from mason.pipeline.explode.numbering import first_rows
+from mason.pipeline.explode.outcome import ExplodeResult, WrittenTable
+from mason.pipeline.explode.plan import ExplodePlan
+from mason.pipeline.explode.shape import Path, told_path
+from mason.pipeline.explode.sink import explode_spec
+from mason.pipeline.merge.job import MergeOptions
+from mason.pipeline.merge.numbering import number_records
+from mason.pipeline.merge.outcome import RowsLost, Sums, check_share
+from mason.pipeline.merge.staging import empty, quarantine_files, remove_strangers, written
+from mason.pipeline.scan import ScanResult, run_scan
+from mason.pipeline.table_commit import CommitRecord, CommittedFile, open_table
+from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.types import NOTHING, Evidence, merge
+from mason.pipeline.work import Progress
+
+LOG = logging.getLogger("mason.pipeline")
+MOST_ROUNDS = 10
+_REMEDY = "Mend the files, or merge them into a table first, where you can say how they are to be read."
+
+
+def run_explode(plan: ExplodePlan, runner: TaskRunner, job_id: str, progress: Progress) -> ExplodeResult:
+    """Run a plan and commit its tables.
+
+    Raises:
+        Conflict: another job committed to the output meanwhile.
+        RowsLost: a table has not as many rows as there are records, or elements in its lists.
+        TooManyBadRecords: so many records are none that something else must be wrong.
+        UnreadableFile: a file cannot be read, or changed after the plan was made.
+    """
+    filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
+    store = open_table(plan.job.storage, plan.job.output)
+    expected = store.current()
+    with store.stage(job_id) as staging:
+        plan, scanned = _run_until_it_fits(plan, runner, staging, job_id, progress)
+        files = written(filesystem, staging, scanned.results)
+        remove_strangers(filesystem, staging, files)
+        quarantine = quarantine_files(filesystem, staging, scanned.results)
+        number_records(filesystem, scanned.scan.plan.files, quarantine)
+        tables = _tables(plan, files)
+        _check_rows(tables, scanned)
+        sums = Sums.of(scanned.results, scanned.rows, scanned.quarantined)
+        check_share(filesystem, MergeOptions(), sums, quarantine, _REMEDY)
+        number = expected.number + 1 if expected else 1
+        for table in tables:
+            _write_record(filesystem, staging, table, plan, job_id, number)
+        record = _record(tables, plan, job_id, scanned.quarantined)
+        committed = store.publish(staging, record, expected=expected)
+    return ExplodeResult(plan, committed, tables, scanned.rows_in, scanned.quarantined, _kept(scanned))
+
+
+def _run_until_it_fits(
+    plan: ExplodePlan, runner: TaskRunner, staging: str, job_id: str, progress: Progress
+) -> tuple[ExplodePlan, ScanResult]:
+    """The types of what texts hold, and the number of rows before each task, are hypotheses: the tasks tell."""
+    filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
+    firsts = first_rows(filesystem, plan.scan.plan) if plan.tables[0].keys else ()
+    for _ in range(MOST_ROUNDS):
+        scanned = run_scan(plan.scan, explode_spec(plan.form, firsts), runner, job_id, progress, staging)
+        plan = replace(plan, scan=scanned.scan)
+        seen = _seen(scanned.payloads)
+        counts = [payload["rows"] for payload in scanned.payloads]
+        right = list(accumulate(counts, initial=0))[:-1]
+        if seen:
+            plan = plan.widened(seen)
+            LOG.info("There is more in %s than the sample showed: the tasks run again.", _listed(seen))
+        elif plan.tables[0].keys and right != [payload["first"] for payload in scanned.payloads]:
+            LOG.info("There are other records than were counted: the tasks run again with the numbers of the rows.")
+        else:
+            return plan, scanned
+        firsts = right
+        empty(filesystem, staging)
+    raise RowsLost(f"No types were found for the texts in {MOST_ROUNDS} rounds.")
+
+
+def _seen(payloads: Sequence[Mapping[str, Any]]) -> dict[Path, Evidence]:
+    united: dict[Path, Evidence] = {}
+    for payload in payloads:
+        for names, seen in payload["seen"]:
+            united[tuple(names)] = merge(united.get(tuple(names), NOTHING), decode(seen))
+    return united
+
+
+def _listed(seen: Mapping[Path, Evidence]) -> str:
+    return ", ".join(f'"{told_path(path)}"' for path in seen)
+
+
+def _kept(scanned: ScanResult) -> Mapping[Path, int]:
+    counts: Counter[Path] = Counter()
+    for payload in scanned.payloads:
+        for names, count in payload["kept"]:
+            counts[tuple(names)] += count
+    return {path: count for path, count in counts.items() if count}
+
+
+def _tables(plan: ExplodePlan, files: Sequence[CommittedFile]) -> Sequence[WrittenTable]:
+    """The tables with their files, as paths below the folders of the tables."""
+    found: dict[str, list[CommittedFile]] = {}
+    for each in files:
+        folder, _, name = each.path.partition("/")
+        found.setdefault(folder, []).append(replace(each, path=name))
+    return [WrittenTable(table, found.get(table.folder, [])) for table in plan.tables]
+
+
+def _check_rows(tables: Sequence[WrittenTable], scanned: ScanResult) -> None:
+    """Hold the footers against the records, and against the lengths of the lists.
+
+    Raises:
+        RowsLost: they do not add up.
+    """
+    expected = Counter({tables[0].flat.name: scanned.rows})
+    for payload in scanned.payloads:
+        expected.update(payload["elements"])
+    for table in tables:
+        name = table.flat.name
+        if table.rows != expected[name]:
+            raise RowsLost(
+                f'Table "{name}" should have {expected[name]:,} rows, but {table.rows:,} were written.',
+                hint="Nothing was committed. This is a defect of Mason: please report it.",
+            )
+
+
+def _write_record(
+    filesystem: pafs.FileSystem, staging: str, table: WrittenTable, plan: ExplodePlan, job_id: str, number: int
+) -> None:
+    """Write the commit record of one of the tables, which comes with it when the output is published."""
+    record = CommitRecord(
+        job_id,
+        number,
+        None,
+        job_id,
+        table.files,
+        table.rows,
+        0,
+        encode_schema(table.flat.schema),
+        datetime.now(UTC).isoformat(timespec="microseconds"),
+        details={"exploded": {"from": plan.job.path, "with": plan.job.output}},
+    )
+    place = f"{staging}/{table.flat.folder}/{record.place}"
+    filesystem.create_dir(place.rpartition("/")[0])
+    write_bytes(filesystem, place, json.dumps(record.to_dict(), indent=1).encode())
+
+
+def _record(tables: Sequence[WrittenTable], plan: ExplodePlan, job_id: str, quarantined: int) -> CommitRecord:
+    """The record of the output: who reads the output itself gets the table of the records."""
+    main = tables[0]
+    files = [replace(each, path=f"{main.flat.folder}/{each.path}") for each in main.files]
+    told = {
+        table.flat.name: {
+            "folder": table.flat.folder,
+            "rows": table.rows,
+            "keys": list(table.flat.keys),
+            "files": [each.__dict__ for each in table.files],
+            "schema": encode_schema(table.flat.schema),
+        }
+        for table in tables
+    }
+    schema = encode_schema(main.flat.schema)
+    return CommitRecord(
+        job_id, 0, None, job_id, files, main.rows, quarantined, schema, details={"tables": told, "from": plan.job.path}
+    )

@@ -1,0 +1,64 @@
+"""Taking a nested table apart, as a job of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from mason.engines.execution.models.job import Job
+from mason.pipeline.explode.job import ExplodeJob
+from mason.pipeline.explode.outcome import ExplodeResult, ShownTables
+from mason.pipeline.explode.plan import ExplodePlan, plan_explode, sample_rows
+from mason.pipeline.explode.run import run_explode
+from mason.pipeline.explode.unnest import Tally, unnest
+from mason.pipeline.preview import Preview
+from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.work import Progress
+from mason.util.words import counted
+
+
+@dataclass(frozen=True)
+class ExplodeWork:
+    """An explode that is planned."""
+
+    explode: ExplodePlan
+
+    @classmethod
+    def plan(cls, job: Job) -> ExplodeWork:
+        return cls(plan_explode(ExplodeJob.of(job)))
+
+    @property
+    def summary(self) -> str:
+        tables, tasks = counted(len(self.explode.tables), "table"), counted(len(self.task_bytes), "task")
+        return f"Planned {tables} of {sum(self.task_bytes):,} bytes, {tasks}."
+
+    @property
+    def warnings(self) -> Iterable[str]:
+        return self.explode.warnings
+
+    @property
+    def task_bytes(self) -> Sequence[int]:
+        return self.explode.scan.task_bytes if self.explode.job.output else ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.explode.to_dict()
+
+    def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> ExplodeResult | ShownTables:
+        if self.explode.job.output:
+            return run_explode(self.explode, runner, job_id, progress)
+        return show_tables(self.explode)
+
+
+def show_tables(plan: ExplodePlan) -> ShownTables:
+    """Take only the first records apart, and write nothing."""
+    schema, tables = plan.scan.schema, plan.tables
+    records = sample_rows(plan.scan, schema.names, plan.job.limit)
+    rows = pa.RecordBatch.from_pylist(list(records), schema)
+    found: list[list[dict[str, Any]]] = [[] for _ in tables]
+    for number, flat in unnest(tables, rows, 0, Tally()):
+        found[number] += flat.to_pylist()
+    previews = {table.name: Preview(table.schema, shown) for table, shown in zip(tables, found, strict=True)}
+    return ShownTables(plan, len(records), previews)

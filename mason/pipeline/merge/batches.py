@@ -1,0 +1,57 @@
+"""Some rows of a file on their way into a table, and what tells where they came from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mason.pipeline.rejects import Reject
+from mason.pipeline.sources import Source, ValueSource
+
+
+class CannotBeCut(Exception):
+    """A quote stands where none belongs: the ranges of this file need not begin with a record."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a record stands: its number from 1, its first byte (-1 where unknown), and its text, if it has one."""
+
+    record: int
+    offset: int
+    raw: str | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows of a file by column, and the records that are no rows. `records` counts both."""
+
+    columns: Mapping[str, Source]
+    rows: int
+    records: int
+    rejects: Sequence[Reject] = ()
+    place: Callable[[int], Place] | None = None
+    """Says of a row where it stands in the file; asked only for rows that turn out to be bad."""
+
+    def describe(self, file: str, index: int) -> Reject:
+        """Return a row as the record that it was, still without what is wrong with it."""
+        place = self.place(index) if self.place else Place(-1, -1)
+        raw = place.raw if place.raw is not None else self._as_json(index)
+        return Reject(file, place.record, place.offset, "", "", raw)
+
+    def _as_json(self, index: int) -> str:
+        values = {name: source.value(index) for name, source in self.columns.items()}
+        return json.dumps(values, ensure_ascii=False, default=str)
+
+
+def rows_batch(rows: Sequence[Mapping[Any, Any]], records: int, rejects: Sequence[Reject]) -> Batch:
+    """Return records that name their own values, with those that are no rows."""
+    names = dict.fromkeys(str(name) for row in rows for name in row)
+    columns: dict[str, Source] = {name: ValueSource([row.get(name) for row in rows]) for name in names}
+    return Batch(columns, len(rows), records, rejects)

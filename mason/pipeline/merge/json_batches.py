@@ -1,0 +1,81 @@
+"""The records of JSON in batches, each record accounted for."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from itertools import islice
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from mason.errors import UnreadableFile
+from mason.pipeline.json_parse import Line, ParsedLines, cut_lines, lines_in, parse_lines
+from mason.pipeline.json_values import NotAnObject, load, load_object
+from mason.pipeline.merge.batches import Batch, Place, rows_batch
+from mason.pipeline.merge.task import FileInTask
+from mason.pipeline.merge.text_blocks import BLOCK, utf8_blocks
+from mason.pipeline.rejects import Reject
+
+ROWS = 20_000
+MOST_MISSES = 3  # a file whose chunks were so often in a row too odd for the fast parser is not tried any more
+
+
+def read_json_lines(
+    filesystem: pafs.FileSystem, file: FileInTask, targets: Mapping[str, pa.DataType]
+) -> Iterator[Batch]:
+    """Yield the records of a file of lines. `targets` are the types that the table has for its keys."""
+    number, offset, misses = 1, file.offset, 0
+    for text in cut_lines(utf8_blocks(filesystem, file), BLOCK):
+        parsed = parse_lines(text, targets, file.constants) if misses < MOST_MISSES else None
+        misses = misses + 1 if parsed is None else 0
+        lines = partial(lines_in, text, number, offset)
+        yield from _load_lines(file, lines()) if parsed is None else [_parsed_batch(parsed, lines)]
+        number += text.count(b"\n") if parsed is None else parsed.lines
+        offset += len(text)
+
+
+def _parsed_batch(parsed: ParsedLines, lines: Callable[[], Iterator[Line]]) -> Batch:
+    placed = cache(lambda: list(map(_place, lines())))
+    return Batch(parsed.columns, parsed.rows, parsed.rows, place=lambda row: placed()[row])
+
+
+def _load_lines(file: FileInTask, lines: Iterator[Line]) -> Iterator[Batch]:
+    while some := list(islice(lines, ROWS)):
+        yield _loaded_batch(file, some)
+
+
+def _loaded_batch(file: FileInTask, lines: Sequence[Line]) -> Batch:
+    """Read lines one by one: whatever is wrong with one of them does not touch the others."""
+    rows, good, rejects = [], [], []
+    for line in lines:
+        try:
+            rows.append(load_object(line.text))
+            good.append(line)
+        except NotAnObject as problem:
+            rejects.append(Reject(file.name, line.number, line.offset, "", str(problem), line.raw))
+    return replace(rows_batch(rows, len(lines), rejects), place=lambda row: _place(good[row]))
+
+
+def _place(line: Line) -> Place:
+    return Place(line.number, line.offset, line.raw)
+
+
+def read_json(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
+    """Yield the records of an array of objects, or one object: JSON that is not in lines has no place to be cut at."""
+    content = b"".join(utf8_blocks(filesystem, file)).removeprefix(codecs.BOM_UTF8)
+    try:
+        value = load(content.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise UnreadableFile(file.name, f"it is not valid JSON: {error}.") from error
+    elements = value if isinstance(value, list) else [value]
+    rows = [each for each in elements if isinstance(each, dict)]
+    rejects = [
+        Reject(file.name, number, -1, "", "it is not a JSON object", json.dumps(each))
+        for number, each in enumerate(elements, 1)
+        if not isinstance(each, dict)
+    ]
+    yield rows_batch(rows, len(elements), rejects)

@@ -1,0 +1,39 @@
+"""The bytes of a file, or of a range of it, for the readers of text."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+
+import pyarrow.fs as pafs
+
+from mason.errors import UnreadableFile
+from mason.pipeline.blocks import read_blocks, read_range
+from mason.pipeline.csv_chunks import CHUNK
+from mason.pipeline.files import DataFile
+from mason.pipeline.merge.task import FileInTask
+
+BLOCK = CHUNK  # one block is one chunk: nothing is copied to make it larger
+
+
+def utf8_blocks(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[bytes]:
+    """Yield the file's text in UTF-8. What cannot be decoded stays as it is, for the reader of records to refuse."""
+    blocks = raw_blocks(filesystem, file)
+    if codecs.lookup(file.encoding or "utf-8").name == "utf-8":
+        yield from blocks
+        return
+    decoder = codecs.getincrementaldecoder(file.encoding)("surrogateescape")
+    try:
+        for block in blocks:
+            yield decoder.decode(block).encode("utf-8", "surrogateescape")
+        yield decoder.decode(b"", final=True).encode("utf-8", "surrogateescape")
+    except UnicodeDecodeError as error:  # UTF-16, whose broken pairs nothing can stand for
+        raise UnreadableFile(file.name, f"it is not valid {file.encoding.upper()}: {error.reason}.") from error
+
+
+def raw_blocks(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[bytes]:
+    """Yield the file's bytes, decompressed."""
+    data = DataFile(file.path, file.name, file.size)
+    if file.is_whole:
+        return read_blocks(filesystem, data, BLOCK)
+    return read_range(filesystem, data, file.offset, file.length, BLOCK)

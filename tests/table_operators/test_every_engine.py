@@ -1,0 +1,145 @@
+"""The same commands give the same answers here, on a warm Spark, over Connect, and on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from mason.pipeline.in_process import InProcessRunner
+from mason.pipeline.scan import plan_scan
+from mason.pipeline.sql.inputs import ReadyTable
+from mason.pipeline.sql.query import SqlQuery, fetch_rows
+from tests.cluster import connect_server, standalone_cluster
+from tests.conftest import Mason, write
+
+pytestmark = pytest.mark.timeout(900)
+
+ORDERS = {
+    "shop/raw/a.csv": "id,day,country,price\n1,2026-01-01,DE,10.50\n2,2026-01-02,FR,3.00\n3,2026-01-03,,7.25\n",
+    "shop/raw/b.jsonl": '{"id": 2, "day": "2026-02-01", "country": "FR", "price": 4, "note": "nëw"}\n'
+    '{"id": 4, "day": null, "country": "DE", "price": null}\n'
+    '{"id": 1, "day": "2026-01-01", "country": "DE", "price": 10.5}\n',
+}
+NOT_THE_SAME = {"JobID", "StartedAt", "EndedAt", "Commit", "InputCommit", "Log", "Files", "Bytes", "Inputs", "Outputs"}
+NOT_THE_SAME |= {
+    "Output",
+    "Path",
+    "InputBytes",
+    "InputBytesDone",
+    "BytesRead",
+    "Tasks",
+    "TasksDone",
+    "Job",
+    "CreatedAt",
+}
+
+Step = tuple[Sequence[str], Mapping[str, str]]
+
+STEPS: Sequence[Step] = [
+    (("table", "merge"), {"input_path": "shop/raw", "output_path": "{}/orders"}),
+    (("table", "merge"), {"input_path": "shop/raw", "output_path": "{}/orders", "mode": "append"}),
+    (("table", "history"), {"path": "{}/orders"}),
+    (("table", "preview"), {"path": "{}/orders", "limit": "3"}),
+    (
+        ("table", "query"),
+        {
+            "database_name": "{}",
+            "query_string": "select country, count(*) n, sum(price) s, max(day) d from orders where id < :most"
+            " group by country order by country",
+            "parameters": '{"most": 4}',
+        },
+    ),
+    (
+        ("table", "query"),
+        {
+            "database_name": "{}",
+            "query_string": "select *, price * 2 as twice from orders where day is not null",
+            "output_path": "{}/twice",
+        },
+    ),
+    (
+        ("table", "dedupe"),
+        {
+            "path": "{}/orders",
+            "keys": "id",
+            "order_by": "day,price",
+            "keep": "last",
+            "output_path": "{}/latest",
+            "removed_path": "{}/removed",
+        },
+    ),
+    (("table", "dedupe"), {"path": "{}/orders"}),
+    (("table", "diff"), {"path": "{}/orders", "other_path": "{}/latest", "keys": "id,day"}),
+    (("table", "diff"), {"path": "{}/orders", "version": "1", "other_version": "3"}),
+    (("table", "rollback"), {"path": "{}/orders", "to": "1"}),
+    (("table", "vacuum"), {"path": "{}/orders", "keep": "2"}),
+]
+TABLES = ("orders", "twice", "latest", "removed")
+
+
+@pytest.fixture(scope="module")
+def engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mason]:
+    root = tmp_path_factory.mktemp("engines")
+    for name in ("runtime", "connect", "cluster"):
+        (root / name).mkdir(mode=0o700)
+    mason = Mason(root / "work", root / "home", {"XDG_RUNTIME_DIR": str(root / "runtime")})
+    with ExitStack() as stack:
+        port = stack.enter_context(connect_server(root / "connect"))
+        cluster = stack.enter_context(standalone_cluster(root / "cluster"))
+        runners = {
+            "warm": {"type": "local", "warm": "always"},
+            "connect": {"type": "connect", "url": f"sc://localhost:{port}"},
+            "cluster": {"type": "submit", "master": cluster.master, "executors": 2, "conf": cluster.conf},
+        }
+        write(mason.folder, ORDERS)
+        write(mason.folder / "configs", {"here.yaml": configuration("local", {})})
+        write(mason.folder / "configs", {f"{name}.yaml": configuration("spark", runners[name]) for name in runners})
+        assert mason("config", "configs").exit_code == 0
+        yield mason.register_examples()
+        assert mason("spark", "stop").exit_code == 0
+
+
+def configuration(engine: str, runner: Mapping[str, Any]) -> str:
+    clients: dict[str, Any] = {"local": {"configuration": {"root": "."}}}
+    if runner:
+        clients["spark"] = {"configuration": {"runner": dict(runner)}}
+    roles = {"metastore_engine": "local", "storage_engine": "local", "execution_engine": engine}
+    return yaml.safe_dump({**roles, "clients": clients})
+
+
+def run_steps(mason: Mason, engine: str) -> list[Any]:
+    answers = []
+    for command, parameters in STEPS:
+        given = [part for name, value in parameters.items() for part in ("-p", f"{name}:{value.replace('{}', engine)}")]
+        result = mason("operator", *command, "-c", engine, *given)
+        assert result.exit_code == 0, f"{engine}: {command}: {result.stderr}"
+        answers.append((command, comparable(result.json["Data"])))
+    return answers
+
+
+def comparable(value: Any) -> Any:
+    """What an answer says, without what is another for each run."""
+    if isinstance(value, Mapping):
+        return {name: comparable(each) for name, each in value.items() if name not in NOT_THE_SAME}
+    return [comparable(each) for each in value] if isinstance(value, list) else value
+
+
+def rows_of(folder: Path) -> list[str]:
+    scan = plan_scan("file:///", str(folder))
+    assert scan.commit is not None
+    rows = fetch_rows(InProcessRunner(), SqlQuery("select * from t", [ReadyTable("t", scan).sql_table()], "file:///"))
+    return [str(rows.schema), *sorted(map(repr, rows.to_pylist()))]
+
+
+def test_every_operator_gives_the_same_answers_and_tables_on_every_engine(engines: Mason) -> None:
+    expected = run_steps(engines, "here")
+    tables = {name: rows_of(engines.folder / "here" / name) for name in TABLES}
+    for engine in ("warm", "connect", "cluster"):
+        for mine, theirs in zip(run_steps(engines, engine), expected, strict=True):
+            assert mine == theirs, engine
+        assert {name: rows_of(engines.folder / engine / name) for name in TABLES} == tables, engine
