@@ -13,8 +13,9 @@ import pyarrow.fs as pafs
 from mason.pipeline.blocks import read_blocks
 from mason.pipeline.csv_chunks import CHUNK
 from mason.pipeline.csv_splits import count_records
+from mason.pipeline.csv_typed import TypedSource
 from mason.pipeline.files import DataFile
-from mason.pipeline.sources import Source, TextSource
+from mason.pipeline.sources import Source
 from mason.pipeline.writers.codecs import (
     Change,
     Codec,
@@ -82,11 +83,13 @@ def count_rows(filesystem: pafs.FileSystem, path: str) -> int:
 
 
 def _decode(source: Source, declared: pa.DataType, rows: int) -> pa.Array:
-    assert isinstance(source, TextSource)
     codec = csv_codec(declared)
+    if isinstance(source, TypedSource) and source.values.type == codec.stored:
+        return codec.decode(source.values)
+    texts: Any = source.fit(pa.string())
     if pa.types.is_time(codec.stored):
-        return text_to_time(source.values, declared)
-    return codec.decode(source.values.cast(codec.stored))
+        return text_to_time(texts, declared)
+    return codec.decode(texts.cast(codec.stored))
 
 
 def _header(names: Sequence[str]) -> bytes:
