@@ -23,7 +23,7 @@ from mason.pipeline.format.run import sink_of
 from mason.pipeline.merge.task import tasks_of
 
 AT_MOST = 1.3
-SIZE = 2.2 * GB
+SIZE = 2.7 * GB
 """Before compression, which makes 1 GB of it."""
 
 TYPES = {
