@@ -7,7 +7,7 @@ import pstats
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyarrow.fs as pafs
@@ -32,9 +32,15 @@ def profile_kernel(job: MergeJob, folder: Path) -> Profile:
 def profile_tasks(tasks: Sequence[MergeTask]) -> Profile:
     """Return the profile of the first of some tasks, run in this process."""
     read = sum(file.length for file in tasks[0].files)
+    what = f"the kernel on the first of {len(tasks)} tasks ({read / 1e6:.0f} MB)"
+    return profile_call(what, lambda: merge_task(tasks[0].to_bytes()))
+
+
+def profile_call(what: str, call: Callable[[], object]) -> Profile:
+    """Return the profile of a call."""
     profiler = cProfile.Profile()
-    profiler.runcall(merge_task, tasks[0].to_bytes())
-    return _profile(f"the kernel on the first of {len(tasks)} tasks ({read / 1e6:.0f} MB)", pstats.Stats(profiler))
+    profiler.runcall(call)
+    return _profile(what, pstats.Stats(profiler))
 
 
 def profile_command(what: str, arguments: Sequence[str], folder: Path) -> Profile:

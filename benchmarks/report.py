@@ -71,6 +71,14 @@ GROUPS = (
         "small_merge",
     ),
     Group(
+        "Summarize",
+        "Wall time of whole jobs in a process that is running, Mason on a warm Spark, with the plan, the checks and "
+        "the job's record. DuckDB gets all cores and the same files from the same warm cache; once as a user would "
+        "write it, once with the aggregates of SUMMARIZE written by hand, each asked for once.",
+        ("summarize",),
+        "summarize",
+    ),
+    Group(
         "Memory of a worker",
         "The peak of the resident memory (VmHWM) of a fresh process that runs all tasks of a merge of one file, one "
         "after the other, as a worker of Spark does; for a file of 1 GB beside one of 100 MB.",

@@ -58,6 +58,17 @@ step "The merged table"
 printf '$ mason operator table get -p "database_name:warehouse,table_name:articles"\n'
 mason operator table get -p "database_name:warehouse,table_name:articles" 2>/dev/null | columns
 
+step "Ask it in SQL"
+rows() { python -c 'import json, sys
+for row in json.load(sys.stdin)["Data"][0]["Rows"]:
+    print("  ", ", ".join(f"{name}: {value}" for name, value in row.items()))'; }
+query="select in_stock, count(*) as articles, min(name) as first, max(updated) as newest from articles group by in_stock order by in_stock"
+printf '$ mason operator table query -p "database_name:warehouse,query_string:%s"\n' "$query"
+mason operator table query -p "database_name:warehouse,query_string:$query" 2>/dev/null | rows
+
+step "What do its columns hold?"
+run mason operator table summarize -p "path:warehouse/articles,html:summary.html" >/dev/null
+
 step "Is this machine ready for more?"
 run mason doctor
 

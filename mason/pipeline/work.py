@@ -74,4 +74,5 @@ _PLANNERS = {
     "merge": "mason.pipeline.merge.work:MergeWork",
     "query": "mason.pipeline.sql.job:QueryWork",
     "replay": "mason.pipeline.merge.work:ReplayWork",
+    "summarize": "mason.pipeline.summary.work:SummaryWork",
 }

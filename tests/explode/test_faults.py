@@ -19,13 +19,13 @@ from mason.errors import UnreadableFile
 from mason.pipeline.table_commit import TableFolder
 from tests.conftest import PROJECT, Mason, write
 from tests.explode.conftest import Explode, read_table
-from tests.merge.test_faults import _SmallDisk
+from tests.merge.test_faults import SmallDisk
 
 
 def test_a_full_disk_leaves_the_old_tables(explode: Explode, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
-    small = _SmallDisk(disk)
+    small = SmallDisk(disk)
     try:
         explode.given([{"l": [1]}])
         on_disk = Explode(disk)

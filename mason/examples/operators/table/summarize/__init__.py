@@ -1,0 +1,27 @@
+from pathlib import Path
+
+from mason.clients.response import Response
+from mason.configurations.valid_config import ValidConfig
+from mason.engines.execution.models.job import Job
+from mason.operators.operator_definition import DataOperator
+from mason.operators.table_place import find_table
+from mason.parameters.validated_parameters import ValidatedParameters
+from mason.pipeline.summary.job import SummaryJob
+
+
+class TableSummarize(DataOperator):
+    """Say what the columns of a table hold: how many values and which, how they are spread, the most frequent ones."""
+
+    def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
+        place = find_table(config, parameters, Response())
+        output: str = parameters.get_optional("output_path") or ""
+        html: str = parameters.get_optional("html") or ""
+        return SummaryJob(
+            place.path,
+            place.storage.address(),
+            tuple(parameters.get_optional("columns") or ()),
+            parameters.get_optional("exact"),
+            parameters.get_optional("histogram"),
+            place.storage.path(output).path if output else "",
+            str(Path(html).absolute()) if html else "",
+        ).to_job()

@@ -1,0 +1,131 @@
+"""The summary as a table: a row for each column, committed as every table is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from mason.errors import BadPath
+from mason.pipeline.evidence_json import encode_schema
+from mason.pipeline.merge.outcome import RowsLost
+from mason.pipeline.merge.staging import written
+from mason.pipeline.merge.task import TaskResult
+from mason.pipeline.summary.summaries import SHARES, ColumnSummary
+from mason.pipeline.table_commit import CommitRecord, TableStore, open_table
+from mason.pipeline.table_writer import TableWriter
+from mason.util.json_text import json_value
+
+_FREQUENT = pa.struct([("value", pa.string()), ("count", pa.int64())])
+_BIN = pa.struct([("from", pa.string()), ("to", pa.string()), ("count", pa.int64())])
+
+SCHEMA = pa.schema(
+    [
+        ("name", pa.string()),
+        ("column", pa.string()),
+        ("type", pa.string()),
+        ("count", pa.int64()),
+        ("nulls", pa.int64()),
+        ("nans", pa.int64()),
+        ("distinct", pa.int64()),
+        ("distinct_error", pa.float64()),
+        ("min", pa.string()),
+        ("max", pa.string()),
+        ("mean", pa.string()),
+        ("standard_deviation", pa.float64()),
+        *((share.lower(), pa.string()) for share in SHARES),
+        ("quantile_error", pa.float64()),
+        ("most_frequent", pa.list_(_FREQUENT)),
+        ("frequent_error", pa.int64()),
+        ("min_length", pa.int64()),
+        ("max_length", pa.int64()),
+        ("mean_length", pa.float64()),
+        ("histogram", pa.list_(_BIN)),
+    ]
+)
+"""Values of columns are text: each row is of a column of another type."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The table that the summary goes to, and its newest commit before the job began."""
+
+    storage: str
+    table: TableStore
+    before: CommitRecord | None
+
+    @classmethod
+    def of(cls, storage: str, output: str) -> Target:
+        table = open_table(storage, output)
+        return cls(storage, table, table.current())
+
+
+def check_apart(path: str, output: str) -> None:
+    """Raise BadPath where the summary would replace what it summarizes, or lie in it."""
+    source, target = path.rstrip("/") + "/", output.rstrip("/") + "/"
+    if target.startswith(source) or source.startswith(target):
+        raise BadPath(f"The output {output} and {path}, which is summarized, must be apart.")
+
+
+def commit_summary(target: Target, job_id: str, columns: Sequence[ColumnSummary]) -> CommitRecord:
+    """Write the summary and make it the table.
+
+    Raises:
+        Conflict: another job committed to the table meanwhile.
+    """
+    filesystem, _ = pafs.FileSystem.from_uri(target.storage)
+    with target.table.stage(job_id) as staging:
+        with TableWriter(filesystem, staging, f"part-{job_id}-00000.parquet", SCHEMA) as writer:
+            writer.write(pa.RecordBatch.from_pylist([_row(each) for each in columns], SCHEMA))
+        files = written(filesystem, staging, [TaskResult(0, 0, 0, writer.files)])
+        rows = sum(each.rows for each in files)
+        if rows != len(columns):
+            raise RowsLost(f"{len(columns):,} columns were summarized, and {rows:,} rows written.")
+        record = CommitRecord(job_id, 0, None, job_id, files, rows, 0, encode_schema(SCHEMA))
+        return target.table.publish(staging, record, expected=target.before)
+
+
+def _row(column: ColumnSummary) -> dict[str, Any]:
+    said = column.to_dict()
+    quantiles, lengths = said.get("Quantiles", {}), said.get("Lengths", {})
+    return {
+        "name": column.name,
+        "column": column.column,
+        "type": column.type,
+        "count": column.count,
+        "nulls": column.nulls,
+        "nans": column.nans,
+        "distinct": column.distinct,
+        "distinct_error": said.get("DistinctError"),
+        "min": _text(column.low),
+        "max": _text(column.high),
+        "mean": _text(column.mean),
+        "standard_deviation": column.deviation,
+        **{share.lower(): _text(quantiles.get(share)) for share in SHARES},
+        "quantile_error": said.get("QuantileError"),
+        "most_frequent": _texts(said.get("MostFrequent")),
+        "frequent_error": said.get("FrequentError"),
+        "min_length": lengths.get("Min"),
+        "max_length": lengths.get("Max"),
+        "mean_length": lengths.get("Mean"),
+        "histogram": _texts(said.get("Histogram")),
+    }
+
+
+def _texts(items: Iterable[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
+    if items is None:
+        return None
+    return [
+        {name.lower(): value if name == "Count" else _text(value) for name, value in each.items()} for each in items
+    ]
+
+
+def _text(value: Any) -> str | None:
+    """A value as text, as the JSON of the summary has it."""
+    plain = json_value(value)
+    if isinstance(plain, bool):
+        return str(plain).lower()
+    return None if plain is None else str(plain)

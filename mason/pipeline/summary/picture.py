@@ -1,0 +1,79 @@
+"""A few lines for every column, as wide as the terminal, with its histogram in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mason.pipeline.summary.histogram import Bin
+from mason.pipeline.summary.shown import clipped, room, shown
+from mason.pipeline.summary.summaries import ColumnSummary
+from mason.util.words import counted
+
+MOST_COLUMNS = 100
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+_LONGEST_VALUE = 24
+_FREQUENT = 3
+
+
+def picture(columns: Sequence[ColumnSummary], rows: int, width: int) -> list[str]:
+    """Return the lines of a summary."""
+    lines = [clipped(f"{counted(rows, 'row')}, {counted(len(columns), 'column')}", width)]
+    for column in columns[:MOST_COLUMNS]:
+        lines += ["", *_column_lines(column, width)]
+    hidden = len(columns) - MOST_COLUMNS
+    return [*lines, "", f"… and {counted(hidden, 'column')} more"] if hidden > 0 else lines
+
+
+def blocks(bins: Sequence[Bin]) -> str:
+    """Return a histogram as a line of blocks: any value is seen, none is blank."""
+    most = max((each.count for each in bins), default=0)
+    return "".join(_BLOCKS[-(-each.count * (len(_BLOCKS) - 1) // most) if most else 0] for each in bins)
+
+
+def _column_lines(column: ColumnSummary, width: int) -> list[str]:
+    drawn = blocks(column.histogram or ())
+    if len(drawn) > width // 3:
+        drawn = ""
+    title = clipped(f"{shown(column.name, width)}  {column.type}", width - len(drawn) - 2 * bool(drawn))
+    first = f"{title}{' ' * (width - room(title) - len(drawn))}{drawn}".rstrip()
+    told = [_counts(column), _range(column), _frequent(column)]
+    return [first, *(clipped(f"  {line}", width) for line in told if line)]
+
+
+def _counts(column: ColumnSummary) -> str:
+    parts = [counted(column.count, "value"), counted(column.nulls, "null")]
+    if column.nans:
+        parts.append(f"{column.nans:,} NaN")
+    if column.distinct is not None:
+        parts.append(f"{'about ' if column.distinct_error else ''}{column.distinct:,} distinct")
+    return ", ".join(parts)
+
+
+def _range(column: ColumnSummary) -> str:
+    parts = []
+    if column.low is not None:
+        parts.append(f"{_shown(column.low)} … {_shown(column.high)}")
+    if column.quantiles:
+        parts.append(f"median {_shown(column.quantiles['P50'])}")
+    if column.mean is not None:
+        parts.append(f"mean {_shown(column.mean)}")
+    if column.deviation is not None:
+        parts.append(f"± {_shown(column.deviation)}")
+    if column.lengths:
+        lengths = column.lengths
+        parts.append(f"length {lengths.low:,} … {lengths.high:,}, mean {lengths.mean:.4g}")
+    return " · ".join(parts)
+
+
+def _frequent(column: ColumnSummary) -> str:
+    often = [each for each in column.frequent or () if each.count > 1][:_FREQUENT]
+    return ", ".join(f"{_shown(each.value)} ({_share(each.count, column.count)})" for each in often)
+
+
+def _share(count: int, of: int) -> str:
+    return f"{100 * count / of:.3g} %"
+
+
+def _shown(value: Any) -> str:
+    return shown(value, _LONGEST_VALUE)

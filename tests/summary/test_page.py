@@ -1,0 +1,148 @@
+"""The page and the picture: everything is in its place, whatever the names and values are."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from mason.pipeline.summary.histogram import Bin
+from mason.pipeline.summary.page import FOLD, page
+from mason.pipeline.summary.picture import blocks, picture
+from mason.pipeline.summary.shown import room
+from mason.pipeline.summary.summaries import ColumnSummary, Frequent
+from tests.summary.conftest import Summarize
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    "</style><script>alert(2)</script>",
+    "]]><!--",
+    "&lt;b&gt;",
+    "\x1b[31m\r\n\x00",
+    "‮right to left",
+]
+
+
+class Elements(HTMLParser):
+    """The elements and attributes of a page, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+ELEMENTS = {
+    *(
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "h1",
+        "h2",
+        "p",
+        "div",
+        "section",
+        "svg",
+        "rect",
+        "table",
+        "tr",
+    ),
+    *("td", "span", "i", "details", "summary"),
+}
+ATTRIBUTES = {
+    *("lang", "charset", "name", "content", "http-equiv", "class", "style", "viewbox", "preserveaspectratio", "role"),
+    *("aria-label", "x", "y", "width", "height", "title", "open"),
+}
+
+
+def test_hostile_names_and_values_stay_text(summarize: Summarize, tmp_path: Path) -> None:
+    columns: dict[str, list[object]] = dict.fromkeys(HOSTILE, HOSTILE)
+    columns |= {f"{name} s": [{name: each} for each in HOSTILE] for name in HOSTILE}
+    summarize.given("t.parquet", pa.table(columns))
+    file = tmp_path / "page.html"
+    summarize.run(html=str(file))
+    found = Elements(file.read_text(encoding="utf-8"))
+    assert set(found.tags) == ELEMENTS - {"details", "summary"}
+    assert {name for name, _ in found.attributes} <= ATTRIBUTES
+    assert found.open == []
+    for name in HOSTILE[:4]:
+        assert name in found.text
+    assert "\x1b" not in found.text
+
+
+def test_a_page_needs_nothing_from_anywhere(summarize: Summarize, tmp_path: Path) -> None:
+    summarize.given("t.parquet", pa.table({"n": [1, 2, 2], "t": ["a", "b", None]}))
+    file = tmp_path / "page.html"
+    summarize.run(html=str(file))
+    text = file.read_text(encoding="utf-8")
+    assert "http:" not in text
+    assert "https:" not in text
+    assert "url(" not in text
+    assert "default-src 'none'" in text
+    assert "prefers-color-scheme: dark" in text
+
+
+def test_many_columns_are_folded() -> None:
+    columns = [ColumnSummary(f"c{number}", f"c{number}", "int64", 1, 0) for number in range(5000)]
+    found = Elements(page("t", 1, columns))
+    assert found.tags.count("section") == 5000
+    assert found.tags.count("details") == 5000 // FOLD
+    assert [name for name, _ in found.attributes].count("open") == 1
+    assert "Columns 4,951 to 5,000: c4950 … c4999" in found.text
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 200])
+def test_the_picture_fits_the_width(width: int) -> None:
+    often = [Frequent("日本語テキスト" * 10, 5), Frequent("\x1b[31mred\n", 3)]
+    bins = [Bin(number, number, number % 7) for number in range(20)]
+    column = ColumnSummary(
+        "a very long name 🦜 " * 20, "c", "struct<" * 30, 10, 2, 1, 5, 0.04, "a" * 500, "b" * 500, 1 / 3, 0.5,
+        {"P50": "x" * 400}, 0.1, often, 3, None, bins,
+    )  # fmt: skip
+    lines = picture([column], 12, width)
+    assert all(room(line) <= width for line in lines)
+    assert not any(char in "".join(lines) for char in "\x1b\n")
+
+
+def test_a_histogram_in_blocks_shows_every_value_there_is() -> None:
+    counts = [0, 1, 500, 1000]
+    assert blocks([Bin(number, number, count) for number, count in enumerate(counts)]) == " ▁▄█"
+    assert blocks([Bin(0, 0, 0)]) == " "
+    assert blocks([]) == ""
+
+
+def test_a_picture_of_a_column() -> None:
+    bins = [Bin(0, 5, 2), Bin(5, 9, 8)]
+    column = ColumnSummary(
+        "n", "n", "int64", 10, 1, None, 3, 0.0, 0, 9, 5.5, 2.25, {"P50": 6}, 0.0, [Frequent(9, 6)], 0, None, bins
+    )
+    assert picture([column], 11, 60) == [
+        "11 rows, 1 column",
+        "",
+        "n  int64                                                  ▂█",
+        "  10 values, 1 null, 3 distinct",
+        "  0 … 9 · median 6 · mean 5.5 · ± 2.25",
+        "  9 (60 %)",
+    ]
