@@ -17,10 +17,11 @@ class Different(Exception):
 
 @dataclass(frozen=True)
 class Written:
-    """The Parquet files that a contestant wrote."""
+    """The files that a contestant wrote, and how DuckDB reads them."""
 
     label: str
     folder: Path
+    source: str = "read_parquet('{}/*.parquet')"
 
 
 def proven_equal(written: Sequence[Written], columns: Mapping[str, str], but: Collection[str] = ()) -> list[Output]:
@@ -52,9 +53,9 @@ def _output(written: Written, compared: Sequence[str]) -> Output:
     with duckdb.connect() as db:
         query = f"SELECT count(*), sum({row}::HUGEINT), bit_xor({row}) FROM {_files(written)}"
         ((rows, total, parity),) = db.execute(query).fetchall()
-    size = sum(file.stat().st_size for file in written.folder.glob("*.parquet"))
+    size = sum(file.stat().st_size for file in written.folder.glob("*.*"))
     return Output(written.label, rows, f"{total:x}-{parity:x}", size)
 
 
 def _files(written: Written) -> str:
-    return f"read_parquet('{written.folder}/*.parquet')"
+    return written.source.format(written.folder)

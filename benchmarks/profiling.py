@@ -17,7 +17,7 @@ from benchmarks.script import MASON
 from mason.pipeline.merge.job import MergeJob
 from mason.pipeline.merge.kernel import merge_task
 from mason.pipeline.merge.plan import plan_merge
-from mason.pipeline.merge.task import tasks_of
+from mason.pipeline.merge.task import MergeTask, tasks_of
 
 SHOWN = 8
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -26,7 +26,11 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 def profile_kernel(job: MergeJob, folder: Path) -> Profile:
     """Return the profile of one task of a merge, run in this process; it writes to a new folder."""
     folder.mkdir()
-    tasks = tasks_of(plan_merge(pafs.LocalFileSystem(), job), str(folder), "profile")
+    return profile_tasks(tasks_of(plan_merge(pafs.LocalFileSystem(), job), str(folder), "profile"))
+
+
+def profile_tasks(tasks: Sequence[MergeTask]) -> Profile:
+    """Return the profile of the first of some tasks, run in this process."""
     read = sum(file.length for file in tasks[0].files)
     what = f"the kernel on the first of {len(tasks)} tasks ({read / 1e6:.0f} MB)"
     return profile_call(what, lambda: merge_task(tasks[0].to_bytes()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -59,8 +59,13 @@ def tile(cuts: Sequence[int], size: int) -> list[Range]:
 
 def number_of_records(filesystem: pafs.FileSystem, path: str, until: int) -> int:
     """Return how many records, a header and blank lines included, stand before a place of a file."""
+    return count_records(_blocks(filesystem, path, 0, until))
+
+
+def count_records(blocks: Iterable[bytes]) -> int:
+    """Return how many records, a header and blank lines included, end in text that comes block by block."""
     before, records = 0, 0
-    for block in _blocks(filesystem, path, 0, until):
+    for block in blocks:
         content = np.frombuffer(block, dtype=np.uint8)
         quotes = quotes_in(content)
         records += byte_bits.count(record_ends(content, quotes, inside=before % 2 == 1))

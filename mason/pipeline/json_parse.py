@@ -119,7 +119,9 @@ def parse_lines(text: bytes, targets: Mapping[str, pa.DataType], others: Collect
     if not objects or b"\0" in text or len(text) > _LARGEST:  # to some parsers, a zero byte is the end of all text
         return None
     parsed = _parse(text, _asked_schema(text, targets, others))
-    if parsed is None or parsed.num_rows != objects or not _is_unicode(parsed, text) or not _are_exact(parsed, text):
+    if parsed is None or any(map(_lists_nulls, parsed.columns)):
+        return None
+    if parsed.num_rows != objects or not _is_unicode(parsed, text) or not _are_exact(parsed, text):
         return None
     columns = {name: ParsedSource(values) for name, values in zip(parsed.schema.names, parsed.columns, strict=True)}
     filled = {name: source for name, source in columns.items() if not pa.types.is_null(source.values.type)}
@@ -197,6 +199,17 @@ def _parse(text: bytes, schema: pa.Schema) -> pa.RecordBatch | None:
         return None
     batches = table.combine_chunks().to_batches()
     return batches[0] if len(batches) == 1 else None
+
+
+def _lists_nulls(values: pa.Array) -> bool:
+    """Say whether there are lists of nothing but nulls: Arrow loses some of these, and then reads beyond their end."""
+    if pa.types.is_struct(values.type):
+        return any(map(_lists_nulls, values.flatten()))
+    if not pa.types.is_list(values.type):
+        return False
+    if pa.types.is_null(values.type.value_type):
+        return bool(values.offsets[-1].as_py() > values.offsets[0].as_py())
+    return _lists_nulls(values.values)
 
 
 def _is_unicode(parsed: pa.RecordBatch, text: bytes) -> bool:

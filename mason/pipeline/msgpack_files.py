@@ -114,7 +114,7 @@ class Maps:
         self.at_end = not block
         self._bytes += len(block)
         self._unpacker.feed(block)
-        if self._is_first and _begins_array(block):
+        if self._is_first and block and _begins_array(block):
             self._promised = self._unpacker.read_array_header()  # its elements are then read as if they stood alone
             self._whole = self._unpacker.tell()
         self._is_first = False

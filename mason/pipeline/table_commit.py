@@ -25,6 +25,8 @@ from mason.util.exchange import exchange_folders
 OWN_FOLDER = "_mason"
 _OWNER = f"{OWN_FOLDER}/owner.lock"
 _COMMITS = f"{OWN_FOLDER}/commits"
+FORMAT = "format"
+"""The detail of a commit that names the format of its files, where that is not Parquet."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,11 @@ class CommitRecord:
     """The version adds to its parent; one that does not replaces it."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """What the job wants to know later of how it made this version."""
+
+    @property
+    def format(self) -> str:
+        """The format of the files."""
+        return str(self.details.get(FORMAT, "parquet"))
 
     @property
     def place(self) -> str:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from mason.errors import Unprocessable
+from mason.pipeline.formats import FORMATS
 from mason.pipeline.merge.base import BaseTable
 from mason.pipeline.merge.batches import Batch
 from mason.pipeline.merge.job import MergeJob, MergeOptions
@@ -54,11 +56,15 @@ def view_table(
 
     Raises:
         PathNotFound, NoData, PlanRefused: as a merge of it would.
+        Unprocessable: the table is in a format that Mason does not read.
     """
     job = MergeJob(path, path, storage, options or MergeOptions())
     commit = commit or open_table(storage, path).current()
     if commit is None:
         return TableView(plan_merge(filesystem, job))
+    if commit.format not in FORMATS:
+        told = f'The table at "{path}" is in {commit.format}, which Mason writes, but does not read.'
+        raise Unprocessable(told, hint="Take the table that it was made from.")
     base = BaseTable.of(commit)
     given = {field.name: field.type for field in base.schema}
     return TableView(MergePlan(job, base.planned_files(filesystem, path), base.evidence, given=given), commit)

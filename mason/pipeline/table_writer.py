@@ -19,9 +19,9 @@ CODEC = "snappy"
 _REPETITIONS_THAT_PAY = 2
 _TOO_FEW_TO_TELL = 1_000
 _ENOUGH_TO_TELL = 32_768
-_ROW_GROUP_ROWS = 100_000
-_ROW_GROUP_BYTES = 64 * 1024 * 1024
-_BUFFERED_BYTES = 64 * 1024 * 1024
+ROW_GROUP_ROWS = 100_000
+ROW_GROUP_BYTES = 64 * 1024 * 1024
+BUFFERED_BYTES = 64 * 1024 * 1024
 # Hive escapes these in the names of folders, besides what no file system takes.
 _PLAIN_IN_FOLDERS = " !$&()+,-.;@^_`{}~"
 
@@ -52,10 +52,10 @@ class TableWriter:
         if not batch.num_rows:
             return
         if self._sink is None:  # at once: what cannot be written at all is found out before the work is done
-            self._make_folders()
+            make_folders(self._filesystem, self._folder, self._name)
             self._sink = self._stack.enter_context(self._filesystem.open_output_stream(f"{self._folder}/{self._name}"))
         self._waiting.append(batch)
-        if sum(each.num_rows for each in self._waiting) >= _ROW_GROUP_ROWS or self.held >= _ROW_GROUP_BYTES:
+        if sum(each.num_rows for each in self._waiting) >= ROW_GROUP_ROWS or self.held >= ROW_GROUP_BYTES:
             self.flush()
 
     @property
@@ -71,7 +71,7 @@ class TableWriter:
         self._waiting = []
         if self._writer is None:
             others = [name for name in self._schema.names if name not in self._rising]
-            repeating = [leaf for name in others for leaf in _repeating(name, batch.column(name))]
+            repeating = repeating_columns(batch.select(others))
             steps = dict.fromkeys(self._rising, "DELTA_BINARY_PACKED") or None
             self._writer = self._stack.enter_context(
                 pq.ParquetWriter(
@@ -84,13 +84,6 @@ class TableWriter:
                 )
             )
         self._writer.write_table(batch, row_group_size=batch.num_rows)
-
-    def _make_folders(self) -> None:
-        """Make the folders of a partition, not the one above: a task that outlives its job must not bring it back."""
-        place = self._folder
-        for part in self._name.split("/")[:-1]:
-            place = f"{place}/{part}"
-            self._filesystem.create_dir(place, recursive=False)
 
     def result(self) -> Mapping[str, Any]:
         """Nothing that the files do not tell themselves."""
@@ -124,10 +117,10 @@ class PartitionedWriter:
         self.files: list[str] = []
 
     def write(self, batch: pa.RecordBatch) -> None:
-        for folder, rows in _by_partition(batch, self._keys):
+        for folder, rows in by_partition(batch, self._keys):
             self._rows.setdefault(folder, []).append(rows.select(self._schema.names))
             self._bytes[folder] = self._bytes.get(folder, 0) + rows.nbytes
-        while sum(self._bytes.values()) > _BUFFERED_BYTES:
+        while sum(self._bytes.values()) > BUFFERED_BYTES:
             self._flush(max(self._bytes, key=lambda folder: self._bytes[folder]))
 
     def result(self) -> Mapping[str, Any]:
@@ -151,6 +144,21 @@ class PartitionedWriter:
         self.files += [f"{folder}/{name}"]
 
 
+def make_folders(filesystem: pafs.FileSystem, folder: str, name: str) -> None:
+    """Make the folders of a partition, not the one above: a task that outlives its job must not bring it back."""
+    place = folder
+    for part in name.split("/")[:-1]:
+        place = f"{place}/{part}"
+        filesystem.create_dir(place, recursive=False)
+
+
+def repeating_columns(rows: pa.Table) -> list[str]:
+    """Return the columns, by their names in a Parquet file, of which a dictionary makes less than it costs."""
+    return [
+        leaf for name, values in zip(rows.column_names, rows.columns, strict=True) for leaf in _repeating(name, values)
+    ]
+
+
 def _repeating(path: str, values: pa.Array | pa.ChunkedArray) -> list[str]:
     """The columns of a Parquet file, below this one of the schema, of which a dictionary makes less than it costs.
 
@@ -159,7 +167,8 @@ def _repeating(path: str, values: pa.Array | pa.ChunkedArray) -> list[str]:
     """
     kind = values.type
     if pa.types.is_struct(kind):
-        parts = [(each.name, pc.struct_field(values, each.name)) for each in kind]
+        # By number: a dot in a name would stand for something nested.
+        parts = [(each.name, pc.struct_field(values, [number])) for number, each in enumerate(kind)]
     elif pa.types.is_list(kind):
         parts = [("list.element", pc.list_flatten(values))]
     elif pa.types.is_map(kind):
@@ -192,7 +201,7 @@ def escaped(text: str) -> str:
     )
 
 
-def _by_partition(batch: pa.RecordBatch, keys: Sequence[str]) -> list[tuple[str, pa.RecordBatch]]:
+def by_partition(batch: pa.RecordBatch, keys: Sequence[str]) -> list[tuple[str, pa.RecordBatch]]:
     """Return the rows of each partition, in their order."""
     if not batch.num_rows:
         return []

@@ -70,6 +70,7 @@ _PLANNERS = {
     "dedupe": "mason.pipeline.dedupe.job:DedupeWork",
     "explode": "mason.pipeline.explode.work:ExplodeWork",
     "diff": "mason.pipeline.diff.job:DiffWork",
+    "format": "mason.pipeline.format.work:FormatWork",
     "merge": "mason.pipeline.merge.work:MergeWork",
     "query": "mason.pipeline.sql.job:QueryWork",
     "replay": "mason.pipeline.merge.work:ReplayWork",

@@ -340,3 +340,10 @@ def _is_same(text: str, value: Any) -> bool:
     if isinstance(value, int | float | Decimal):
         return Decimal(text) == Decimal(repr(value) if isinstance(value, float) else value)
     return str(value)[:10] == text[:10]
+
+
+def test_lists_of_nulls_alone_are_not_left_to_arrow_which_loses_some(merge: Merge) -> None:
+    merge.given("a.jsonl", '{"a": [null, null]}\n{"a": [null]}\n{"a": []}\n')
+    merge.given("b.jsonl", '{"a": [123456789012345678901]}\n')
+
+    assert merge.rows() == [{"a": [None, None]}, {"a": [None]}, {"a": []}, {"a": [Decimal("123456789012345678901")]}]

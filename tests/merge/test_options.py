@@ -272,7 +272,7 @@ def test_the_pieces_of_a_partition_come_out_as_one_file(merge: Merge, monkeypatc
     from mason.pipeline.merge import plan
 
     monkeypatch.setattr(plan, "SMALLEST_TASK", 1_000)
-    monkeypatch.setattr(table_writer, "_BUFFERED_BYTES", 2_000)
+    monkeypatch.setattr(table_writer, "BUFFERED_BYTES", 2_000)
     for number in range(6):
         text = "id,key\n" + "".join(f"{number * 1000 + row},{row % 3}\n" for row in range(1000))
         merge.given(f"{number}.csv", text)

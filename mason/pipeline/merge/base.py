@@ -11,8 +11,8 @@ import pyarrow.fs as pafs
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.files import DataFile, partition_of
+from mason.pipeline.merge.look import find_file_ranges
 from mason.pipeline.merge.planned_file import PlannedFile
-from mason.pipeline.row_group_splits import find_group_ranges
 from mason.pipeline.table_commit import CommitRecord
 from mason.pipeline.types import Evidence, evidence_of
 
@@ -39,13 +39,17 @@ class BaseTable:
     def planned_files(self, filesystem: pafs.FileSystem, output: str) -> list[PlannedFile]:
         """Return the files of the table as inputs of a merge."""
         evidence = self.evidence
-        return [_planned(filesystem, output, each.path, evidence) for each in self.commit.files]
+        format_ = self.commit.format
+        return [_planned(filesystem, output, each.path, evidence, format_) for each in self.commit.files]
 
 
-def _planned(filesystem: pafs.FileSystem, output: str, path: str, evidence: Mapping[str, Evidence]) -> PlannedFile:
+def _planned(
+    filesystem: pafs.FileSystem, output: str, path: str, evidence: Mapping[str, Evidence], format_: str
+) -> PlannedFile:
     info = filesystem.get_file_info(f"{output}/{path}")
     constants = partition_of(path.rpartition("/")[0])
     columns = {name: seen for name, seen in evidence.items() if name not in constants}
     file = DataFile(info.path, path, info.size, constants)
-    ranges = find_group_ranges(filesystem, info.path, info.size)
-    return PlannedFile(file, info.mtime_ns or 0, FileSchema("parquet", columns), constants, ranges, is_base=True)
+    schema = FileSchema(format_, columns, delimiter=",", encoding="utf-8")
+    ranges = find_file_ranges(filesystem, file, schema)
+    return PlannedFile(file, info.mtime_ns or 0, schema, constants, ranges, is_base=True)

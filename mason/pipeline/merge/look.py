@@ -88,12 +88,15 @@ def _reader(filesystem: pafs.FileSystem, options: MergeOptions, files: int) -> F
 
 
 def _ranges(filesystem: pafs.FileSystem, file: DataFile, schema: FileSchema, total: int) -> Sequence[Range]:
-    """Only plain text of known ends can be cut: compressed or transcoded text has no places to begin at.
+    """Finding the places takes time: a file that is a small part of all there is need not be cut."""
+    return () if file.size * _SMALL_PART < total else find_file_ranges(filesystem, file, schema)
 
-    Finding the places takes time: a file that is a small part of all there is need not be cut.
+
+def find_file_ranges(filesystem: pafs.FileSystem, file: DataFile, schema: FileSchema) -> Sequence[Range]:
+    """Return where a file can be cut; none for one that is small, or of which only the beginning is a place to begin.
+
+    Only plain text of known ends can be cut: compressed or transcoded text has no places to begin at.
     """
-    if file.size * _SMALL_PART < total:
-        return ()
     if schema.format == "parquet":
         return find_group_ranges(filesystem, file.path, file.size)
     least = {"csv": CUT_BYTES, "jsonl": CUT_LINES_BYTES}.get(schema.format)

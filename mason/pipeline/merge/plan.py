@@ -231,6 +231,8 @@ def checked(plan: MergePlan) -> MergePlan:
             for name, seen in plan.evidence.items()
             if name not in plan.given and not plan.is_taken_as_text(name) and mixes_zones(seen)
         ]
+    if plan.base and plan.base.commit.format != "parquet":
+        problems.append(f"The table is in {plan.base.commit.format}: only to one in Parquet can something be added.")
     missing = [key for key in plan.partition_keys if key not in plan.evidence]
     problems += [f'There is no column "{key}" to partition by.' for key in missing]
     kept = list(plan.base.commit.partition_keys) if plan.base else []
@@ -251,17 +253,26 @@ def _remedy(problems: Sequence[str]) -> str:
 
 def _settled(job: MergeJob) -> MergeJob:
     """Return the job with its options checked. Files that are merged one after the other are added to the table."""
-    inputs, output = job.inputs.rstrip("/") + "/", job.output.rstrip("/") + "/"
-    if inputs != output and output.startswith(inputs):
-        raise BadPath(f"The output {job.output} lies inside the input {job.inputs}: a second merge would read it, too.")
-    if inputs != output and inputs.startswith(output):
-        raise BadPath(f"The input {job.inputs} lies inside the output {job.output}, which would be replaced.")
+    check_apart(job.inputs, job.output)
     checked_zone(job.options.timezone)
     if not job.options.incremental:
         return job
-    if job.options.mode is Mode.REPLACE_PARTITIONS or inputs == output:
+    if job.options.mode is Mode.REPLACE_PARTITIONS or job.inputs.rstrip("/") == job.output.rstrip("/"):
         raise PlanRefused(["An incremental merge adds new files to the output: it replaces nothing."])
     return replace(job, options=replace(job.options, mode=Mode.APPEND))
+
+
+def check_apart(inputs: str, output: str) -> None:
+    """See that neither of two folders lies inside the other; they may be the same.
+
+    Raises:
+        BadPath: one does.
+    """
+    read, written = inputs.rstrip("/") + "/", output.rstrip("/") + "/"
+    if read != written and written.startswith(read):
+        raise BadPath(f"The output {output} lies inside the input {inputs}: a second job would read it, too.")
+    if read != written and read.startswith(written):
+        raise BadPath(f"The input {inputs} lies inside the output {output}, which would be replaced.")
 
 
 def _list_inputs(filesystem: pafs.FileSystem, job: MergeJob) -> tuple[list[DataFile], list[str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -41,6 +42,16 @@ def read_batches(
         UnreadableFile: it cannot be read, or is not what it was when the plan was made.
     """
     _check_unchanged(filesystem, file)
+    if file.is_own and file.format != "parquet":
+        yield from _read_own(filesystem, file, schema, columns)
+    else:
+        yield from _read(filesystem, file, nulls, schema, columns)
+    _check_unchanged(filesystem, file)
+
+
+def _read(
+    filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[str], schema: pa.Schema, columns: Collection[str]
+) -> Iterator[Batch]:
     if file.format == "csv":
         yield from read_csv(filesystem, file, nulls, _types_in_file(file, schema))
     elif file.format == "jsonl":
@@ -49,7 +60,17 @@ def read_batches(
         yield from _read_parquet(filesystem, file, columns)
     else:
         yield from _READERS[file.format](filesystem, file)
-    _check_unchanged(filesystem, file)
+
+
+def _read_own(
+    filesystem: pafs.FileSystem, file: FileInTask, schema: pa.Schema, columns: Collection[str]
+) -> Iterator[Batch]:
+    """A file that Mason wrote: whatever the format made of its types is taken back."""
+    from mason.pipeline.writers.read_back import read_back, stored_types
+
+    for batch in _read(filesystem, file, (), stored_types(file.format, schema), columns):
+        found = read_back(file.name, file.format, batch.columns, file.columns, schema, batch.rows, columns)
+        yield replace(batch, columns=found)
 
 
 def _types_in_file(file: FileInTask, schema: pa.Schema) -> dict[str, pa.DataType]:

@@ -36,6 +36,8 @@ class FileInTask:
     renames: Mapping[str, str] = field(default_factory=dict)
     types: Mapping[str, str] = field(default_factory=dict)
     """Columns that files disagree on, with the type that this one shows: how many values it has of them is counted."""
+    is_own: bool = False
+    """Mason wrote the file for the table: its values are what the table's schema says, however the format has them."""
 
     @classmethod
     def of(cls, planned: PlannedFile, part: Range, types: Mapping[str, str]) -> FileInTask:
@@ -44,7 +46,8 @@ class FileInTask:
         dialect = (schema.format, schema.delimiter, schema.encoding, schema.header)
         place = (part.offset, part.length)
         names = (dict(planned.renames), types)
-        return cls(file.path, file.name, file.size, planned.modified_ns, *dialect, columns, constants, *place, *names)
+        pinned = (file.path, file.name, file.size, planned.modified_ns)
+        return cls(*pinned, *dialect, columns, constants, *place, *names, planned.is_base)
 
     @property
     def is_whole(self) -> bool:

@@ -1,0 +1,65 @@
+"""What writing a table in another format is asked to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+
+from mason.engines.execution.models.job import Job
+from mason.errors import BadInput
+
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE).fullmatch
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+SMALLEST_FILE = 1024
+
+
+@dataclass(frozen=True)
+class FormatOptions:
+    """How a table is written; what is empty is left to the format."""
+
+    format: str
+    columns: Sequence[str] = ()
+    filter: str = ""
+    """A condition in SQL: rows for which it is not true are left out."""
+    partition_columns: Sequence[str] = ()
+    file_size: str = ""
+    compression: str = ""
+    sample_size: int | None = None
+
+
+@dataclass(frozen=True)
+class FormatJob:
+    """Write the table at a path in another format. `storage` is the address of the file system that both lie in."""
+
+    path: str
+    output: str
+    options: FormatOptions
+    storage: str = field(default="file:///")
+
+    def to_job(self) -> Job:
+        """Return the job as an engine takes it."""
+        return Job("format", {"path": self.path, "storage": self.storage}, {"path": self.output}, asdict(self.options))
+
+    @classmethod
+    def of(cls, job: Job) -> FormatJob:
+        """Return what a job describes."""
+        return cls(job.inputs["path"], job.outputs["path"], FormatOptions(**job.options), job.inputs["storage"])
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes that a text such as `128MB` or `1 GiB` says; 0 for none.
+
+    Raises:
+        BadInput: it is no size, or too small for a file to be worth it.
+    """
+    if not text:
+        return 0
+    found = _SIZE(text.strip())
+    if not found:
+        raise BadInput(f'"{text}" is no size.', hint="Say it as 128MB, 1GB or 64MiB.")
+    number, prefix, binary = found.groups()
+    size = int(float(number) * (1024 if binary else 1000) ** _POWERS[prefix.lower()])
+    if size < SMALLEST_FILE:
+        raise BadInput(f'"{text}" is too small for a file.', hint=f"The least is {SMALLEST_FILE} bytes.")
+    return size

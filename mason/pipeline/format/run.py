@@ -1,0 +1,152 @@
+"""Writes a table in another format: tasks, the document if it is one, the sums, the commit."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import pyarrow.fs as pafs
+
+from mason.pipeline.blocks import read_bytes
+from mason.pipeline.evidence_json import encode_schema
+from mason.pipeline.format import document
+from mason.pipeline.format.document import DocumentTask, group_pieces, write_document
+from mason.pipeline.format.outcome import FormatResult, FormatSums
+from mason.pipeline.format.plan import FormatPlan
+from mason.pipeline.format.sample import draw
+from mason.pipeline.format.sink import COUNT_SINK, FORMAT_SINK
+from mason.pipeline.merge.numbering import number_records
+from mason.pipeline.merge.outcome import Sums, check_share
+from mason.pipeline.merge.staging import quarantine_files, remove_strangers
+from mason.pipeline.scan import ScanResult, run_scan
+from mason.pipeline.sinks import SinkSpec
+from mason.pipeline.table_commit import FORMAT, CommitRecord, CommittedFile, open_table
+from mason.pipeline.tasks import TaskRunner, running, without_beats
+from mason.pipeline.work import Progress
+
+
+def run_format(plan: FormatPlan, runner: TaskRunner, job_id: str, progress: Progress) -> FormatResult:
+    """Carry a plan out and commit its result.
+
+    Raises:
+        CannotHold: the format would mangle a value.
+        Conflict: another job committed to the output meanwhile.
+        RowsLost: rows in are not rows out and those left out.
+        TooLarge: there are more rows than the format has room for.
+        TooManyBadRecords: so much does not fit that something else must be wrong.
+        UnreadableFile: a file cannot be read, or changed after the plan was made.
+    """
+    planned, job = plan, plan.job
+    filesystem, _ = pafs.FileSystem.from_uri(job.storage)
+    table = open_table(job.storage, job.output)
+    expected = plan.scan.commit if job.path == job.output else table.current()
+    with table.stage(job_id) as staging:
+        plan, sample = _sampled(plan, runner, job_id, progress)
+        scanned = run_scan(plan.scan, sink_of(plan, sample), runner, job_id, progress, staging)
+        plan = plan.widened(scanned.scan)
+        payloads = _documents(plan, runner, job_id, staging, scanned)
+        files = _committed(filesystem, staging, payloads)
+        remove_strangers(filesystem, staging, files)
+        sums = _checked_sums(plan, filesystem, staging, scanned, sum(each.rows for each in files))
+        committed = table.publish(staging, _record(plan, job_id, files, sums), expected=expected)
+    noted = Counter[str]()
+    for each in payloads:
+        noted.update(each["noted"])
+    return FormatResult(planned, plan, committed, sums, noted)
+
+
+def _sampled(
+    plan: FormatPlan, runner: TaskRunner, job_id: str, progress: Progress
+) -> tuple[FormatPlan, Mapping[str, Any]]:
+    """Count the rows that there are to choose from, and draw."""
+    options = plan.job.options
+    if options.sample_size is None:
+        return plan, {}
+    keys = list(options.partition_columns)
+    counter = SinkSpec(COUNT_SINK, {"filter": options.filter}, keys)
+    counted = run_scan(plan.scan, counter, runner, job_id, progress)
+    drawn = draw([each["rows"] for each in counted.payloads], options.sample_size)
+    return plan.widened(counted.scan), drawn
+
+
+def sink_of(plan: FormatPlan, sample: Mapping[str, Any] | None = None) -> SinkSpec:
+    """Return the sink that the tasks have; `sample` is what was drawn."""
+    options = plan.job.options
+    pieces = plan.format.is_document
+    values = {
+        "filter": options.filter,
+        "columns": list(options.columns),
+        "partition_columns": list(options.partition_columns),
+        "format": document.PIECES if pieces else plan.format.name,
+        "compression": "snappy" if pieces else plan.compression,
+        "file_size": plan.file_size,
+        "sample": sample or {},
+    }
+    return SinkSpec(FORMAT_SINK, values, list(options.partition_columns))
+
+
+def _documents(
+    plan: FormatPlan, runner: TaskRunner, job_id: str, staging: str, scanned: ScanResult
+) -> Sequence[Mapping[str, Any]]:
+    """Make documents of pieces where the format has such; a table without rows is one file without rows in any case."""
+    common = {
+        "storage": plan.job.storage,
+        "staging": staging,
+        "schema": encode_schema(plan.file_schema),
+        "format": plan.format.name,
+        "compression": plan.compression,
+    }
+    names = f"part-{job_id}"
+    if not scanned.files:
+        empty = DocumentTask(name=f"{names}-00000", pieces=[], **common)
+        return [] if plan.job.options.partition_columns else [write_document(empty)]
+    if not plan.format.is_document:
+        return scanned.payloads
+    counts = {name: rows for each in scanned.payloads for name, rows in each["rows"].items()}
+    tasks = []
+    for number, pieces in enumerate(group_pieces(scanned.files).values()):
+        plan.format.check_size(sum(counts[piece] for piece in pieces), len(plan.file_schema))
+        tasks.append(DocumentTask(name=f"{names}-{number:05}", pieces=pieces, **common))
+    with running(runner, document.KERNEL, [task.to_bytes() for task in tasks]) as events:
+        made = {number: json.loads(content) for number, content in without_beats(events)}
+    return [made[number] for number in sorted(made)]
+
+
+def _committed(filesystem: pafs.FileSystem, staging: str, payloads: Sequence[Mapping[str, Any]]) -> list[CommittedFile]:
+    return [
+        CommittedFile(name, rows, filesystem.get_file_info(f"{staging}/{name}").size)
+        for each in payloads
+        for name, rows in each["rows"].items()
+    ]
+
+
+def _checked_sums(
+    plan: FormatPlan, filesystem: pafs.FileSystem, staging: str, scanned: ScanResult, rows_out: int
+) -> FormatSums:
+    quarantine = quarantine_files(filesystem, staging, scanned.results)
+    number_records(filesystem, scanned.scan.plan.files, quarantine)
+    quarantined = sum(read_bytes(filesystem, path).count(b"\n") for path in quarantine)
+    filtered, not_sampled = (sum(each[what] for each in scanned.payloads) for what in ("filtered", "not_sampled"))
+    sums = FormatSums(scanned.rows_in, rows_out, filtered, not_sampled, quarantined)
+    sums.check()
+    bad = Sums.of(scanned.results, rows_out, quarantined)
+    check_share(filesystem, scanned.scan.plan.job.options, bad, quarantine)
+    return sums
+
+
+def _record(plan: FormatPlan, job_id: str, files: Sequence[CommittedFile], sums: FormatSums) -> CommitRecord:
+    return CommitRecord(
+        job_id,
+        0,
+        None,
+        job_id,
+        files,
+        sums.rows_out,
+        sums.quarantined,
+        encode_schema(plan.schema),
+        partition_keys=list(plan.job.options.partition_columns),
+        details={FORMAT: plan.format.name, "written_by": asdict(plan.job.options)},
+    )
