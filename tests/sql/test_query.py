@@ -163,6 +163,18 @@ def test_a_result_becomes_a_table_by_a_commit(database: Database, tmp_path: Path
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".out.mason-a")]
 
 
+@pytest.mark.parametrize("format_", ["csv", "jsonl", "json", "orc", "avro", "msgpack"])
+def test_a_result_can_be_in_any_format(here: Database, tmp_path: Path, format_: str) -> None:
+    here.given("orders", ORDERS)
+    statement = "select id, country, price from orders"
+    result = here.ask(statement, output=str(tmp_path / "out"), format=format_)
+    assert result.commit is not None
+    assert all(each.path.endswith(f".{format_}") for each in result.commit.files)
+    expected = here.rows(statement)
+    here.tables["again"] = str(tmp_path / "out")
+    assert here.rows("select * from again order by id") == expected
+
+
 def test_an_empty_result_becomes_a_table_with_its_columns(database: Database, tmp_path: Path) -> None:
     database.given("orders", ORDERS)
     database.ask("select id, price from orders where id > 100", output=str(tmp_path / "out"))

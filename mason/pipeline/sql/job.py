@@ -14,10 +14,14 @@ import pyarrow.parquet as pq
 from mason.engines.execution.models.job import Job
 from mason.errors import InvalidParameters
 from mason.pipeline.evidence_json import encode_schema
+from mason.pipeline.format.job import FormatJob, FormatOptions
+from mason.pipeline.format.plan import plan_format
+from mason.pipeline.format.run import run_format
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.staging import committed_file, remove_strangers
 from mason.pipeline.preview import Preview
 from mason.pipeline.scan import plan_scan
+from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sinks import SinkSpec, table_spec
 from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
 from mason.pipeline.sql.query import Output, SqlQuery, fetch_rows, write_rows
@@ -39,17 +43,18 @@ class QueryJob:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     limit: int = 1000
     output: str = ""
+    format: str = "parquet"
 
     def to_job(self) -> Job:
         """Return the job as an engine takes it."""
         inputs = {"database": self.database, "tables": dict(self.tables), "storage": self.storage}
         options = {"statement": self.statement, "parameters": dict(self.parameters), "limit": self.limit}
-        return Job("query", inputs, {"path": self.output}, options)
+        return Job("query", inputs, {"path": self.output, "format": self.format}, options)
 
     @classmethod
     def of(cls, job: Job) -> QueryJob:
         """Return the query that a job describes."""
-        return cls(**job.inputs, **job.options, output=job.outputs["path"])
+        return cls(**job.inputs, **job.options, output=job.outputs["path"], format=job.outputs["format"])
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,9 @@ class QueryWork:
         }
         if None not in rows:
             told["RowsRead"] = sum(each for each in rows if each is not None)
-        return {**told, "Output": self.job.output} if self.job.output else {**told, "Limit": self.job.limit}
+        if not self.job.output:
+            return {**told, "Limit": self.job.limit}
+        return {**told, "Output": self.job.output, "Format": self.job.format}
 
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> QueryResult:
         """Ask the engine, and commit the rows if they are to be kept.
@@ -114,10 +121,23 @@ class QueryWork:
             tables = [each.sql_table() for each in ready]
             query = SqlQuery(text, tables, self.job.storage, self.job.parameters, self.statement.names)
             if self.job.output:
-                commit = write_table(query, self.job.output, runner, job_id, {"query": self.job.statement})
-                return QueryResult(self, ready, commit=commit)
+                return self._kept(query, ready, runner, job_id, progress)
             rows = fetch_rows(runner, replace(query, limit=self.job.limit + 1))
             return QueryResult(self, ready, rows.slice(0, self.job.limit), has_more=rows.num_rows > self.job.limit)
+
+    def _kept(
+        self, query: SqlQuery, ready: Sequence[ReadyTable], runner: TaskRunner, job_id: str, progress: Progress
+    ) -> QueryResult:
+        """Write the rows, by way of a table of their own where they are to be in another format."""
+        details = {"query": self.job.statement}
+        if self.job.format == "parquet":
+            return QueryResult(self, ready, commit=write_table(query, self.job.output, runner, job_id, details))
+        with scratch_folder(self.job.storage) as scratch:
+            write_table(query, f"{scratch}/table", runner, job_id, details)
+            options = FormatOptions(self.job.format)
+            plan = plan_format(FormatJob(f"{scratch}/table", self.job.output, options, self.job.storage))
+            done = run_format(plan, runner, job_id, progress)
+        return QueryResult(self, ready, commit=done.commit, changes=tuple(done.warnings))
 
 
 @dataclass(frozen=True)
@@ -129,6 +149,8 @@ class QueryResult:
     rows: pa.Table | None = None
     commit: CommitRecord | None = None
     has_more: bool = False
+    changes: Sequence[str] = ()
+    """What became of values that the format cannot hold as they are."""
 
     @property
     def summary(self) -> str:
@@ -140,6 +162,7 @@ class QueryResult:
     @property
     def warnings(self) -> Iterable[str]:
         yield from (warning for each in self.read for warning in each.warnings)
+        yield from self.changes
         if self.has_more:
             limit = counted(self.work.job.limit, "row")
             yield f"Only the first {limit} are here: raise the limit, or give output_path for a table of all."

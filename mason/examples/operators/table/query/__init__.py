@@ -24,4 +24,5 @@ class TableQuery(DataOperator):
             parameters.get_optional("parameters") or {},
             parameters.get_optional("limit"),
             storage.path(output).path if output else "",
+            parameters.get_optional("format"),
         ).to_job()
