@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from mason.errors import BadPath
 from mason.pipeline.columns import NoSuchColumn
+from mason.pipeline.dedupe import find
 from mason.pipeline.dedupe.job import DedupeJob, DedupeOptions, DedupeResult, DedupeWork, NotComparable
 from mason.pipeline.dedupe.sink import DividingSink
 from mason.pipeline.in_process import InProcessRunner
@@ -45,6 +46,15 @@ def rows_of(path: Path, columns: Sequence[str] = ()) -> list[dict[str, Any]]:
 
 def names(path: Path) -> str:
     return "".join(row["name"] for row in rows_of(path))
+
+
+@pytest.fixture(params=["by tasks", "by many tasks", "by a query"], autouse=True)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways to find the rows that go, and the first with several shares of the keys."""
+    if request.param == "by a query":
+        monkeypatch.setattr(find, "MOST_ROWS_BY_TASKS", -1)
+    elif request.param == "by many tasks":
+        monkeypatch.setattr(find, "FEW_ROWS", 0)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pyarrow.fs as pafs
 from mason.engines.execution.models.job import Job
 from mason.errors import BadPath, Unprocessable
 from mason.pipeline.columns import chosen_columns
+from mason.pipeline.dedupe.find import Found, Wanted, find_rows
 from mason.pipeline.dedupe.order import TABLE, order_columns, removed_rows
 from mason.pipeline.dedupe.sink import NAME
 from mason.pipeline.evidence_json import encode_schema
@@ -20,9 +21,8 @@ from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.staging import committed_file, remove_strangers
 from mason.pipeline.scan import Scan, ScanResult, plan_scan, run_scan
 from mason.pipeline.scratch import scratch_folder
-from mason.pipeline.sinks import SinkSpec, table_spec
+from mason.pipeline.sinks import SinkSpec
 from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
-from mason.pipeline.sql.query import FILE_COLUMN, Output, SqlQuery, write_rows
 from mason.pipeline.table_commit import CommitRecord, CommittedFile, open_table
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
@@ -71,7 +71,7 @@ class DedupeWork:
 
     job: DedupeJob
     scan: Scan
-    query: str
+    wanted: Wanted
 
     @classmethod
     def plan(cls, job: Job) -> DedupeWork:
@@ -92,7 +92,8 @@ class DedupeWork:
         order = order_columns(options.order_by, scan.schema)
         keys = chosen_columns(scan.schema, options.keys).names
         _check_comparable(scan, [*keys, *(each.name for each in order)])
-        return cls(dedupe, scan, removed_rows(keys, order, keep_last=options.keep == "last"))
+        needed = list(dict.fromkeys([*keys, *(each.name for each in order)]))
+        return cls(dedupe, scan, Wanted(removed_rows(keys, order, keep_last=options.keep == "last"), keys, needed))
 
     @property
     def summary(self) -> str:
@@ -112,7 +113,7 @@ class DedupeWork:
         told = {
             **self.scan.to_dict(),
             "Output": self.job.output,
-            "Keys": list(options.keys) or self.scan.schema.names,
+            "Keys": list(self.wanted.keys),
             "OrderBy": list(options.order_by),
             "Keep": options.keep,
         }
@@ -131,29 +132,24 @@ class DedupeWork:
         with ExitStack() as stack:
             ready = made_ready(TableInput(TABLE, self.scan), runner, job_id, progress, stack)
             scratch = stack.enter_context(scratch_folder(storage))
-            going = self._find_going(ready, runner, job_id, scratch)
+            going = find_rows(runner, ready, self.wanted, job_id, scratch)
             staging = stack.enter_context(table.stage(job_id))
             removed = (
                 stack.enter_context(open_table(storage, self.job.removed).stage(job_id)) if self.job.removed else ""
             )
-            sink = _sink(ready, scratch, removed, self._partition_keys(ready))
+            sink = _sink(ready, going, removed, self._partition_keys(ready))
             done = run_scan(ready.scan, sink, runner, job_id, progress, staging)
             files = self._written(runner, staging, job_id, done, sink.partition_keys)
-            _check_sums(done, sum(each.rows for each in files), going)
+            _check_sums(done, sum(each.rows for each in files), going.rows)
             if removed:
                 self._publish_removed(removed, job_id, done)
             commit = table.publish(staging, self._record(job_id, files, done, sink.partition_keys), expected=expected)
-            return DedupeResult(self, ready, commit, done.rows_in, going)
+            return DedupeResult(self, ready, commit, done.rows_in, going.rows)
 
     def _stage_removed(self, job_id: str, stack: ExitStack) -> str:
         if not self.job.removed:
             return ""
         return stack.enter_context(open_table(self.job.storage, self.job.removed).stage(job_id))
-
-    def _find_going(self, ready: ReadyTable, runner: TaskRunner, job_id: str, scratch: str) -> int:
-        output = Output(table_spec([FILE_COLUMN]), scratch, job_id)
-        query = SqlQuery(self.query, [ready.sql_table(positions=True)], self.job.storage, output=output)
-        return sum(piece.rows for piece in write_rows(runner, query))
 
     def _partition_keys(self, ready: ReadyTable) -> Sequence[str]:
         """A table that is written anew keeps its folders."""
@@ -218,9 +214,9 @@ class DedupeResult:
         }
 
 
-def _sink(ready: ReadyTable, positions: str, removed: str, keys: Sequence[str]) -> SinkSpec:
-    numbers = {path: number for number, path in enumerate(ready.sql_table().files)}
-    options = {"positions": positions, "files": numbers, "removed": removed, "partition_keys": list(keys)}
+def _sink(ready: ReadyTable, going: Found, removed: str, keys: Sequence[str]) -> SinkSpec:
+    places = {path: going.files.get(str(number), []) for number, path in enumerate(ready.sql_table().files)}
+    options = {"places": places, "removed": removed, "partition_keys": list(keys)}
     return SinkSpec(NAME, options, keys)
 
 

@@ -14,7 +14,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from mason.pipeline.sinks import Sink, SinkPlace, table_sink
-from mason.pipeline.sql.query import FILE_COLUMN, ROW_COLUMN
+from mason.pipeline.sql.query import ROW_COLUMN
 
 NAME = "mason.pipeline.dedupe.sink:dividing_sink"
 
@@ -22,12 +22,12 @@ NAME = "mason.pipeline.dedupe.sink:dividing_sink"
 def dividing_sink(place: SinkPlace, schema: pa.Schema, options: Mapping[str, Any]) -> DividingSink:
     """Write the rows that stay; and those that go, if there is a folder for them.
 
-    `positions` is the folder with the rows that go, in one folder for the number of each file; `files` are the numbers.
+    `places` has, for each file of the table, the files that say which of its rows go.
     """
     staying = table_sink(place, schema, options)
     folder = options["removed"]
     going = table_sink(replace(place, folder=folder), schema, {}) if folder else None
-    return DividingSink(place.filesystem, options["positions"], options["files"], staying, going)
+    return DividingSink(place.filesystem, options["places"], staying, going)
 
 
 class DividingSink:
@@ -36,12 +36,11 @@ class DividingSink:
     def __init__(
         self,
         filesystem: pafs.FileSystem,
-        positions: str,
-        numbers: Mapping[str, int],
+        places: Mapping[str, Sequence[str]],
         staying: Sink,
         going: Sink | None,
     ) -> None:
-        self._filesystem, self._positions, self._numbers = filesystem, positions, numbers
+        self._filesystem, self._places = filesystem, places
         self._staying, self._going = staying, going
         self._stack = ExitStack()
         self._file = ""
@@ -56,7 +55,7 @@ class DividingSink:
     def stand_at(self, file: str, first: int) -> None:
         """Take note of where the next rows stand."""
         if file != self._file:
-            self._file, self._rows = file, self._rows_of(self._numbers[file])
+            self._file, self._rows = file, self._rows_of(file)
         self._first = first
 
     def write(self, rows: pa.RecordBatch) -> None:
@@ -84,9 +83,8 @@ class DividingSink:
     def __exit__(self, *raised: Any) -> None:
         self._stack.__exit__(*raised)
 
-    def _rows_of(self, number: int) -> npt.NDArray[np.int64]:
+    def _rows_of(self, file: str) -> npt.NDArray[np.int64]:
         """The rows of a file that go, in order."""
-        folder = pafs.FileSelector(f"{self._positions}/{FILE_COLUMN}={number}", allow_not_found=True)
-        files = [info.path for info in self._filesystem.get_file_info(folder)]
-        read = [pq.read_table(file, filesystem=self._filesystem, partitioning=None)[ROW_COLUMN] for file in files]
+        files = self._places[file]
+        read = [pq.read_table(each, filesystem=self._filesystem, partitioning=None)[ROW_COLUMN] for each in files]
         return np.sort(np.concatenate([np.empty(0, np.int64), *(each.to_numpy() for each in read)]))

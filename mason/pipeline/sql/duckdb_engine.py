@@ -34,7 +34,7 @@ from mason.pipeline.sql.query import (
 from mason.pipeline.sql.statement import check_names, statements_in
 from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
 
-_BATCH = 122_880
+BATCH = 122_880
 
 
 def run_query(content: bytes) -> Iterator[TaskEvent]:
@@ -69,15 +69,20 @@ def run_query(content: bytes) -> Iterator[TaskEvent]:
 
 
 def _result(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> bytes:
-    connection.execute("SET TimeZone = 'UTC'")
-    for table in query.tables:
-        connection.execute(_view(table))
+    create_views(connection, query)
     _close_off(connection, query)
     relation = _named(connection.sql(to_duckdb(query)), query.names)
     if query.output is None:
         limited = relation if query.limit is None else relation.limit(query.limit)
         return encode_rows(_plain(limited, limited.to_arrow_table()))
     return _write(query, query.output, relation).to_bytes()
+
+
+def create_views(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> None:
+    """Make the tables of a query known under their names."""
+    connection.execute("SET TimeZone = 'UTC'")
+    for table in query.tables:
+        connection.execute(_view(table))
 
 
 def _close_off(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> None:
@@ -211,7 +216,7 @@ def _write(query: SqlQuery, output: Output, relation: duckdb.DuckDBPyRelation) -
     place = SinkPlace(filesystem, output.staging, f"part-{output.commit}-00000-{uuid.uuid4().hex[:8]}")
     count = 0
     with open_sink(output.sink.name, place, schema, output.sink.options) as sink:
-        for batch in relation.to_arrow_reader(_BATCH):
+        for batch in relation.to_arrow_reader(BATCH):
             rows = pa.Table.from_batches([batch]).cast(schema).combine_chunks()
             for each in rows.to_batches():
                 sink.write(each)

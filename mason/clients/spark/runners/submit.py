@@ -23,7 +23,7 @@ from mason.clients.spark.failures import decode_failure
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.server.launch import spark_home
 from mason.clients.spark.server.processes import ProcessId
-from mason.clients.spark.settings import LOCAL_JAVA_OPTIONS, LOG_SETTINGS, RunnerSettings
+from mason.clients.spark.settings import LOG_SETTINGS, PLACING_JAVA_OPTIONS, RunnerSettings
 from mason.errors import ClientFailed, InvalidConfiguration
 from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
 
@@ -74,7 +74,8 @@ class SubmitRunner:
     def _submit(self, folder: Path, kernel: str) -> Iterator[int | None]:
         me = ProcessId.of(os.getpid())
         arguments = [str(folder / "tasks"), str(folder / "results"), kernel, str(me.pid), me.started]
-        command = submit_command(self._settings, write_archive(folder, kernel), arguments)
+        options = "" if kernel == QUERY else PLACING_JAVA_OPTIONS
+        command = submit_command(self._settings, write_archive(folder, kernel), arguments, options)
         with open(folder / "log", "wb") as log:
             process = subprocess.Popen(
                 command,
@@ -90,27 +91,28 @@ class SubmitRunner:
             _end(process)
 
 
-def submit_command(settings: RunnerSettings, archive: Path, arguments: Sequence[str]) -> list[str]:
+def submit_command(
+    settings: RunnerSettings, archive: Path, arguments: Sequence[str], java_options: str = ""
+) -> list[str]:
     """Return the whole command line of a job; the settings in it come from the configuration."""
     options = ["--master", settings.master, "--deploy-mode", "client", "--name", "mason", "--py-files", str(archive)]
     if settings.driver_memory:
         options += ["--driver-memory", settings.driver_memory]
     if settings.packages:
         options += ["--packages", ",".join(settings.packages)]
-    for name, value in submit_conf(settings).items():
+    for name, value in submit_conf(settings, java_options).items():
         options += ["--conf", f"{name}={value}"]
     return [str(spark_home() / "bin" / "spark-submit"), *options, str(_SCRIPT), *arguments]
 
 
-def submit_conf(settings: RunnerSettings) -> dict[str, str]:
+def submit_conf(settings: RunnerSettings, java_options: str = "") -> dict[str, str]:
     """Return the settings of a submitted job; what the configuration says wins."""
     ivy = {name: value for name, value in settings.package_conf.items() if name != "spark.jars.packages"}
     return {
         "spark.pyspark.driver.python": sys.executable,
         "spark.pyspark.python": _workers_python(settings.master),
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()}",
-        # Executors only hand tasks to Python: the simple compiler leaves it the cores when a short job begins.
-        "spark.executor.extraJavaOptions": LOCAL_JAVA_OPTIONS,
+        **({"spark.executor.extraJavaOptions": java_options} if java_options else {}),
         "spark.driver.maxResultSize": "0",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
