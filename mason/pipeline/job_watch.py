@@ -100,7 +100,7 @@ class JobWatch:
 
     def succeeded(self, result: Mapping[str, Any]) -> JobRecord:
         """Say that the job is done."""
-        self.note("Committed.")
+        self.note("Committed." if "Commit" in result else "Done.")
         return self._end(JobStatus.SUCCEEDED, result)
 
     def failed(self, error: BaseException) -> None:

@@ -109,7 +109,7 @@ class TaskResult:
     """What the sink has to say."""
 
     def to_bytes(self) -> bytes:
-        return json.dumps(asdict(self)).encode()
+        return json.dumps(vars(self)).encode()  # not asdict, which would copy all that a sink has to say
 
     @classmethod
     def of(cls, content: bytes) -> TaskResult:
