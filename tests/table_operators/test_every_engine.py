@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,8 +17,12 @@ from mason.pipeline.sql.inputs import ReadyTable
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
 from tests.cluster import connect_server, standalone_cluster
 from tests.conftest import Mason, write
+from tests.explode import golden as explode
+from tests.format import golden as formats
+from tests.merge.golden import write_golden
+from tests.summary import golden as summary
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.timeout(900), pytest.mark.xdist_group("engines")]  # the servers are started once
 
 ORDERS = {
     "shop/raw/a.csv": "id,day,country,price\n1,2026-01-01,DE,10.50\n2,2026-01-02,FR,3.00\n3,2026-01-03,,7.25\n",
@@ -79,6 +84,8 @@ STEPS: Sequence[Step] = [
     (("table", "rollback"), {"path": "{}/orders", "to": "1"}),
     (("table", "vacuum"), {"path": "{}/orders", "keep": "2"}),
 ]
+ENGINES = ("here", "warm", "connect", "cluster")
+FLAT = ("orders", "many")
 TABLES = ("orders", "twice", "latest", "removed")
 
 
@@ -139,7 +146,61 @@ def rows_of(folder: Path) -> list[str]:
 def test_every_operator_gives_the_same_answers_and_tables_on_every_engine(engines: Mason) -> None:
     expected = run_steps(engines, "here")
     tables = {name: rows_of(engines.folder / "here" / name) for name in TABLES}
-    for engine in ("warm", "connect", "cluster"):
+    for engine in ENGINES[1:]:
         for mine, theirs in zip(run_steps(engines, engine), expected, strict=True):
             assert mine == theirs, engine
         assert {name: rows_of(engines.folder / engine / name) for name in TABLES} == tables, engine
+
+
+def test_the_same_flat_tables_with_the_same_keys_on_every_engine(engines: Mason) -> None:
+    explode.write_golden(engines.folder / "nested" / "orders")
+    explode.write_many(engines.folder / "nested" / "many")
+    for engine in ENGINES:
+        done = {
+            name: run(engines, engine, "explode", f"path:nested/{name},output_path:flat/{engine}/{name}")
+            for name in FLAT
+        }
+        counts = [done["orders"][name] for name in ("RowsIn", "RowsOut", "RowsQuarantined")]
+        assert counts == [explode.RECORDS, explode.RECORDS - explode.QUARANTINED, explode.QUARANTINED], engine
+        assert done["many"]["Tasks"] > 1
+        explode.check_golden(engines.folder / "flat" / engine / "orders")
+        explode.check_many(engines.folder / "flat" / engine / "many")
+    query = "SELECT count(*) AS n, sum(o.n * l.position) AS s FROM many o JOIN many_l l ON o.many_id = l.many_id"
+    answer = run(engines, "warm", "query", f"database_name:flat/warm/many,query_string:{query}")
+    expected = sum(n * p for n in range(explode.MANY) for p in range(n % 4))
+    assert answer["Rows"] == [{"n": 90_001, "s": expected}]
+
+
+def test_the_same_summary_on_every_engine(engines: Mason) -> None:
+    write_golden(engines.folder / "golden")
+    summary.write_large(engines.folder / "large")
+    golden, large = (summary.columns_of(engines, "here", path) for path in ("golden", "large"))
+    summary.check_golden(golden)
+    for engine in ENGINES[1:]:
+        assert summary.columns_of(engines, engine, "golden") == golden, engine
+    for engine in ("warm", "connect"):
+        assert summary.columns_of(engines, engine, "large") == large, engine
+
+
+def test_the_same_files_in_other_formats_on_every_engine(engines: Mason) -> None:
+    formats.write_golden(engines.folder / "plain")
+    for engine in ENGINES:
+        for kind in ("csv", "json"):
+            job = run(
+                engines, engine, "format", f"path:plain,output_path:as/{engine}/{kind},format:{kind},filter:id <> 3"
+            )
+            counts = [job[name] for name in ("RowsIn", "RowsOut", "RowsFiltered", "RowsQuarantined")]
+            assert counts == [4, 3, 1, 0], engine
+        texts = formats.texts_of(engines.folder / "as" / engine / "csv")
+        assert "".join(text.removeprefix(formats.HEADER) for text in texts) == formats.FIRST + formats.SECOND, engine
+        (document,) = formats.texts_of(engines.folder / "as" / engine / "json")
+        assert [row["id"] for row in json.loads(document)] == [1, 2, 4], engine
+    shown = run(engines, "here", "preview", "path:as/warm/csv")
+    assert [row["tags"] for row in shown["Rows"]] == [["a", None], None, []]
+
+
+def run(mason: Mason, engine: str, command: str, parameters: str) -> dict[str, Any]:
+    result = mason("operator", "table", command, "-c", engine, "-p", parameters)
+    assert result.exit_code == 0, result.stderr
+    done: dict[str, Any] = result.json["Data"][0]
+    return done
