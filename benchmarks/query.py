@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from benchmarks.contestants import MasonJob, remove
 from benchmarks.equality import Different
 from benchmarks.measure import Comparison, Contestant, Result, interleaved, seconds
 from benchmarks.orders import describe, write_customers, write_orders
+from benchmarks.profiling import profile_call
 from benchmarks.script import Script, script
 from mason.pipeline.sql.job import QueryJob
 
@@ -55,12 +57,14 @@ def measure(running: Script, folder: Path) -> Result:
             mason.contestant(),
         ]
         plain, rival, ours = interleaved(contestants, running.rounds, warm_ups=3)
-    mason.close()
     answers["Mason"] = [tuple(row.values()) for row in mason.details["Rows"]]
     _check(answers)
     comparisons = [Comparison("query", ours, rival, limit=AT_MOST), Comparison("query", ours, plain)]
     proof = f"{len(answers['Mason'])} rows in the answer, proven equal."
     result = Result("query", describe(folder / "orders"), comparisons, notes=[proof])
+    if running.wants_profile(result):
+        result = replace(result, profile=profile_call("the job, without the server", mason.run))
+    mason.close()
     remove(folder)
     return result
 

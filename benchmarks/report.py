@@ -79,6 +79,28 @@ GROUPS = (
         "summarize",
     ),
     Group(
+        "Dedupe",
+        "Keeping the latest row of each key. Wall time of whole jobs in a process that is running, Mason on a warm "
+        "Spark, commit with fsync and record included. DuckDB gets all cores, the same codec and the same warm cache; "
+        "once as a user would write it, once tuned.",
+        ("dedupe",),
+        "dedupe",
+    ),
+    Group(
+        "Query",
+        "A join and a grouping. Wall time of whole jobs in a process that is running, Mason on a warm Spark with the "
+        "plan and the record. PySpark has a warm session of `local[*]` in a process of its own.",
+        ("query",),
+        "query",
+    ),
+    Group(
+        "A query of one row, the whole command",
+        "Wall time of a process from its start to its end, on a server that is warm. The rival is a bare Spark Connect "
+        "client that keeps its session id and asks the same of the same files.",
+        ("small_query",),
+        "small_query",
+    ),
+    Group(
         "Memory of a worker",
         "The peak of the resident memory (VmHWM) of a fresh process that runs all tasks of a merge of one file, one "
         "after the other, as a worker of Spark does; for a file of 1 GB beside one of 100 MB.",

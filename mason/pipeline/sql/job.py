@@ -14,9 +14,6 @@ import pyarrow.parquet as pq
 from mason.engines.execution.models.job import Job
 from mason.errors import InvalidParameters
 from mason.pipeline.evidence_json import encode_schema
-from mason.pipeline.format.job import FormatJob, FormatOptions
-from mason.pipeline.format.plan import plan_format
-from mason.pipeline.format.run import run_format
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.staging import committed_file, remove_strangers
 from mason.pipeline.preview import Preview
@@ -132,6 +129,10 @@ class QueryWork:
         details = {"query": self.job.statement}
         if self.job.format == "parquet":
             return QueryResult(self, ready, commit=write_table(query, self.job.output, runner, job_id, details))
+        from mason.pipeline.format.job import FormatJob, FormatOptions  # loaded by those who need it: it is much
+        from mason.pipeline.format.plan import plan_format
+        from mason.pipeline.format.run import run_format
+
         with scratch_folder(self.job.storage) as scratch:
             write_table(query, f"{scratch}/table", runner, job_id, details)
             options = FormatOptions(self.job.format)
