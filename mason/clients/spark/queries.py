@@ -24,8 +24,9 @@ from mason.pipeline.sql.query import (
     Piece,
     SqlQuery,
     SqlTable,
-    TableChanged,
     canonical,
+    quoted,
+    table_gone,
 )
 from mason.pipeline.sql.statement import bad_query, check_names, offset_of
 
@@ -41,7 +42,7 @@ def query_frame(spark: SparkSession, query: SqlQuery) -> DataFrame:
     """Return the rows of a query, not yet asked for."""
     spark.conf.set("spark.sql.session.timeZone", "UTC")
     for table in query.tables:
-        _table_frame(spark, query.storage, table).createOrReplaceTempView(_quoted(table.name))
+        _table_frame(spark, query.storage, table).createOrReplaceTempView(quoted(table.name))
     parameters = dict(query.parameters)
     frame = spark.sql(query.statement, args=parameters) if parameters else spark.sql(query.statement)
     check_names(query.names or frame.columns)
@@ -51,7 +52,7 @@ def query_frame(spark: SparkSession, query: SqlQuery) -> DataFrame:
 def forget_tables(spark: SparkSession, query: SqlQuery) -> None:
     """Leave nothing in the session for the command that has it next."""
     for table in query.tables:
-        spark.sql(f"DROP VIEW IF EXISTS {_quoted(table.name)}")
+        spark.sql(f"DROP VIEW IF EXISTS {quoted(table.name)}")
 
 
 def written_frame(frame: DataFrame, query: SqlQuery, output: Output) -> DataFrame:
@@ -87,10 +88,6 @@ def _with_positions(spark: SparkSession, frame: DataFrame, table: SqlTable) -> D
     numbers = spark.createDataFrame(pa.table({_NAME_COLUMN: names, FILE_COLUMN: range(len(names))}))
     placed = frame.selectExpr("*", f"_metadata.file_name as {_NAME_COLUMN}", row)
     return placed.join(numbers.hint("broadcast"), _NAME_COLUMN).drop(_NAME_COLUMN)
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _uri(storage: str, path: str) -> str:
@@ -149,10 +146,7 @@ def explained(error: Exception, statement: str) -> Exception | None:
 
     text = str(error)
     if "FILE_NOT_EXIST" in text or "FileNotFoundException" in text or "PATH_NOT_FOUND" in text:
-        return TableChanged(
-            "A file of a table is gone: the table was replaced or removed while the query read it.",
-            hint="Run it again.",
-        )
+        return table_gone()
     if not isinstance(error, AnalysisException | ParseException) and not _is_of_the_query(error):
         return None
     message = _told(text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from mason.pipeline.columns import chosen_columns
-from mason.pipeline.sql.query import FILE_COLUMN, ROW_COLUMN
+from mason.pipeline.sql.query import FILE_COLUMN, ROW_COLUMN, quoted
 
 TABLE = "t"
 
@@ -52,8 +52,3 @@ def removed_rows(keys: Sequence[str], order: Sequence[OrderColumn], *, keep_last
     rank = f"row_number() OVER (PARTITION BY {grouped} ORDER BY {by})"
     ranked = f"SELECT {FILE_COLUMN}, {ROW_COLUMN}, {rank} AS _mason_rank FROM {TABLE}"  # noqa: S608 (names are quoted)
     return f"SELECT {FILE_COLUMN}, {ROW_COLUMN} FROM ({ranked}) WHERE _mason_rank > 1"  # noqa: S608
-
-
-def quoted(name: str) -> str:
-    """Return a name as Spark SQL takes any."""
-    return "`" + name.replace("`", "``") + "`"

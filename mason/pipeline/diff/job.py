@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from mason.engines.execution.models.job import Job
 from mason.pipeline.columns import chosen_columns
-from mason.pipeline.dedupe.order import quoted
 from mason.pipeline.diff.schemas import SchemaDiff, schema_diff
 from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.merge.outcome import RowsLost
@@ -20,7 +19,7 @@ from mason.pipeline.scan import plan_scan
 from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sinks import table_spec
 from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
-from mason.pipeline.sql.query import Output, SqlQuery, SqlTable, fetch_rows, write_rows
+from mason.pipeline.sql.query import Output, SqlQuery, SqlTable, fetch_rows, quoted, write_rows
 from mason.pipeline.table_versions import find_version
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from mason.errors import Unprocessable
-from mason.pipeline.dedupe.order import quoted
+from mason.pipeline.sql.query import quoted
 from mason.pipeline.types import decide, evidence_of, merge, storable
 
 

@@ -28,9 +28,9 @@ from mason.pipeline.sql.query import (
     Piece,
     SqlQuery,
     SqlTable,
-    TableChanged,
     canonical,
     encode_rows,
+    table_gone,
 )
 from mason.pipeline.sql.statement import check_names, statements_in
 from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
@@ -238,13 +238,10 @@ def _write(query: SqlQuery, output: Output, relation: duckdb.DuckDBPyRelation) -
 
 def _explained(error: Exception) -> Exception:
     if isinstance(error, duckdb.IOException) and "No files found" in str(error):
-        return TableChanged(_VANISHED, hint="Run it again.")
+        return table_gone()
     if isinstance(error, duckdb.InterruptException):
         return ClientFailed("The query was interrupted.")
     if isinstance(error, duckdb.Error):
         first = str(error).strip().splitlines()[0]
         return BadQuery(f"The query failed: {first}")
     return error
-
-
-_VANISHED = "A file of a table is gone: the table was replaced or removed while the query read it."

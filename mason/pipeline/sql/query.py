@@ -25,6 +25,18 @@ class TableChanged(Unprocessable):
     """422 · exit 1"""
 
 
+def table_gone() -> TableChanged:
+    """Return the error for a file that an engine does not find any more."""
+    return TableChanged(
+        "A file of a table is gone: the table was replaced or removed while the query read it.", hint="Run it again."
+    )
+
+
+def quoted(name: str) -> str:
+    """Return a name as Spark SQL takes any."""
+    return "`" + name.replace("`", "``") + "`"
+
+
 @dataclass(frozen=True)
 class SqlTable:
     """A table as a query reads it: these files and no others."""
