@@ -281,7 +281,11 @@ class TestWritingOutside:
 
         assert f"it writes outside the folder of the test: {folder}/x.parquet" in error
 
-    def test_nothing_is_left_behind(self, bench: Bench) -> None:
+    def test_nothing_is_left_behind(
+        self, bench: Bench, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        temporary = tmp_path_factory.mktemp("temporary")
+        monkeypatch.setattr(tempfile, "tempdir", str(temporary))
         bench.operator('open("x", "w").close()\nos.mkdir("y")\nopen("../z", "w").close()')
         bench.test("name: It writes\nexpect:\n  warnings: []\n")
         before = tree(bench.folder)
@@ -291,7 +295,7 @@ class TestWritingOutside:
 
         assert tree(bench.folder) == before
         assert Path.cwd() == where and os.environ["MASON_HOME"] == str(bench.env.home)
-        assert not list(Path(tempfile.gettempdir()).glob("mason-test-*/run-*"))
+        assert not list(temporary.iterdir())
 
     def test_the_home_of_a_test_is_its_own(self, bench: Bench) -> None:
         bench.operator(
