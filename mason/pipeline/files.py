@@ -99,7 +99,8 @@ def _list_files(filesystem: pafs.FileSystem, path: str, strict: bool) -> list[Da
     partitions: dict[str, Mapping[str, str | None]] = {}
     files = []
     local = filesystem.type_name == "local"
-    for where, size in _walk_local(base, strict=strict) if local else _walk(filesystem, base):
+    found = _walk_local(base, strict=strict) if local else iter(_objects(filesystem, base))
+    for where, size in found:
         name = where.removeprefix(base)
         if is_data(name):
             folder = name.rpartition("/")[0]
@@ -109,11 +110,12 @@ def _list_files(filesystem: pafs.FileSystem, path: str, strict: bool) -> list[Da
     return sorted(files, key=lambda file: file.name)
 
 
-def _walk(filesystem: pafs.FileSystem, base: str) -> Iterator[tuple[str, int]]:
+def _objects(filesystem: pafs.FileSystem, base: str) -> list[tuple[str, int]]:
     """Paths and sizes of all files below a folder, in one call: on an object store each further call costs."""
-    for info in filesystem.get_file_info(pafs.FileSelector(base.rstrip("/"), recursive=True)):
-        if info.type == pafs.FileType.File:
-            yield info.path, info.size
+    infos = filesystem.get_file_info(pafs.FileSelector(base.rstrip("/"), recursive=True))
+    if not infos and "/" in base.strip("/"):  # a folder of objects is there as long as it has any
+        raise PathNotFound(base.rstrip("/"))
+    return [(info.path, info.size) for info in infos if info.type == pafs.FileType.File]
 
 
 def _walk_local(

@@ -30,6 +30,7 @@ from mason.pipeline.merge.numbering import number_records
 from mason.pipeline.merge.outcome import RowsLost, Sums, check_share
 from mason.pipeline.merge.staging import empty, quarantine_files, remove_strangers, written
 from mason.pipeline.scan import ScanResult, run_scan
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import CommitRecord, CommittedFile, open_table
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.types import NOTHING, Evidence, merge
@@ -49,7 +50,7 @@ def run_explode(plan: ExplodePlan, runner: TaskRunner, job_id: str, progress: Pr
         TooManyBadRecords: so many records are none that something else must be wrong.
         UnreadableFile: a file cannot be read, or changed after the plan was made.
     """
-    filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
+    filesystem = open_filesystem(plan.job.storage)
     store = open_table(plan.job.storage, plan.job.output)
     expected = store.current()
     with store.stage(job_id) as staging:
@@ -74,7 +75,7 @@ def _run_until_it_fits(
     plan: ExplodePlan, runner: TaskRunner, staging: str, job_id: str, progress: Progress
 ) -> tuple[ExplodePlan, ScanResult]:
     """The types of what texts hold, and the number of rows before each task, are hypotheses: the tasks tell."""
-    filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
+    filesystem = open_filesystem(plan.job.storage)
     firsts = first_rows(filesystem, plan.scan.plan) if plan.tables[0].keys else ()
     for _ in range(MOST_ROUNDS):
         scanned = run_scan(plan.scan, explode_spec(plan.form, firsts), runner, job_id, progress, staging)

@@ -24,6 +24,7 @@ from mason.pipeline.merge.task import FileInTask, MergeTask, TaskResult
 from mason.pipeline.rejects import Reject
 from mason.pipeline.sinks import Sink, SinkPlace, open_sink
 from mason.pipeline.sources import ArrowSource, Source
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.types import NOTHING, Evidence, decide, evidence_of, merge, storable
 
 _LONGEST_SHOWN = 60
@@ -36,7 +37,7 @@ def merge_task(content: bytes) -> bytes:
     footers and the lines of the quarantine.
     """
     task = MergeTask.of(content)
-    filesystem, _ = pafs.FileSystem.from_uri(task.storage)
+    filesystem = open_filesystem(task.storage)
     with ExitStack() as stack:
         work = _Work(task, filesystem, stack)
         try:

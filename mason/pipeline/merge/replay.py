@@ -27,6 +27,7 @@ from mason.pipeline.merge.readings import Reading, reading_of
 from mason.pipeline.merge.run import run_merge
 from mason.pipeline.record_scan import scan_records
 from mason.pipeline.rejects import FOLDER, Reject, read_quarantine
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import CommitRecord, open_table
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.types import NOTHING
@@ -141,7 +142,7 @@ def run_replay(plan: ReplayPlan, runner: TaskRunner, job_id: str, progress: Prog
     Raises:
         Conflict: another job committed to the table meanwhile.
     """
-    filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
+    filesystem = open_filesystem(plan.job.storage)
     with _scratch(filesystem, plan, job_id) as (files, origins):
         base = BaseTable.of(plan.base)
         merge = MergePlan(
