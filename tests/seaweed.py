@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import socket
@@ -77,8 +78,11 @@ def running_seaweed(folder: Path) -> Iterator[Seaweed]:
     (folder / "data").mkdir(parents=True)
     (folder / "s3.json").write_text(json.dumps(_identities(owner, reader)))
     ports = dict(zip(("s3", "filer", "master", "volume", "iceberg", "lance"), _free_ports(6), strict=True))
+    variables = {**os.environ, "WEED_MASTER_VOLUME_GROWTH_COPY_1": "1"}  # one volume at a time rather than seven
     with open(folder / "log", "w") as log:
-        process = subprocess.Popen(_command(folder, ports), stdout=log, stderr=log, start_new_session=True)
+        process = subprocess.Popen(
+            _command(folder, ports), stdout=log, stderr=log, env=variables, start_new_session=True
+        )
     try:
         endpoint = f"http://127.0.0.1:{ports['s3']}"
         _wait_until_open(endpoint, process, folder / "log")
@@ -105,7 +109,7 @@ def _command(folder: Path, ports: Mapping[str, int]) -> Sequence[str]:
         f"-master.port={ports['master']}",
         f"-volume.port={ports['volume']}",
         "-master.volumeSizeLimitMB=64",
-        "-volume.max=400",  # each bucket has volumes of its own
+        "-volume.max=4000",  # each bucket has volumes of its own
         "-master.telemetry=false",
     ]
 

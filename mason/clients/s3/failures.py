@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, PartialCredentialsError
 
 from mason.clients.s3.connection import no_credentials
-from mason.errors import ClientFailed, Forbidden, MasonError, PathNotFound
+from mason.errors import BadPath, ClientFailed, Forbidden, MasonError, NotEmpty, PathNotFound
 
 _ARROW = re.compile(
     r"AWS Error (?P<code>\w+) during (?P<call>\w+) operation(?: \(HTTP status (?P<status>\d+)\))?: ?(?P<text>.*)"
@@ -68,6 +68,10 @@ def failure(path: str, code: str, status: str, text: str) -> MasonError:
         return ClientFailed(
             f"{place}: the bucket is in another region{f', {found[1]}' if found else ''}.", hint="Set aws_region."
         )
+    if known == "invalidbucketname":
+        return BadPath(f'"{path.partition("/")[0]}" cannot be the name of a bucket: {text}')
+    if known == "bucketnotempty":
+        return NotEmpty(f"{place} is not empty.", hint="Remove what is in it first.")
     if known in _SKEWED:
         return ClientFailed(f"{place}: the clock of this machine differs too much from that of S3.", hint="Set it.")
     return ClientFailed(f"{place}: S3 failed with {code}: {text}".rstrip(". ") + ".")

@@ -35,6 +35,31 @@ class S3Objects:
             for page in self._client.get_paginator("list_buckets").paginate():
                 yield from page.get("Buckets", ())
 
+    def make_bucket(self, name: str) -> bool:
+        """Make a bucket, unless there is one of that name already."""
+        region = self._client.meta.region_name
+        # The oldest region is the one that may not be named.
+        where = {} if region == "us-east-1" else {"CreateBucketConfiguration": {"LocationConstraint": region}}
+        with s3_failures(name):
+            try:
+                self._client.head_bucket(Bucket=name)
+                return False
+            except ClientError as error:
+                if code_of(error) not in ("404", "NoSuchBucket"):
+                    raise
+            try:
+                self._client.create_bucket(Bucket=name, **where)
+            except ClientError as error:
+                if code_of(error) in ("BucketAlreadyExists", "BucketAlreadyOwnedByYou"):
+                    return False
+                raise
+        return True
+
+    def remove_bucket(self, name: str) -> None:
+        """Remove a bucket that is empty."""
+        with s3_failures(name):
+            self._client.delete_bucket(Bucket=name)
+
     def below(self, folder: str) -> Iterator[StoredObject]:
         """Yield every object below a folder."""
         bucket, key = split(folder)
