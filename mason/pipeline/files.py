@@ -79,6 +79,12 @@ def find_partitions(filesystem: pafs.FileSystem, path: str) -> list[Partition]:
     return list(found.values())
 
 
+def make_folder(filesystem: pafs.FileSystem, path: str, *, recursive: bool = True) -> None:
+    """Make a folder, unless the storage has none: on an object store a name with slashes is enough."""
+    if filesystem.type_name == "local":
+        filesystem.create_dir(path, recursive=recursive)
+
+
 def partition_of(folder: str) -> Mapping[str, str | None]:
     """Return what the `key=value` parts of a folder's path say."""
     values: dict[str, str | None] = {}

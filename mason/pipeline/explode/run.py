@@ -25,6 +25,7 @@ from mason.pipeline.explode.outcome import ExplodeResult, WrittenTable
 from mason.pipeline.explode.plan import ExplodePlan
 from mason.pipeline.explode.shape import Path, told_path
 from mason.pipeline.explode.sink import explode_spec
+from mason.pipeline.files import make_folder
 from mason.pipeline.merge.job import MergeOptions
 from mason.pipeline.merge.numbering import number_records
 from mason.pipeline.merge.outcome import RowsLost, Sums, check_share
@@ -159,7 +160,7 @@ def _write_record(
         details={"exploded": {"from": plan.job.path, "with": plan.job.output}},
     )
     place = f"{staging}/{table.flat.folder}/{record.place}"
-    filesystem.create_dir(place.rpartition("/")[0])
+    make_folder(filesystem, place.rpartition("/")[0])
     write_bytes(filesystem, place, json.dumps(record.to_dict(), indent=1).encode())
 
 
