@@ -13,6 +13,7 @@ import pyarrow.fs as pafs
 from mason.engines.metastore.models.partition import Partition
 from mason.errors import Forbidden, PathNotFound, UnreadableFile
 from mason.pipeline.formats import format_of_name, is_data
+from mason.pipeline.storage_address import explained
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
@@ -36,6 +37,7 @@ def list_files(filesystem: pafs.FileSystem, path: str, *, strict: bool = False) 
         PathNotFound: there is nothing at that path.
         Forbidden: a folder may not be listed.
         UnreadableFile: a file's name is not UTF-8; or, if `strict`, what is named like data is no file.
+        ClientFailed: the storage fails.
     """
     try:
         return _list_files(filesystem, path, strict)
@@ -43,6 +45,8 @@ def list_files(filesystem: pafs.FileSystem, path: str, *, strict: bool = False) 
         raise Forbidden(f'"{error.filename or path}" may not be listed: permission denied.') from error
     except FileNotFoundError as error:
         raise PathNotFound(path) from error
+    except OSError as error:
+        raise explained(filesystem, path, error) from error
 
 
 def without_strangers(files: Sequence[DataFile]) -> tuple[list[DataFile], list[DataFile]]:

@@ -13,7 +13,7 @@ from typing import cast
 import pyarrow.fs as pafs
 
 from mason.clients.discovery import find_client
-from mason.errors import MissingDependency, Unsupported
+from mason.errors import ClientFailed, MasonError, MissingDependency, Unsupported
 from mason.pipeline.object_store import ObjectStore
 
 LOCAL = "file:///"
@@ -43,6 +43,14 @@ def open_objects(address: str) -> ObjectStore:
         Unsupported, Forbidden: as for the file system.
     """
     return cast(ObjectStore, _client_of(address).open_objects(address))
+
+
+def explained(filesystem: pafs.FileSystem, path: str, error: OSError) -> MasonError:
+    """Return what a file system's error means, in the words of the client that knows it."""
+    if filesystem.type_name == "local":
+        return ClientFailed(f"{path}: {error.strerror or error}".rstrip(".") + ".")
+    told: MasonError = _client_of(f"{filesystem.type_name}://").explained(path, error)
+    return told
 
 
 def _client_of(address: str) -> ModuleType:

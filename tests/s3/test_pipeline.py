@@ -107,3 +107,30 @@ def test_operators_read_a_committed_table(on_s3: Mason, place: Place) -> None:
 
     summary = run(on_s3, "summarize", path=place.below("out"))
     assert summary["Rows"] == 3
+
+
+def test_a_wrong_key_fails_a_merge_with_one_sentence(on_s3: Mason, place: Place) -> None:
+    place.write("in/a.csv", b"type,price\nsaw,1\n")
+    on_s3.variables["AWS_SECRET_ACCESS_KEY"] = "w" * 32
+
+    given = f"input_path:{place.below('in')},output_path:{place.below('out')}"
+    done = on_s3("operator", "table", "merge", "-p", given)
+
+    assert done.exit_code == 1
+    [error] = done.json["Errors"]
+    assert error.startswith(f"{place.below('in')}: access denied.")
+    assert "Traceback" not in done.stderr
+
+
+def test_a_reader_cannot_merge_and_leaves_nothing(on_s3: Mason, seaweed: Seaweed, place: Place) -> None:
+    place.write("in/a.csv", b"type,price\nsaw,1\n")
+    before = place.contents()
+    on_s3.variables.update(seaweed.environment(seaweed.reader))
+
+    given = f"input_path:{place.below('in')},output_path:{place.below('out')}"
+    done = on_s3("operator", "table", "merge", "-p", given)
+
+    assert done.exit_code == 1
+    [error] = done.json["Errors"]
+    assert "access denied" in error
+    assert place.contents() == before
