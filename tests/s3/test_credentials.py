@@ -13,6 +13,7 @@ from moto.server import ThreadedMotoServer
 from mason.clients.s3.connection import S3Connection
 from mason.clients.s3.credentials import Keys
 from mason.clients.s3.storage import S3StorageClient
+from mason.errors import Forbidden
 from mason.testing.contract import answer
 
 ROLE = "arn:aws:iam::123456789012:role/data"
@@ -58,11 +59,18 @@ def test_neither_the_address_nor_its_printed_form_tells_a_key_or_a_role(aws: str
 
 def test_keys_that_nobody_used_for_a_week_are_removed(tmp_path: Path) -> None:
     old = Keys("A", "B").keep()
-    folder = tmp_path / "runtime" / "keys"
-    os.utime(folder / old, (0, time.time() - 8 * 24 * 3600))
+    os.utime(old, (0, time.time() - 8 * 24 * 3600))
 
     new = Keys("C", "D").keep()
 
-    assert [each.name for each in folder.iterdir()] == [new]
+    assert list(map(str, (tmp_path / "runtime" / "keys").iterdir())) == [new]
     assert Keys.kept(new) == Keys("C", "D")
     assert Keys.kept(old) == Keys()
+
+
+def test_keys_in_a_folder_that_others_can_look_into_are_not_used(tmp_path: Path) -> None:
+    kept = Keys("A", "B").keep()
+    (tmp_path / "runtime" / "keys").chmod(0o755)
+
+    with pytest.raises(Forbidden, match="belongs to you alone"):
+        Keys.kept(kept)

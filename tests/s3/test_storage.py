@@ -225,7 +225,7 @@ def test_a_task_on_another_machine_follows_the_chain_there(
 ) -> None:
     written = place.write("orders.csv", b"id\n1\n")
     address = client.address()
-    monkeypatch.setenv("MASON_RUNTIME_DIR", str(tmp_path / "elsewhere"))
+    (tmp_path / "runtime").rename(tmp_path / "not on that machine")
 
     with pytest.raises(Forbidden, match="no credentials"):
         open_filesystem(address)

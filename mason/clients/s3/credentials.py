@@ -50,26 +50,29 @@ class Keys:
         return cls(**given, role=str(configuration.get("aws_role_arn") or ""))
 
     def keep(self) -> str:
-        """Keep the keys for the tasks of this machine, and return the name under which they find them; "" for none."""
+        """Keep the keys for the tasks of this machine, and return the file in which they find them; "" for none."""
         if self == Keys():
             return ""
         content = json.dumps(asdict(self)).encode()
-        name = hashlib.sha256(content).hexdigest()[:32]
-        file = _folder() / name
+        file = _folder() / hashlib.sha256(content).hexdigest()[:32]
         _remove_unused(file.parent)
         if file.exists():
             os.utime(file)
         else:
             write_file(file, content, mode=0o600)
-        return name
+        return str(file)
 
     @classmethod
-    def kept(cls, name: str) -> Keys:
-        """Return keys that were kept on this machine; none where they were not, and the usual chain is followed."""
-        try:
-            return cls(**json.loads((_folder() / name).read_bytes())) if name else cls()
-        except FileNotFoundError:
+    def kept(cls, file: str) -> Keys:
+        """Return keys that were kept on this machine; none where they were not, and the usual chain is followed.
+
+        Raises:
+            Forbidden: the file's folder belongs to somebody else, or others can look into it.
+        """
+        if not file or not Path(file).exists():
             return cls()
+        private_folder(Path(file).parent)
+        return cls(**json.loads(Path(file).read_bytes()))
 
     def session(self, region: str) -> boto3.session.Session:
         """Return the session of these keys, or of the usual chain: environment, profile, container, instance."""
