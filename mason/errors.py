@@ -128,8 +128,8 @@ class TableNotFound(NotFound):
 class PathNotFound(NotFound):
     """404 · exit 1"""
 
-    def __init__(self, path: str) -> None:
-        super().__init__(f'Path "{path}" not found.')
+    def __init__(self, path: str, *, hint: str = "") -> None:
+        super().__init__(f'Path "{path}" not found.', hint=hint)
 
 
 class Conflict(MasonError):

@@ -13,6 +13,7 @@ import pyarrow.fs as pafs
 from mason.engines.metastore.models.partition import Partition
 from mason.errors import Forbidden, PathNotFound, UnreadableFile
 from mason.pipeline.formats import format_of_name, is_data
+from mason.pipeline.storage_address import explained
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
@@ -36,6 +37,7 @@ def list_files(filesystem: pafs.FileSystem, path: str, *, strict: bool = False) 
         PathNotFound: there is nothing at that path.
         Forbidden: a folder may not be listed.
         UnreadableFile: a file's name is not UTF-8; or, if `strict`, what is named like data is no file.
+        ClientFailed: the storage fails.
     """
     try:
         return _list_files(filesystem, path, strict)
@@ -43,6 +45,8 @@ def list_files(filesystem: pafs.FileSystem, path: str, *, strict: bool = False) 
         raise Forbidden(f'"{error.filename or path}" may not be listed: permission denied.') from error
     except FileNotFoundError as error:
         raise PathNotFound(path) from error
+    except OSError as error:
+        raise explained(filesystem, path, error) from error
 
 
 def without_strangers(files: Sequence[DataFile]) -> tuple[list[DataFile], list[DataFile]]:
@@ -79,6 +83,12 @@ def find_partitions(filesystem: pafs.FileSystem, path: str) -> list[Partition]:
     return list(found.values())
 
 
+def make_folder(filesystem: pafs.FileSystem, path: str, *, recursive: bool = True) -> None:
+    """Make a folder, unless the storage has none: on an object store a name with slashes is enough."""
+    if filesystem.type_name == "local":
+        filesystem.create_dir(path, recursive=recursive)
+
+
 def partition_of(folder: str) -> Mapping[str, str | None]:
     """Return what the `key=value` parts of a folder's path say."""
     values: dict[str, str | None] = {}
@@ -99,7 +109,8 @@ def _list_files(filesystem: pafs.FileSystem, path: str, strict: bool) -> list[Da
     partitions: dict[str, Mapping[str, str | None]] = {}
     files = []
     local = filesystem.type_name == "local"
-    for where, size in _walk_local(base, strict=strict) if local else _walk(filesystem, base):
+    found = _walk_local(base, strict=strict) if local else iter(_objects(filesystem, base))
+    for where, size in found:
         name = where.removeprefix(base)
         if is_data(name):
             folder = name.rpartition("/")[0]
@@ -109,11 +120,12 @@ def _list_files(filesystem: pafs.FileSystem, path: str, strict: bool) -> list[Da
     return sorted(files, key=lambda file: file.name)
 
 
-def _walk(filesystem: pafs.FileSystem, base: str) -> Iterator[tuple[str, int]]:
+def _objects(filesystem: pafs.FileSystem, base: str) -> list[tuple[str, int]]:
     """Paths and sizes of all files below a folder, in one call: on an object store each further call costs."""
-    for info in filesystem.get_file_info(pafs.FileSelector(base.rstrip("/"), recursive=True)):
-        if info.type == pafs.FileType.File:
-            yield info.path, info.size
+    infos = filesystem.get_file_info(pafs.FileSelector(base.rstrip("/"), recursive=True))
+    if not infos and "/" in base.strip("/"):  # a folder of objects is there as long as it has any
+        raise PathNotFound(base.rstrip("/"))
+    return [(info.path, info.size) for info in infos if info.type == pafs.FileType.File]
 
 
 def _walk_local(

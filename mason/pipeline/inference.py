@@ -56,7 +56,7 @@ def infer(filesystem: pafs.FileSystem, path: str, options: InferOptions = InferO
     files, strangers = (found, []) if options.input_format else without_strangers(found)
     if not files:
         raise NoData(f'There are no data files at "{path}".', hint="Names that begin with . or _ do not count.")
-    chosen = spread(files, read_all=options.read_all)
+    chosen = spread(files, read_all=options.read_all, local=filesystem.type_name == "local")
     reader = FileReader(
         filesystem,
         budget_for(len(chosen), read_all=options.read_all),

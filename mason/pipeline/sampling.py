@@ -8,6 +8,7 @@ from typing import TypeVar
 
 _ROWS = 20_000
 _FILES = 1_000
+_OBJECTS = 3  # over a network each costs two or three requests
 _ROWS_OF_ONE_FILE = (20, 1_000)
 _FEW_FILES = 100
 _EVERYTHING = 2**62
@@ -38,9 +39,10 @@ def budget_for(files: int, *, read_all: bool, rows: int | None = None) -> Budget
     return Budget(rows, block=16 * 1024, most=1024 * 1024)
 
 
-def spread(files: Sequence[T], *, read_all: bool) -> Sequence[T]:
-    """Return at most a thousand of the files, evenly spread, the first and the last among them."""
-    if read_all or len(files) <= _FILES:
+def spread(files: Sequence[T], *, read_all: bool, local: bool = True) -> Sequence[T]:
+    """Return some of the files, evenly spread, the first and the last among them: of local ones a thousand."""
+    most = _FILES if local else _OBJECTS
+    if read_all or len(files) <= most:
         return files
     last = len(files) - 1
-    return [files[index * last // (_FILES - 1)] for index in range(_FILES)]
+    return [files[index * last // (most - 1)] for index in range(most)]

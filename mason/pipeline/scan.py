@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.fs as pafs
 
 from mason.pipeline.columns import chosen_columns
 from mason.pipeline.merge.job import MergeOptions
@@ -20,6 +19,7 @@ from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.rounds import Rounds
 from mason.pipeline.merge.task import TaskResult
 from mason.pipeline.sinks import SinkSpec
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import CommitRecord
 from mason.pipeline.table_view import view_table
 from mason.pipeline.tasks import TaskRunner
@@ -118,7 +118,7 @@ def plan_scan(storage: str, path: str, columns: Sequence[str] = (), options: Mer
         PathNotFound, NoData, PlanRefused: as a merge of it would.
         NoSuchColumn: a column that was asked for is not there.
     """
-    filesystem, _ = pafs.FileSystem.from_uri(storage)
+    filesystem = open_filesystem(storage)
     view = view_table(filesystem, path, options, storage)
     chosen_columns(view.schema, columns)
     return Scan(view.plan, tuple(dict.fromkeys(columns)), view.commit)

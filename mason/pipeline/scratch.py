@@ -17,6 +17,6 @@ def scratch_folder(storage: str) -> Iterator[str]:
         Unsupported: there is no such folder in this storage yet.
     """
     if not storage.startswith("file:"):
-        raise Unsupported(f"Files at {storage} that are no table of Mason's cannot be queried yet.")
+        raise Unsupported("What needs a place for rows in between works on local files only, as yet.")
     with tempfile.TemporaryDirectory(prefix="mason-") as folder:
         yield folder

@@ -13,7 +13,8 @@ from typing import Any
 
 from mason.errors import NotFound, Unprocessable
 from mason.pipeline.evidence_json import decode_schema
-from mason.pipeline.table_commit import OWN_FOLDER, CommitRecord, TableFolder
+from mason.pipeline.table_commit import OWN_FOLDER, CommitRecord
+from mason.pipeline.table_folder import TableFolder
 
 _SHORTEST_ID = 4
 

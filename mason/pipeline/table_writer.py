@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from mason.pipeline.files import NULL_PARTITION
+from mason.pipeline.files import NULL_PARTITION, make_folder
 
 CODEC = "snappy"
 _REPETITIONS_THAT_PAY = 2
@@ -149,7 +149,7 @@ def make_folders(filesystem: pafs.FileSystem, folder: str, name: str) -> None:
     place = folder
     for part in name.split("/")[:-1]:
         place = f"{place}/{part}"
-        filesystem.create_dir(place, recursive=False)
+        make_folder(filesystem, place, recursive=False)
 
 
 def repeating_columns(rows: pa.Table) -> list[str]:

@@ -474,13 +474,13 @@ class TestClients:
     def test_a_client_that_is_not_there_yet_says_so_when_it_is_used(self, touch: Mason) -> None:
         configured(
             touch,
-            "id: aws\nmetastore_engine: glue\nscheduler_engine: glue\nstorage_engine: s3\nexecution_engine: athena\n",
+            "id: aws\nmetastore_engine: glue\nscheduler_engine: glue\nexecution_engine: athena\n",
         )
 
-        for role, client in (("metastore", "glue"), ("scheduler", "glue"), ("storage", "s3"), ("execution", "athena")):
+        for role, client in (("metastore", "glue"), ("scheduler", "glue"), ("execution", "athena")):
             (error,) = self._errors(touch, role, "aws")
             assert error.startswith(f'"{client}" as {role} can be configured but not used yet: ')
-        assert "What works as metastore today: local." in self._errors(touch, "metastore", "aws")[0]
+        assert "What works as metastore today: local, s3." in self._errors(touch, "metastore", "aws")[0]
         assert '"local" as scheduler can be configured but not used yet' in self._errors(touch, "scheduler", "local")[0]
 
     def test_a_role_without_a_client_says_so_when_it_is_used(self, touch: Mason) -> None:

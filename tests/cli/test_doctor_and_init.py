@@ -68,6 +68,7 @@ class TestDoctor:
             {"a.yaml": "id: a\nmetastore_engine: local\nclients: {local: {configuration: {root: gone}}}\n"},
         )
         write(mason.folder, {"b.yaml": "id: b\nmetastore_engine: glue\nstorage_engine: [s3, local]\n"})
+        mason.variables["AWS_EC2_METADATA_DISABLED"] = "true"  # so that nobody is asked for credentials over a network
         assert mason("config", "a.yaml").exit_code == mason("config", "b.yaml").exit_code == 0
 
         current, other = mason("doctor"), mason("doctor", "-c", "b")
@@ -78,9 +79,10 @@ class TestDoctor:
         assert f"root {mason.folder}/gone is not a folder: create it" in message
         assert {subject: verdict for subject, (verdict, _) in findings(other).items() if " as " in subject} == {
             "glue as metastore": "note",
-            "s3 as storage": "note",
+            "s3 as storage": "WRONG",
             "local as storage": "ok",
         }
+        assert "There are no credentials for S3 here." in findings(other)["s3 as storage"][1]
 
     def test_an_unknown_configuration_and_an_unset_variable_are_wrong(self, mason: Mason) -> None:
         configured(

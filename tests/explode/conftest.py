@@ -18,7 +18,7 @@ from mason.pipeline.explode.outcome import ExplodeResult
 from mason.pipeline.explode.plan import ExplodePlan, plan_explode
 from mason.pipeline.explode.run import run_explode
 from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.table_commit import TableFolder
+from mason.pipeline.table_folder import TableFolder
 from mason.pipeline.tasks import TaskRunner
 
 Rows = list[dict[str, Any]]

@@ -19,7 +19,7 @@ from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.merge.outcome import RowsLost, TooManyBadRecords
 from mason.pipeline.rejects import read_quarantine
 from mason.pipeline.scan import plan_scan
-from mason.pipeline.table_commit import TableFolder
+from mason.pipeline.table_folder import TableFolder
 from mason.pipeline.table_versions import list_versions, roll_back
 from tests.explode.conftest import Explode, read_table
 

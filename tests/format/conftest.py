@@ -18,7 +18,8 @@ from mason.pipeline.format.run import run_format
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.scan import plan_scan, run_scan
 from mason.pipeline.sinks import Sink, SinkPlace, SinkSpec
-from mason.pipeline.table_commit import CommitRecord, TableFolder
+from mason.pipeline.table_commit import CommitRecord
+from mason.pipeline.table_folder import TableFolder
 from mason.pipeline.tasks import TaskRunner
 
 _COLLECTED: list[pa.RecordBatch] = []

@@ -20,7 +20,8 @@ from mason.pipeline.merge.outcome import MergeResult
 from mason.pipeline.merge.plan import MergePlan, plan_merge
 from mason.pipeline.merge.run import run_merge
 from mason.pipeline.rejects import Reject, read_quarantine
-from mason.pipeline.table_commit import CommitRecord, TableFolder
+from mason.pipeline.table_commit import CommitRecord
+from mason.pipeline.table_folder import TableFolder
 from mason.pipeline.tasks import TaskRunner
 
 LOCAL = pafs.LocalFileSystem()

@@ -21,7 +21,7 @@ from pyarrow import orc
 from pyarrow.fs import LocalFileSystem
 
 from mason.pipeline.rejects import read_quarantine
-from mason.pipeline.table_commit import TableFolder
+from mason.pipeline.table_folder import TableFolder
 
 TYPES = {
     "id": "int64",

@@ -19,7 +19,7 @@ from mason.errors import Conflict, UnreadableFile
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.task import TaskResult
-from mason.pipeline.table_commit import TableFolder
+from mason.pipeline.table_folder import TableFolder
 from tests.conftest import PROJECT
 from tests.merge.conftest import Merge
 
@@ -194,7 +194,7 @@ MERGING = textwrap.dedent(
 )
 NOT_ATOMIC = textwrap.dedent(
     """
-    import mason.pipeline.table_commit as commit, shutil, time
+    import mason.pipeline.table_folder as commit, shutil, time
     def piece_by_piece(one, other):
         for each in list(other.iterdir()):
             shutil.rmtree(each) if each.is_dir() else each.unlink()
@@ -260,7 +260,7 @@ def test_everything_is_on_the_disk_before_anybody_is_pointed_to_it(
     merge: Merge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A power cut is imitated by the order of the calls: fsync of every file and folder, then the exchange."""
-    import mason.pipeline.table_commit as table_commit
+    import mason.pipeline.table_folder as table_commit
 
     merge.given("a.csv", "a\n1\n")
     merge.run()

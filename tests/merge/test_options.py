@@ -15,7 +15,7 @@ from mason.pipeline import table_writer
 from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.merge.outcome import TooManyBadRecords
 from mason.pipeline.sql_types import BadSchema
-from mason.pipeline.table_commit import TableFolder
+from mason.pipeline.table_folder import TableFolder
 from mason.pipeline.zones import UnknownZone
 from tests.merge.conftest import Merge
 

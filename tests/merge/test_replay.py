@@ -13,7 +13,7 @@ from mason.errors import UnreadableFile
 from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.merge.mended import NotMended, export_rejects
 from mason.pipeline.merge.replay import ReplayJob, ReplayPlan, ReplayResult, plan_replay, run_replay
-from mason.pipeline.table_commit import TableFolder
+from mason.pipeline.table_folder import TableFolder
 from tests.merge.conftest import LOCAL, Merge
 
 

@@ -19,7 +19,7 @@ from mason.pipeline.dedupe.job import DedupeJob, DedupeOptions, DedupeResult, De
 from mason.pipeline.dedupe.sink import DividingSink
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.merge.outcome import RowsLost
-from mason.pipeline.table_commit import TableFolder
+from mason.pipeline.table_folder import TableFolder
 from mason.pipeline.tasks import TaskRunner
 from tests.sql.conftest import Database
 

@@ -17,7 +17,7 @@ from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.scan import plan_scan
 from mason.pipeline.sql import duckdb_engine
 from mason.pipeline.sql.query import BadQuery, TableChanged
-from mason.pipeline.table_commit import TableFolder
+from mason.pipeline.table_folder import TableFolder
 from tests.sql.conftest import Database
 
 ORDERS = "id,country,price,day\n1,DE,10.50,2026-01-01\n2,FR,3.00,2026-01-02\n3,DE,,2026-01-03\n4,,7.25,\n"

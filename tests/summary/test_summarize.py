@@ -20,7 +20,7 @@ from mason.pipeline.merge.plan import plan_merge
 from mason.pipeline.merge.run import run_merge
 from mason.pipeline.summary import leaves, work
 from mason.pipeline.summary.number_sketch import NumberSketch
-from mason.pipeline.table_commit import TableFolder
+from mason.pipeline.table_folder import TableFolder
 from tests.summary.conftest import Summarize
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from mason.pipeline.dedupe.job import DedupeJob, DedupeOptions, DedupeWork
 from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.table_commit import TableFolder
+from mason.pipeline.table_folder import TableFolder
 from mason.state.home import read_state
 from mason.state.models import Record, RecordKind
 from mason.util.environment import MasonEnvironment

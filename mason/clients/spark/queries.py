@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.fs as pafs
 
 from mason.clients.spark.failures import encode_failure
 from mason.clients.spark.worker import RESULT_SCHEMA
@@ -29,6 +28,7 @@ from mason.pipeline.sql.query import (
     table_gone,
 )
 from mason.pipeline.sql.statement import bad_query, check_names, offset_of
+from mason.pipeline.storage_address import open_filesystem
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -113,7 +113,7 @@ def _write(storage: str, output: Output, number: int, batches: Iterator[pa.Recor
     first = next(batches, None)
     if first is None:
         return Piece(0, [])
-    filesystem, _ = pafs.FileSystem.from_uri(storage)
+    filesystem = open_filesystem(storage)
     schema = canonical(first.schema)
     place = SinkPlace(filesystem, output.staging, f"part-{output.commit}-{number:05}-{uuid.uuid4().hex[:8]}")
     rows = 0

@@ -15,13 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import duckdb
-import pyarrow.fs as pafs
 
 from mason.pipeline.dedupe.order import TABLE
 from mason.pipeline.sinks import SinkPlace, open_sink, table_spec
 from mason.pipeline.sql.duckdb_engine import BATCH, create_views, ctrl_c_kept, quoted, to_duckdb
 from mason.pipeline.sql.inputs import ReadyTable
 from mason.pipeline.sql.query import FILE_COLUMN, Output, Piece, SqlQuery, SqlTable, write_rows
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.tasks import TaskRunner, running, without_beats
 
 KERNEL = "mason.pipeline.dedupe.find:find_task"
@@ -109,7 +109,7 @@ def find_task(content: bytes) -> bytes:
 
 
 def _find(task: FindTask) -> Piece:
-    filesystem, _ = pafs.FileSystem.from_uri(task.storage)
+    filesystem = open_filesystem(task.storage)
     name = f"part-{task.commit}-{task.number:05}-{uuid.uuid4().hex[:8]}"
     spec = table_spec([FILE_COLUMN])
     with tempfile.TemporaryDirectory(prefix="mason-") as spilled, duckdb.connect() as connection:

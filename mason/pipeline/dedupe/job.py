@@ -7,8 +7,6 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import pyarrow.fs as pafs
-
 from mason.engines.execution.models.job import Job
 from mason.errors import BadPath, Unprocessable
 from mason.pipeline.columns import chosen_columns
@@ -23,6 +21,7 @@ from mason.pipeline.scan import Scan, ScanResult, plan_scan, run_scan
 from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sinks import SinkSpec
 from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import CommitRecord, CommittedFile, open_table
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
@@ -158,13 +157,13 @@ class DedupeWork:
     def _written(
         self, runner: TaskRunner, staging: str, job_id: str, done: ScanResult, keys: Sequence[str]
     ) -> Sequence[CommittedFile]:
-        filesystem, _ = pafs.FileSystem.from_uri(self.job.storage)
+        filesystem = open_filesystem(self.job.storage)
         files = [committed_file(filesystem, staging, path) for path in done.files]
         remove_strangers(filesystem, staging, files)
         return united(runner, self.job.storage, staging, job_id, files) if keys else files
 
     def _publish_removed(self, staging: str, job_id: str, done: ScanResult) -> None:
-        filesystem, _ = pafs.FileSystem.from_uri(self.job.storage)
+        filesystem = open_filesystem(self.job.storage)
         table = open_table(self.job.storage, self.job.removed)
         paths = [path for each in done.payloads for path in each["removed_files"]]
         files = [committed_file(filesystem, staging, path) for path in paths]

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from mason.engines.execution.models.job import Job
+from mason.errors import Unsupported
 from mason.pipeline.columns import chosen_columns
 from mason.pipeline.diff.schemas import SchemaDiff, schema_diff
 from mason.pipeline.evidence_json import encode_schema
@@ -20,6 +21,7 @@ from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sinks import table_spec
 from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
 from mason.pipeline.sql.query import Output, SqlQuery, SqlTable, fetch_rows, quoted, write_rows
+from mason.pipeline.storage_address import is_local
 from mason.pipeline.table_versions import find_version
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
@@ -79,8 +81,8 @@ class DiffWork:
             NoSuchColumn: a key is not a column of both.
         """
         diff = DiffJob.of(job)
-        before = plan_scan(diff.storage, _versioned(diff.path, diff.options.version))
-        after = plan_scan(diff.storage, _versioned(diff.other, diff.options.other_version))
+        before = plan_scan(diff.storage, _versioned(diff.storage, diff.path, diff.options.version))
+        after = plan_scan(diff.storage, _versioned(diff.storage, diff.other, diff.options.other_version))
         schemas = schema_diff(before.schema, after.schema)
         chosen_columns(pa.schema([before.schema.field(name) for name in schemas.compared]), diff.options.keys)
         inputs = (TableInput(_BEFORE, before, schemas.compared), TableInput(_AFTER, after, schemas.compared))
@@ -259,7 +261,9 @@ def _check(result: DiffResult) -> None:
         )
 
 
-def _versioned(path: str, version: str) -> str:
+def _versioned(storage: str, path: str, version: str) -> str:
+    if version and not is_local(storage):
+        raise Unsupported(f"The versions of {path} cannot be gone through yet: it is not on this machine.")
     return str(find_version(path, version).folder) if version else path
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.fs as pafs
 
 from mason.errors import BadPath
 from mason.pipeline.columns import chosen_columns
@@ -18,6 +17,7 @@ from mason.pipeline.merge.job import MergeOptions
 from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.preview import preview_table
 from mason.pipeline.scan import Scan, plan_scan
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_view import TableView
 from mason.pipeline.types import NOTHING, Evidence, merge
 
@@ -110,7 +110,7 @@ def plan_explode(job: ExplodeJob) -> ExplodePlan:
 
 def sample_rows(scan: Scan, columns: Iterable[str], limit: int) -> Sequence[dict[str, Any]]:
     """Return the first rows of a table."""
-    filesystem, _ = pafs.FileSystem.from_uri(scan.storage)
+    filesystem = open_filesystem(scan.storage)
     return preview_table(filesystem, TableView(scan.plan, scan.commit), limit, list(columns)).rows
 
 

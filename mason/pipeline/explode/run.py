@@ -25,11 +25,13 @@ from mason.pipeline.explode.outcome import ExplodeResult, WrittenTable
 from mason.pipeline.explode.plan import ExplodePlan
 from mason.pipeline.explode.shape import Path, told_path
 from mason.pipeline.explode.sink import explode_spec
+from mason.pipeline.files import make_folder
 from mason.pipeline.merge.job import MergeOptions
 from mason.pipeline.merge.numbering import number_records
 from mason.pipeline.merge.outcome import RowsLost, Sums, check_share
 from mason.pipeline.merge.staging import empty, quarantine_files, remove_strangers, written
 from mason.pipeline.scan import ScanResult, run_scan
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import CommitRecord, CommittedFile, open_table
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.types import NOTHING, Evidence, merge
@@ -49,7 +51,7 @@ def run_explode(plan: ExplodePlan, runner: TaskRunner, job_id: str, progress: Pr
         TooManyBadRecords: so many records are none that something else must be wrong.
         UnreadableFile: a file cannot be read, or changed after the plan was made.
     """
-    filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
+    filesystem = open_filesystem(plan.job.storage)
     store = open_table(plan.job.storage, plan.job.output)
     expected = store.current()
     with store.stage(job_id) as staging:
@@ -74,7 +76,7 @@ def _run_until_it_fits(
     plan: ExplodePlan, runner: TaskRunner, staging: str, job_id: str, progress: Progress
 ) -> tuple[ExplodePlan, ScanResult]:
     """The types of what texts hold, and the number of rows before each task, are hypotheses: the tasks tell."""
-    filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
+    filesystem = open_filesystem(plan.job.storage)
     firsts = first_rows(filesystem, plan.scan.plan) if plan.tables[0].keys else ()
     for _ in range(MOST_ROUNDS):
         scanned = run_scan(plan.scan, explode_spec(plan.form, firsts), runner, job_id, progress, staging)
@@ -158,7 +160,7 @@ def _write_record(
         details={"exploded": {"from": plan.job.path, "with": plan.job.output}},
     )
     place = f"{staging}/{table.flat.folder}/{record.place}"
-    filesystem.create_dir(place.rpartition("/")[0])
+    make_folder(filesystem, place.rpartition("/")[0])
     write_bytes(filesystem, place, json.dumps(record.to_dict(), indent=1).encode())
 
 

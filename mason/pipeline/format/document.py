@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.format.files import FileKind, OpenFile
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.writers.output_format import output_format
 
 KERNEL = "mason.pipeline.format.document:document_task"
@@ -48,7 +49,7 @@ def document_task(content: bytes) -> bytes:
 
 def write_document(task: DocumentTask) -> Mapping[str, Any]:
     """Write a document and return what a sink would: the rows that are really in it, and what became of values."""
-    filesystem, _ = pafs.FileSystem.from_uri(task.storage)
+    filesystem = open_filesystem(task.storage)
     kind = FileKind(output_format(task.format), task.compression)
     folder = task.pieces[0].rpartition("/")[0] if task.pieces else ""
     name = f"{folder}/" * bool(folder) + f"{task.name}-{uuid.uuid4().hex[:8]}{kind.ending}"

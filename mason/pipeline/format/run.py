@@ -23,6 +23,7 @@ from mason.pipeline.merge.outcome import Sums, check_share
 from mason.pipeline.merge.staging import quarantine_files, remove_strangers
 from mason.pipeline.scan import ScanResult, run_scan
 from mason.pipeline.sinks import SinkSpec
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import FORMAT, CommitRecord, CommittedFile, open_table
 from mason.pipeline.tasks import TaskRunner, running, without_beats
 from mason.pipeline.work import Progress
@@ -40,7 +41,7 @@ def run_format(plan: FormatPlan, runner: TaskRunner, job_id: str, progress: Prog
         UnreadableFile: a file cannot be read, or changed after the plan was made.
     """
     planned, job = plan, plan.job
-    filesystem, _ = pafs.FileSystem.from_uri(job.storage)
+    filesystem = open_filesystem(job.storage)
     table = open_table(job.storage, job.output)
     expected = plan.scan.commit if job.path == job.output else table.current()
     with table.stage(job_id) as staging:

@@ -13,7 +13,7 @@ from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.files import DataFile, partition_of
 from mason.pipeline.merge.look import find_file_ranges
 from mason.pipeline.merge.planned_file import PlannedFile
-from mason.pipeline.table_commit import CommitRecord
+from mason.pipeline.table_commit import CommitRecord, CommittedFile
 from mason.pipeline.types import Evidence, evidence_of
 
 
@@ -40,16 +40,16 @@ class BaseTable:
         """Return the files of the table as inputs of a merge."""
         evidence = self.evidence
         format_ = self.commit.format
-        return [_planned(filesystem, output, each.path, evidence, format_) for each in self.commit.files]
+        return [_planned(filesystem, output, each, evidence, format_) for each in self.commit.files]
 
 
 def _planned(
-    filesystem: pafs.FileSystem, output: str, path: str, evidence: Mapping[str, Evidence], format_: str
+    filesystem: pafs.FileSystem, output: str, committed: CommittedFile, evidence: Mapping[str, Evidence], format_: str
 ) -> PlannedFile:
-    info = filesystem.get_file_info(f"{output}/{path}")
-    constants = partition_of(path.rpartition("/")[0])
+    info = filesystem.get_file_info(f"{output}/{committed.place}")
+    constants = partition_of(committed.path.rpartition("/")[0])
     columns = {name: seen for name, seen in evidence.items() if name not in constants}
-    file = DataFile(info.path, path, info.size, constants)
+    file = DataFile(info.path, committed.path, info.size, constants)
     schema = FileSchema(format_, columns, delimiter=",", encoding="utf-8")
     ranges = find_file_ranges(filesystem, file, schema)
     return PlannedFile(file, info.mtime_ns or 0, schema, constants, ranges, is_base=True)

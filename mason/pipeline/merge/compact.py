@@ -12,6 +12,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from mason.pipeline.merge.staging import committed_file, remove_strangers
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import CommittedFile
 from mason.pipeline.table_writer import TableWriter
 from mason.pipeline.tasks import TaskRunner, running, without_beats
@@ -62,7 +63,7 @@ def united(
     runner: TaskRunner, storage: str, staging: str, commit: str, pieces: Sequence[CommittedFile]
 ) -> Sequence[CommittedFile]:
     """Unite the pieces of partitions in the staging folder, and return the files that there are then."""
-    filesystem, _ = pafs.FileSystem.from_uri(storage)
+    filesystem = open_filesystem(storage)
     stay, tasks = plan_compaction(pieces, storage, staging, commit)
     made: list[str] = []
     with running(runner, KERNEL, [task.to_bytes() for task in tasks]) as events:
@@ -76,7 +77,7 @@ def united(
 def compact_task(content: bytes) -> bytes:
     """Run a task and return the files that it wrote."""
     task = CompactTask(**json.loads(content))
-    filesystem, _ = pafs.FileSystem.from_uri(task.storage)
+    filesystem = open_filesystem(task.storage)
     return json.dumps([_unite(filesystem, task, group) for group in task.groups]).encode()
 
 

@@ -16,6 +16,7 @@ import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
 from mason.pipeline.evidence_json import decode_schema, encode
+from mason.pipeline.files import make_folder
 from mason.pipeline.given_types import told
 from mason.pipeline.merge.batches import Batch, CannotBeCut
 from mason.pipeline.merge.numbering import COUNTED_FROM
@@ -24,6 +25,7 @@ from mason.pipeline.merge.task import FileInTask, MergeTask, TaskResult
 from mason.pipeline.rejects import Reject
 from mason.pipeline.sinks import Sink, SinkPlace, open_sink
 from mason.pipeline.sources import ArrowSource, Source
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.types import NOTHING, Evidence, decide, evidence_of, merge, storable
 
 _LONGEST_SHOWN = 60
@@ -36,7 +38,7 @@ def merge_task(content: bytes) -> bytes:
     footers and the lines of the quarantine.
     """
     task = MergeTask.of(content)
-    filesystem, _ = pafs.FileSystem.from_uri(task.storage)
+    filesystem = open_filesystem(task.storage)
     with ExitStack() as stack:
         work = _Work(task, filesystem, stack)
         try:
@@ -199,7 +201,7 @@ class _Work:
         if self._rejects is None:
             path = f"{self._task.staging}/{self._quarantine_path}"
             # Not what is above it: a task that outlives its job must not bring the staging folder back.
-            self._filesystem.create_dir(path.rpartition("/")[0], recursive=False)
+            make_folder(self._filesystem, path.rpartition("/")[0], recursive=False)
             self._rejects = self._stack.enter_context(self._filesystem.open_output_stream(path))
         named = replace(reject, id=f"{self._attempt}:{self._quarantined}")
         line = named.to_dict() if file.is_whole else {**named.to_dict(), COUNTED_FROM: file.offset}

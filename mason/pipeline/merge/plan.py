@@ -13,10 +13,10 @@ import pyarrow.fs as pafs
 from mason.engines.metastore.models.schema import SchemaConflict
 from mason.errors import BadPath, NoData
 from mason.pipeline.csv_splits import Range
-from mason.pipeline.files import DataFile, list_files, without_strangers
 from mason.pipeline.findings import FoundColumn
 from mason.pipeline.merge.base import BaseTable
 from mason.pipeline.merge.gather import gather_columns, is_constant, unite_evidence
+from mason.pipeline.merge.inputs import list_inputs
 from mason.pipeline.merge.job import MergeJob, Mode, Names, OnConflict
 from mason.pipeline.merge.look import PlanRefused, look_at_files
 from mason.pipeline.merge.names import find_twins, fold_names, twins_in
@@ -193,7 +193,7 @@ def plan_merge(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
     """
     job = _settled(job)
     given = parse_schema(job.options.schema)
-    files, warnings = _list_inputs(filesystem, job)
+    files, warnings = list_inputs(filesystem, job)
     table = open_table(job.storage, job.output)
     current = table.current() if job.options.mode is not Mode.REPLACE else None
     merged = Sources.of(table.lineage()) if job.options.incremental else Sources()
@@ -273,14 +273,6 @@ def check_apart(inputs: str, output: str) -> None:
         raise BadPath(f"The output {output} lies inside the input {inputs}: a second job would read it, too.")
     if read != written and read.startswith(written):
         raise BadPath(f"The input {inputs} lies inside the output {output}, which would be replaced.")
-
-
-def _list_inputs(filesystem: pafs.FileSystem, job: MergeJob) -> tuple[list[DataFile], list[str]]:
-    found = list_files(filesystem, job.inputs, strict=True)  # what is left out would be lost
-    files, strangers = (found, []) if job.options.input_format else without_strangers(found)
-    if not files:
-        raise NoData(f'There are no data files at "{job.inputs}".', hint="Names that begin with . or _ do not count.")
-    return files, [f"{each.name}: its name is not that of a data file; it is left out." for each in strangers]
 
 
 def _with_conflicts(plan: MergePlan, columns: Mapping[str, FoundColumn], warnings: list[str]) -> MergePlan:

@@ -15,7 +15,7 @@ from mason.engines.execution.models.job import Job
 from mason.errors import NotFound
 from mason.pipeline.blocks import read_bytes, write_bytes
 from mason.pipeline.file_schema import FileSchema
-from mason.pipeline.files import DataFile, partition_of
+from mason.pipeline.files import DataFile, make_folder, partition_of
 from mason.pipeline.merge.base import BaseTable
 from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode, OnBadRecord
 from mason.pipeline.merge.look import PlanRefused, constants_of
@@ -27,6 +27,7 @@ from mason.pipeline.merge.readings import Reading, reading_of
 from mason.pipeline.merge.run import run_merge
 from mason.pipeline.record_scan import scan_records
 from mason.pipeline.rejects import FOLDER, Reject, read_quarantine
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import CommitRecord, open_table
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.types import NOTHING
@@ -141,7 +142,7 @@ def run_replay(plan: ReplayPlan, runner: TaskRunner, job_id: str, progress: Prog
     Raises:
         Conflict: another job committed to the table meanwhile.
     """
-    filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
+    filesystem = open_filesystem(plan.job.storage)
     with _scratch(filesystem, plan, job_id) as (files, origins):
         base = BaseTable.of(plan.base)
         merge = MergePlan(
@@ -201,7 +202,7 @@ def _written(
     filesystem: pafs.FileSystem, folder: str, records: Sequence[Reject], reading: Reading, extracts: bool
 ) -> PlannedFile:
     file = f"{folder}/records.{'csv' if reading.format == 'csv' else 'jsonl'}"
-    filesystem.create_dir(folder)
+    make_folder(filesystem, folder)
     text = "".join(each.raw.rstrip("\r\n") + "\n" for each in records)
     write_bytes(filesystem, file, text.encode("utf-8", "surrogateescape"))
     info = filesystem.get_file_info(file)
@@ -239,7 +240,7 @@ def _take_out(filesystem: pafs.FileSystem, plan: ReplayPlan, staging: str) -> No
         kept = [line for line in lines if json.loads(line)["Id"] not in replayed]
         left += len(kept)
         if len(kept) < len(lines):
-            filesystem.create_dir(f"{staging}/{FOLDER}")
+            make_folder(filesystem, f"{staging}/{FOLDER}")
             write_bytes(filesystem, f"{staging}/{FOLDER}/{info.base_name}", b"".join(kept))
     if left != plan.unchanged + plan.others:
         raise RowsLost(f"{left:,} records would stay in the quarantine instead of {plan.unchanged + plan.others:,}.")

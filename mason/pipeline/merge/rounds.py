@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.fs as pafs
 
 from mason.pipeline.merge.kernel import evidence_of_results
 from mason.pipeline.merge.outcome import RowsLost
@@ -15,6 +14,7 @@ from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.staging import empty
 from mason.pipeline.merge.task import KERNEL, TaskResult, tasks_of
 from mason.pipeline.sinks import SinkSpec
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.tasks import TaskRunner, running, without_beats
 from mason.pipeline.work import Progress
 
@@ -44,7 +44,7 @@ class Rounds:
             PlanRefused: what was seen beyond the sample cannot be in one table.
             RowsLost: a task gave no result, or no schema holds all values.
         """
-        filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
+        filesystem = open_filesystem(plan.job.storage)
         for number in range(1, MOST_ROUNDS + 1):
             results = self._run_tasks(plan)
             untrusted = {path for result in results.values() for path in result.not_to_cut}

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
-import pyarrow.fs as pafs
-
 from mason.pipeline.blocks import read_bytes
 from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.merge.compact import united
@@ -19,6 +17,7 @@ from mason.pipeline.merge.rounds import Rounds
 from mason.pipeline.merge.sources_merged import fingerprints
 from mason.pipeline.merge.staging import quarantine_files, remove_strangers, written
 from mason.pipeline.sinks import table_spec
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import CommitRecord, CommittedFile, open_table
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
@@ -40,7 +39,7 @@ def run_merge(
     """
     if not plan.files and plan.base:  # an incremental merge that finds nothing new
         return MergeResult(plan.base.commit, plan, Sums(0, 0, 0), 0)
-    filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
+    filesystem = open_filesystem(plan.job.storage)
     table = open_table(plan.job.storage, plan.job.output)
     expected = table.current() if plan.job.options.mode is Mode.REPLACE else plan.base_commit
     with table.stage(job_id) as staging:
@@ -63,7 +62,7 @@ def _united(
     plan: MergePlan, runner: TaskRunner, staging: str, job_id: str, pieces: Sequence[CommittedFile]
 ) -> Sequence[CommittedFile]:
     """Unite the pieces of partitions; without partitions every task has written one file of a sensible size."""
-    filesystem, _ = pafs.FileSystem.from_uri(plan.job.storage)
+    filesystem = open_filesystem(plan.job.storage)
     remove_strangers(filesystem, staging, pieces)
     return united(runner, plan.job.storage, staging, job_id, pieces) if plan.partition_keys else pieces
 

@@ -59,6 +59,6 @@ def _files(filesystem: pafs.FileSystem, folder: str) -> list[str]:
 
 def _folders(filesystem: pafs.FileSystem, folder: str) -> list[str]:
     """The folders below one, each before those that it is in."""
-    infos = filesystem.get_file_info(pafs.FileSelector(folder, recursive=True))
+    infos = filesystem.get_file_info(pafs.FileSelector(folder, allow_not_found=True, recursive=True))
     found = [info.path for info in infos if info.type == pafs.FileType.Directory]
     return sorted(found, key=len, reverse=True)

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow.fs as pafs
-
 from mason.engines.execution.models.job import Job
 from mason.pipeline.merge.job import MergeJob
 from mason.pipeline.merge.outcome import MergeResult
 from mason.pipeline.merge.plan import MergePlan, plan_merge
 from mason.pipeline.merge.replay import ReplayJob, ReplayPlan, ReplayResult, plan_replay, run_replay
 from mason.pipeline.merge.run import run_merge
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
 from mason.util.words import counted
@@ -28,7 +27,7 @@ class MergeWork:
     @classmethod
     def plan(cls, job: Job) -> MergeWork:
         merge = MergeJob.of(job)
-        filesystem, _ = pafs.FileSystem.from_uri(merge.storage)
+        filesystem = open_filesystem(merge.storage)
         return cls(plan_merge(filesystem, merge))
 
     @property
@@ -61,7 +60,7 @@ class ReplayWork:
     @classmethod
     def plan(cls, job: Job) -> ReplayWork:
         replay = ReplayJob.of(job)
-        filesystem, _ = pafs.FileSystem.from_uri(replay.storage)
+        filesystem = open_filesystem(replay.storage)
         return cls(plan_replay(filesystem, replay))
 
     @property

@@ -11,7 +11,6 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-import pyarrow.fs as pafs
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.annotate_types import annotate_types
@@ -33,6 +32,7 @@ from mason.pipeline.sql.query import (
     table_gone,
 )
 from mason.pipeline.sql.statement import check_names, statements_in
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
 
 BATCH = 122_880
@@ -223,7 +223,7 @@ def _plain(relation: duckdb.DuckDBPyRelation, rows: pa.Table) -> pa.Table:
 
 
 def _write(query: SqlQuery, output: Output, relation: duckdb.DuckDBPyRelation) -> Piece:
-    filesystem, _ = pafs.FileSystem.from_uri(query.storage)
+    filesystem = open_filesystem(query.storage)
     schema = _plain(relation, relation.limit(0).to_arrow_table()).schema
     place = SinkPlace(filesystem, output.staging, f"part-{output.commit}-00000-{uuid.uuid4().hex[:8]}")
     count = 0

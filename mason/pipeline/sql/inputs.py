@@ -73,7 +73,7 @@ class ReadyTable:
         """Return the table as an engine that knows SQL reads it."""
         commit = self.scan.commit
         assert commit is not None
-        files = [f"{self.scan.path}/{each.path}" for each in commit.files]
+        files = [f"{self.scan.path}/{each.place}" for each in commit.files]
         keys = list(commit.partition_keys)
         return SqlTable(self.name, self.scan.path, files, encode_schema(self.scan.schema), keys, positions)
 

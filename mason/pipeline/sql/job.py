@@ -23,6 +23,7 @@ from mason.pipeline.sinks import SinkSpec, table_spec
 from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
 from mason.pipeline.sql.query import Output, SqlQuery, fetch_rows, write_rows
 from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import CommitRecord, open_table
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
@@ -205,7 +206,7 @@ def write_table(
         RowsLost: the files do not hold the rows that were given to be written.
         Conflict: another job committed to the table meanwhile.
     """
-    filesystem, _ = pafs.FileSystem.from_uri(query.storage)
+    filesystem = open_filesystem(query.storage)
     table = open_table(query.storage, output)
     expected = table.current()
     with table.stage(job_id) as staging:

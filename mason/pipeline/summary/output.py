@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.fs as pafs
 
 from mason.errors import BadPath
 from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.staging import written
 from mason.pipeline.merge.task import TaskResult
+from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.summary.summaries import SHARES, ColumnSummary
 from mason.pipeline.table_commit import CommitRecord, TableStore, open_table
 from mason.pipeline.table_writer import TableWriter
@@ -76,7 +76,7 @@ def commit_summary(target: Target, job_id: str, columns: Sequence[ColumnSummary]
     Raises:
         Conflict: another job committed to the table meanwhile.
     """
-    filesystem, _ = pafs.FileSystem.from_uri(target.storage)
+    filesystem = open_filesystem(target.storage)
     with target.table.stage(job_id) as staging:
         with TableWriter(filesystem, staging, f"part-{job_id}-00000.parquet", SCHEMA) as writer:
             writer.write(pa.RecordBatch.from_pylist([_row(each) for each in columns], SCHEMA))

@@ -24,5 +24,6 @@ class MetastoreContract(VerbTests, DatabaseTests, TableTests, SavedTableTests, P
     folders), `data` (for one that cannot speak of local files).
 
     A verb that the client declares unsupported is not skipped: its tests demand that it is refused with its reason.
-    A type, a column or a table name that the technology cannot keep is declared in `refuses`.
+    A type, a column or a table name that the technology cannot keep is declared in `refuses`; `joint` is for one whose
+    databases have no underscores in their names.
     """

@@ -15,7 +15,7 @@ class DatabaseTests(MetastoreFixtures):
         self, client: MetastoreClient, database: str, make_database: MakeDatabase
     ) -> None:
         for suffix in ("c", "a", "b", "a1"):
-            make_database(f"{database}_{suffix}")
+            make_database(f"{database}{self.joint}{suffix}")
 
         names = _names(client)
 
@@ -25,7 +25,7 @@ class DatabaseTests(MetastoreFixtures):
     def test_list_databases_leaves_none_out(
         self, client: MetastoreClient, database: str, make_database: MakeDatabase
     ) -> None:
-        made = {f"{database}_{number:02}" for number in range(25)}
+        made = {f"{database}{self.joint}{number:02}" for number in range(25)}
         for name in sorted(made):
             make_database(name)
 
@@ -46,21 +46,21 @@ class DatabaseTests(MetastoreFixtures):
         self, client: MetastoreClient, database: str
     ) -> None:
         with fails_with(DatabaseNotFound):
-            answer(client.get_database, f"{database}_missing")
+            answer(client.get_database, f"{database}{self.joint}missing")
 
     @tests_verbs("create_database", "get_database", "list_databases")
     def test_create_database_makes_it_found_and_listed(self, client: MetastoreClient, database: str) -> None:
-        created = answer(client.create_database, f"{database}_new")
+        created = answer(client.create_database, f"{database}{self.joint}new")
 
-        assert created.name == f"{database}_new"
-        assert answer(client.get_database, f"{database}_new") == created
+        assert created.name == f"{database}{self.joint}new"
+        assert answer(client.get_database, f"{database}{self.joint}new") == created
         assert created in answer(client.list_databases)
 
     @tests_verbs("create_database", "list_tables")
     def test_create_database_makes_it_without_tables(self, client: MetastoreClient, database: str) -> None:
-        answer(client.create_database, f"{database}_new")
+        answer(client.create_database, f"{database}{self.joint}new")
 
-        assert list(answer(client.list_tables, f"{database}_new")) == []
+        assert list(answer(client.list_tables, f"{database}{self.joint}new")) == []
 
     @tests_verbs("create_database", "list_tables")
     def test_create_database_that_exists_raises_already_exists_and_keeps_its_tables(
@@ -86,7 +86,7 @@ class DatabaseTests(MetastoreFixtures):
         self, client: MetastoreClient, database: str
     ) -> None:
         with fails_with(DatabaseNotFound):
-            answer(client.delete_database, f"{database}_missing")
+            answer(client.delete_database, f"{database}{self.joint}missing")
 
     @tests_verbs("delete_database", "list_tables")
     def test_delete_database_with_tables_raises_not_empty_and_keeps_them(
@@ -103,11 +103,11 @@ class DatabaseTests(MetastoreFixtures):
     def test_delete_database_keeps_one_whose_name_begins_the_same(
         self, client: MetastoreClient, database: str, make_database: MakeDatabase
     ) -> None:
-        make_database(f"{database}_2")
+        make_database(f"{database}{self.joint}2")
 
         answer(client.delete_database, database)
 
-        assert f"{database}_2" in _names(client)
+        assert f"{database}{self.joint}2" in _names(client)
 
 
 def _names(client: MetastoreClient) -> list[str]:

@@ -33,6 +33,9 @@ class MetastoreFixtures:
     such a table must raise Unsupported, with those words, rather than lose something.
     """
 
+    joint: ClassVar[str] = "_"
+    """What joins the words of a database's name; a technology that has no underscores in them gives another one."""
+
     @pytest.fixture
     def client(self) -> MetastoreClient:
         raise NotImplementedError("A suite is given its client by a fixture `client` in the subclass.")
@@ -40,7 +43,7 @@ class MetastoreFixtures:
     @pytest.fixture
     def database(self, make_database: MakeDatabase) -> str:
         """A database without tables, of a name that nobody else has."""
-        name = f"contract_{uuid4().hex[:8]}"
+        name = f"contract{self.joint}{uuid4().hex[:8]}"
         make_database(name)
         return name
 

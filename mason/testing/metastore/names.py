@@ -35,7 +35,7 @@ class NameTests(MetastoreFixtures):
         self, client: MetastoreClient, database: str, make_database: MakeDatabase, make_table: MakeTable
     ) -> Callable[[], dict[str, list[str]]]:
         """What is there besides, and must still be there: a table in the database, and a database x with a table x."""
-        names = [database, f"{database}_x"]
+        names = [database, f"{database}{self.joint}x"]
         make_database(names[1])
         make_table(a_table(database, "orders"))
         make_table(a_table(names[1], "x"))
@@ -98,7 +98,7 @@ class NameTests(MetastoreFixtures):
             return
         before = others()
 
-        for pair in ((database, leaving), (leaving, "x"), (database, f"../{database}_x/x")):
+        for pair in ((database, leaving), (leaving, "x"), (database, f"../{database}{self.joint}x/x")):
             with pytest.raises((BadInput, NotFound)):
                 answer(getattr(client, verb), *pair)
 

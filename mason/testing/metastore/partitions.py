@@ -85,7 +85,7 @@ class PartitionTests(MetastoreFixtures):
         self, client: MetastoreClient, database: str
     ) -> None:
         with fails_with(DatabaseNotFound):
-            answer(client.list_partitions, f"{database}_missing", "orders")
+            answer(client.list_partitions, f"{database}{self.joint}missing", "orders")
 
 
 def _partitioned(database: str, path: str) -> Table:

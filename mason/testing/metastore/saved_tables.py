@@ -91,7 +91,7 @@ class SavedTableTests(MetastoreFixtures):
         self, client: MetastoreClient, database: str
     ) -> None:
         with fails_with(DatabaseNotFound):
-            answer(client.save_table, a_table(f"{database}_missing", "orders"))
+            answer(client.save_table, a_table(f"{database}{self.joint}missing", "orders"))
 
     @tests_verbs("save_table", "get_table", "list_tables")
     def test_save_table_replaces_what_was_known(self, client: MetastoreClient, database: str) -> None:

@@ -45,8 +45,8 @@ class TableTests(MetastoreFixtures):
     def test_list_tables_shows_no_table_of_another_database(
         self, client: MetastoreClient, database: str, make_database: MakeDatabase, make_table: MakeTable
     ) -> None:
-        make_database(f"{database}_2")
-        make_table(a_table(f"{database}_2", "orders"))
+        make_database(f"{database}{self.joint}2")
+        make_table(a_table(f"{database}{self.joint}2", "orders"))
 
         assert _names(client, database) == []
 
@@ -55,7 +55,7 @@ class TableTests(MetastoreFixtures):
         self, client: MetastoreClient, database: str
     ) -> None:
         with fails_with(DatabaseNotFound):
-            answer(client.list_tables, f"{database}_missing")
+            answer(client.list_tables, f"{database}{self.joint}missing")
 
     @tests_verbs("get_table")
     def test_get_table_returns_the_table(self, client: MetastoreClient, database: str, make_table: MakeTable) -> None:
@@ -80,7 +80,7 @@ class TableTests(MetastoreFixtures):
         self, client: MetastoreClient, database: str
     ) -> None:
         with fails_with(DatabaseNotFound):
-            answer(client.get_table, f"{database}_missing", "orders")
+            answer(client.get_table, f"{database}{self.joint}missing", "orders")
 
     @tests_verbs("delete_table", "get_table", "list_tables")
     def test_delete_table_makes_it_neither_listed_nor_found(
@@ -109,7 +109,7 @@ class TableTests(MetastoreFixtures):
         self, client: MetastoreClient, database: str
     ) -> None:
         with fails_with(DatabaseNotFound):
-            answer(client.delete_table, f"{database}_missing", "orders")
+            answer(client.delete_table, f"{database}{self.joint}missing", "orders")
 
     @tests_verbs("delete_table", "list_tables")
     def test_delete_table_keeps_one_whose_name_begins_the_same(
@@ -147,7 +147,7 @@ class TableTests(MetastoreFixtures):
         self, client: MetastoreClient, database: str
     ) -> None:
         with fails_with(DatabaseNotFound):
-            client.has_table(f"{database}_missing", "orders", response=Response())
+            client.has_table(f"{database}{self.joint}missing", "orders", response=Response())
 
 
 def _names(client: MetastoreClient, database: str) -> list[str]:

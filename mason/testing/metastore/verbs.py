@@ -18,13 +18,13 @@ class VerbTests(MetastoreFixtures):
     ) -> None:
         if is_refused(client, verb):
             return
-        make_database(f"{database}_empty")
+        make_database(f"{database}{self.joint}empty")
         make_table(a_table(database, "orders"))
         arguments = {
             "list_databases": (),
             "get_database": (database,),
-            "create_database": (f"{database}_new",),
-            "delete_database": (f"{database}_empty",),
+            "create_database": (f"{database}{self.joint}new",),
+            "delete_database": (f"{database}{self.joint}empty",),
             "list_tables": (database,),
             "get_table": (database, "orders"),
             "save_table": (a_table(database, "orders"),),

@@ -27,5 +27,5 @@ class TableVacuum(OperatorDefinition):
 
 
 def _removal(config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> Removal:
-    path = find_table(config, parameters, resp).path
+    path = find_table(config, parameters, resp).folder
     return plan_vacuum(path, parameters.get_optional("keep"), parameters.get_optional("older_than_days"))

@@ -1,0 +1,1 @@
+"""S3, and every store that speaks its language."""

@@ -1,0 +1,31 @@
+"""Opens what the address of an S3 storage names, wherever a task runs."""
+
+from __future__ import annotations
+
+import pyarrow.fs as pafs
+
+from mason.clients.s3.connection import S3Connection
+from mason.clients.s3.failures import s3_failures
+from mason.clients.s3.objects import S3Objects
+from mason.errors import ClientFailed, MasonError
+
+
+def open_filesystem(address: str) -> pafs.FileSystem:
+    """Return the store as a file system."""
+    return S3Connection.at(address).filesystem()
+
+
+def open_objects(address: str) -> S3Objects:
+    """Return the store as what it is."""
+    return S3Objects(S3Connection.at(address).client())
+
+
+def explained(path: str, error: OSError) -> MasonError:
+    """Return what an error of the file system means."""
+    try:
+        with s3_failures(path):
+            raise error
+    except MasonError as told:
+        return told
+    except OSError:
+        return ClientFailed(f"s3://{path}: {error}".rstrip(".") + ".")

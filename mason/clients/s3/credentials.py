@@ -1,0 +1,117 @@
+"""Who Mason is for AWS: by the configuration, else by the usual chain of the machine on which it is asked.
+
+Keys travel to the tasks of this machine in a file that this user alone can read; its name is in the address of the
+storage, the keys are not. A task on another machine follows the usual chain there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mason.util.atomic_file import write_file
+from mason.util.dotenv import env_files, read_env_files
+from mason.util.environment import MasonEnvironment
+from mason.util.private_folder import private_folder, runtime_root
+
+if TYPE_CHECKING:
+    import boto3
+
+_UNUSED_DAYS = 7
+_VARIABLES = {
+    "access_key": "AWS_ACCESS_KEY_ID",
+    "secret_key": "AWS_SECRET_ACCESS_KEY",
+    "session_token": "AWS_SESSION_TOKEN",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Keys:
+    """Keys that were given, and the role that is assumed with them; what is empty was not given."""
+
+    access_key: str = ""
+    secret_key: str = ""
+    session_token: str = ""
+    role: str = ""
+
+    @classmethod
+    def of(cls, configuration: Mapping[str, Any]) -> Keys:
+        """Return the keys of a configuration, else those of the environment or a `.env` file."""
+        given = {name: str(configuration.get(name) or "") for name in _VARIABLES}
+        if not given["access_key"]:
+            variables = {**read_env_files(env_files(MasonEnvironment.of().home)), **os.environ}
+            given = {name: variables.get(variable, "") for name, variable in _VARIABLES.items()}
+        return cls(**given, role=str(configuration.get("aws_role_arn") or ""))
+
+    def keep(self) -> str:
+        """Keep the keys for the tasks of this machine, and return the file in which they find them; "" for none."""
+        if self == Keys():
+            return ""
+        content = json.dumps(asdict(self)).encode()
+        file = _folder() / hashlib.sha256(content).hexdigest()[:32]
+        _remove_unused(file.parent)
+        if file.exists():
+            os.utime(file)
+        else:
+            write_file(file, content, mode=0o600)
+        return str(file)
+
+    @classmethod
+    def kept(cls, file: str) -> Keys:
+        """Return keys that were kept on this machine; none where they were not, and the usual chain is followed.
+
+        Raises:
+            Forbidden: the file's folder belongs to somebody else, or others can look into it.
+        """
+        if not file or not Path(file).exists():
+            return cls()
+        private_folder(Path(file).parent)
+        return cls(**json.loads(Path(file).read_bytes()))
+
+    def session(self, region: str) -> boto3.session.Session:
+        """Return the session of these keys, or of the usual chain: environment, profile, container, instance."""
+        import boto3
+
+        given = {
+            "aws_access_key_id": self.access_key or None,
+            "aws_secret_access_key": self.secret_key or None,
+            "aws_session_token": self.session_token or None,
+        }
+        session = boto3.session.Session(region_name=region or None, **given)
+        return _assumed(session, self.role) if self.role else session
+
+
+def _assumed(session: boto3.session.Session, role: str) -> boto3.session.Session:
+    """The session of a role; its keys are asked for when they are needed, and again before they expire."""
+    import boto3
+    import botocore.session
+    from botocore.credentials import AssumeRoleCredentialFetcher, DeferredRefreshableCredentials
+
+    plain = botocore.session.get_session()
+    plain.set_config_variable("region", session.region_name)
+    fetcher = AssumeRoleCredentialFetcher(
+        client_creator=session._session.create_client,
+        source_credentials=session.get_credentials(),
+        role_arn=role,
+        extra_args={"RoleSessionName": "mason"},
+    )
+    # botocore has no other door for credentials that renew themselves.
+    plain._credentials = DeferredRefreshableCredentials(fetcher.fetch_credentials, "assume-role")
+    return boto3.session.Session(botocore_session=plain, region_name=session.region_name)
+
+
+def _folder() -> Path:
+    return private_folder(runtime_root() / "keys")
+
+
+def _remove_unused(folder: Path) -> None:
+    limit = time.time() - _UNUSED_DAYS * 24 * 3600
+    for file in folder.iterdir():
+        if file.stat().st_mtime < limit:
+            file.unlink(missing_ok=True)

@@ -1,0 +1,88 @@
+"""What S3 says when it says no, in words that help; botocore and Arrow each have a spelling of their own for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, PartialCredentialsError
+
+from mason.clients.s3.connection import no_credentials
+from mason.errors import BadPath, ClientFailed, Forbidden, MasonError, NotEmpty, PathNotFound
+
+_ARROW = re.compile(
+    r"AWS Error (?P<code>\w+) during (?P<call>\w+) operation(?: \(HTTP status (?P<status>\d+)\))?: ?(?P<text>.*)"
+)
+_REGION = re.compile(r"expecting '([\w-]+)'")
+_DENIED = ("accessdenied", "403", "forbidden", "allaccessdisabled", "accountproblem")
+_EXPIRED = ("expiredtoken", "expiredtokenexception", "tokenrefreshrequired")
+_OTHER_REGION = ("permanentredirect", "301", "authorizationheadermalformed", "incorrectendpoint")
+_SKEWED = ("requesttimetooskewed", "requestexpired")
+
+
+@contextmanager
+def s3_failures(path: str) -> Iterator[None]:
+    """Turn what S3 raises into one of Mason's errors, with one clear message about the path.
+
+    Raises:
+        PathNotFound: there is no such bucket or object.
+        Forbidden: the credentials are wrong, expired or not enough.
+        ClientFailed: the store cannot be reached, fails, or lies in another region.
+    """
+    try:
+        yield
+    except NoCredentialsError as error:
+        raise no_credentials() from error
+    except ClientError as error:
+        raise failure(path, *_of_botocore(error)) from error
+    except (BotoCoreError, PartialCredentialsError) as error:
+        raise ClientFailed(f"s3://{path}: {error}".rstrip(".") + ".") from error
+    except FileNotFoundError as error:
+        raise PathNotFound(f"s3://{path}") from error
+    except OSError as error:
+        told = _ARROW.search(str(error))
+        raise failure(path, told["code"], told["status"] or "", told["text"]) if told else error from error
+
+
+def failure(path: str, code: str, status: str, text: str) -> MasonError:
+    """Return the error for a code of S3, such as `NoSuchBucket` or Arrow's `NO_SUCH_BUCKET`."""
+    known = code.replace("_", "").lower()
+    place = f"s3://{path}"
+    if known in ("unknown", ""):
+        known = status
+    if known == "nosuchbucket":
+        return PathNotFound(place, hint=f'There is no bucket "{path.partition("/")[0]}".')
+    if known in ("nosuchkey", "404", "resourcenotfound", "notfound"):
+        return PathNotFound(place)
+    if known == "signaturedoesnotmatch":
+        return Forbidden(f"{place}: the secret key does not fit the access key.", hint="Check both.")
+    if known in ("invalidaccesskeyid", "invalidclienttokenid", "unrecognizedclient"):
+        return Forbidden(f"{place}: the access key is not known there.", hint="Check it, and the endpoint.")
+    if known in _EXPIRED:
+        return Forbidden(f"{place}: the credentials have expired.", hint="Get new ones.")
+    if known in _DENIED:
+        return Forbidden(f"{place}: access denied.", hint="The credentials are not allowed to do this.")
+    if known in _OTHER_REGION:
+        found = _REGION.search(text)
+        return ClientFailed(
+            f"{place}: the bucket is in another region{f', {found[1]}' if found else ''}.", hint="Set aws_region."
+        )
+    if known == "invalidbucketname":
+        return BadPath(f'"{path.partition("/")[0]}" cannot be the name of a bucket: {text}')
+    if known == "bucketnotempty":
+        return NotEmpty(f"{place} is not empty.", hint="Remove what is in it first.")
+    if known in _SKEWED:
+        return ClientFailed(f"{place}: the clock of this machine differs too much from that of S3.", hint="Set it.")
+    return ClientFailed(f"{place}: S3 failed with {code}: {text}".rstrip(". ") + ".")
+
+
+def _of_botocore(error: ClientError) -> tuple[str, str, str]:
+    told = error.response.get("Error", {})
+    status = str(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", ""))
+    return str(told.get("Code", "")), status, str(told.get("Message", ""))
+
+
+def code_of(error: ClientError) -> str:
+    """Return the code of an error, such as `NoSuchKey`; of an answer without a body, its status."""
+    return str(error.response.get("Error", {}).get("Code", ""))

@@ -1,0 +1,196 @@
+"""S3 as metastore.
+
+A database is a bucket, or a prefix in one. A table is an entry that was saved (below the database's `.mason/`), or an
+object with data or a prefix that is found there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from mason.clients.engines.metastore import MetastoreClient
+from mason.clients.engines.role import verb
+from mason.clients.response import Response
+from mason.clients.s3.objects import S3Objects
+from mason.clients.s3.storage import S3StorageClient
+from mason.clients.s3.table_finder import OWN_FOLDER, FoundTable, damaged, entry_path, find_tables
+from mason.engines.metastore.models.database import Database
+from mason.engines.metastore.models.partition import Partition
+from mason.engines.metastore.models.table import Table, TableSummary
+from mason.engines.storage.models.infer_options import InferOptions
+from mason.errors import (
+    AlreadyExists,
+    BadPath,
+    ClientFailed,
+    Conflict,
+    DatabaseNotFound,
+    NotEmpty,
+    PathNotFound,
+    TableNotFound,
+    Unsupported,
+)
+
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_AT_ONCE = 16
+
+
+class S3MetastoreClient(MetastoreClient):
+    """Databases and tables as buckets, prefixes and objects."""
+
+    errors = {ClientError: ClientFailed, BotoCoreError: ClientFailed, OSError: ClientFailed}
+
+    def __init__(self, configuration: Mapping[str, Any]) -> None:
+        self._storage = S3StorageClient(configuration)
+
+    def check(self) -> list[str]:
+        return self._storage.check()
+
+    @property
+    def _objects(self) -> S3Objects:
+        return self._storage.objects
+
+    @verb
+    def list_databases(self, *, response: Response) -> Sequence[Database]:
+        return sorted((_database(each["Name"]) for each in self._objects.buckets()), key=lambda each: each.name)
+
+    @verb
+    def get_database(self, database: str, *, response: Response) -> Database:
+        return _database(self._place(database))
+
+    @verb
+    def create_database(self, database: str, *, response: Response) -> Database:
+        if not _BUCKET.fullmatch(database):
+            raise BadPath(f'"{database}" cannot be created: a database is a bucket, of 3 to 63 plain characters.')
+        if not self._objects.make_bucket(database):
+            raise AlreadyExists(f'Database "{database}" exists already.')
+        return _database(database)
+
+    @verb
+    def delete_database(self, database: str, *, response: Response) -> None:
+        if "/" in self._place(database):
+            raise Unsupported(f'"{database}" is a prefix: it is there as long as something is below it.')
+        self.require_empty_database(database, response=response)
+        self._objects.remove_bucket(database)
+
+    def require_empty_database(self, database: str, *, response: Response) -> None:
+        super().require_empty_database(database, response=response)
+        other = next(self._objects.below(self._place(database)), None)
+        if other:
+            raise NotEmpty(f'Database "{database}" is not empty: s3://{other.path}.', hint="Remove that first.")
+
+    @verb
+    def list_tables(self, database: str, *, response: Response) -> Sequence[TableSummary]:
+        found = find_tables(self._objects, self._place(database))
+        return [_summary(database, found[name]) for name in sorted(found)]
+
+    @verb
+    def get_table(self, database: str, table: str, *, response: Response) -> Table:
+        from mason.engines.metastore.models.table_entry import table_of
+
+        found = self._find(database, table)
+        if found.entry:
+            try:
+                return table_of(found.told)
+            except (KeyError, TypeError, ValueError) as error:
+                raise damaged(found.entry, repr(error)) from error
+        path = self._storage.path(found.path)
+        try:
+            return self._storage.infer_table(path, database, found.name, InferOptions(), response=response)[0]
+        except PathNotFound as error:
+            raise TableNotFound(database, table) from error
+
+    @verb
+    def save_table(self, table: Table, *, response: Response) -> Table:
+        from mason.engines.metastore.models.table_entry import entry_of
+
+        place = self._place(table.database_name)
+        stamped = replace(table, created_at=_now(), created_by=table.created_by or "mason")
+        entry = json.dumps(entry_of(stamped), indent=1, ensure_ascii=False).encode()
+        self._objects.write(entry_path(place, _checked(table.name, "table")), entry)
+        return stamped
+
+    @verb
+    def delete_table(self, database: str, table: str, *, response: Response) -> None:
+        place = self._place(database)
+        found = self._find(database, table)
+        tables = find_tables(self._objects, place).values()
+        others = [each.name for each in tables if each.path != found.path and each.shares_data_with(found)]
+        if others and not found.entry:
+            raise Conflict(f'The data of "{table}" are also those of {", ".join(others)}.', hint="Delete that first.")
+        # Data inside the database are the table's own and go with it; data elsewhere belong to somebody else.
+        if found.place.startswith(f"{place}/") and not others:
+            trash = f"{place}/{OWN_FOLDER}/trash/{_now().replace(':', '')}-{quote(table, safe=' ')}"
+            if self._move(found.place, trash):
+                told = f'The data of table "{table}" are now at s3://{trash}; remove that to free their space.'
+                response.add_info(told)
+        if found.entry:
+            self._objects.delete([found.entry])
+
+    @verb
+    def list_partitions(self, database: str, table: str, *, response: Response) -> Sequence[Partition]:
+        from mason.pipeline.files import find_partitions
+
+        found = self._find(database, table)
+        if not found.path:
+            return []
+        if not found.place:
+            raise Unsupported(f'The data of table "{table}" are at {found.path}, which is not in S3.')
+        partitions = [
+            replace(each, path=f"s3://{each.path}") for each in find_partitions(self._storage.filesystem(), found.place)
+        ]
+        return sorted(partitions, key=lambda each: [str(value) for value in each.values.values()])
+
+    def _place(self, database: str) -> str:
+        place = self._storage.path(_checked(database, "database")).path
+        try:
+            if self._objects.is_folder(place):
+                return place
+        except PathNotFound:
+            pass
+        raise DatabaseNotFound(database, [each["Name"] for each in self._objects.buckets()])
+
+    def _find(self, database: str, table: str) -> FoundTable:
+        tables = find_tables(self._objects, self._place(database))
+        by_object = {each.path.rpartition("/")[2]: each for each in tables.values() if not each.entry}
+        found = tables.get(table) or by_object.get(_checked(table, "table"))
+        if found is None:
+            raise TableNotFound(database, table, list(tables))
+        return found
+
+    def _move(self, place: str, target: str) -> bool:
+        """Move an object or what is below a prefix; S3 has no such thing, so each object is copied and deleted."""
+        found = self._objects.find(place)
+        paths = [found.path] if found else [each.path for each in self._objects.below(place)]
+        data = [path for path in paths if not path.endswith("/")]  # the others only stand for folders
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            list(pool.map(lambda path: self._objects.copy(path, target + path[len(place) :]), data))
+        self._objects.delete(paths)
+        return bool(paths)
+
+
+def _checked(name: str, what: str) -> str:
+    if "\0" in name or {"", ".", ".."} & set(name.removesuffix("/").split("/")):
+        raise BadPath(f'"{name}" cannot be a {what}: it must name something below where it belongs.')
+    return name
+
+
+def _database(place: str) -> Database:
+    return Database(place, f"s3://{place}")
+
+
+def _summary(database: str, found: FoundTable) -> TableSummary:
+    made_at, made_by = found.told.get("CreatedAt", ""), found.told.get("CreatedBy", "")
+    return TableSummary(found.name, database, found.path, made_at, made_by if found.entry else "mason")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -1,0 +1,84 @@
+"""Which tables a bucket or prefix has: entries that were saved, and objects and prefixes that are found there."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote, unquote
+
+from mason.clients.s3.objects import S3Objects
+from mason.errors import UnreadableFile
+from mason.pipeline.formats import format_of_name, name_without_format
+
+OWN_FOLDER = ".mason"
+_AT_ONCE = 16
+
+
+@dataclass(frozen=True)
+class FoundTable:
+    """A table as it was found: the path of its data, and its entry when one was saved."""
+
+    name: str
+    path: str
+    """As a user writes it, with its scheme; empty for an entry that has none."""
+    entry: str = ""
+    """The path of the object that keeps the entry."""
+    told: Mapping[str, Any] = field(default_factory=dict)
+    """What the entry says."""
+
+    @property
+    def place(self) -> str:
+        """The data's bucket and key; empty where they are not in S3."""
+        return self.path.removeprefix("s3://").rstrip("/") if self.path.startswith("s3://") else ""
+
+    def shares_data_with(self, other: FoundTable) -> bool:
+        """Say whether some object belongs to both tables."""
+        mine, others = f"{self.place}/", f"{other.place}/"
+        return bool(self.place and other.place) and (mine.startswith(others) or others.startswith(mine))
+
+
+def find_tables(objects: S3Objects, database: str) -> dict[str, FoundTable]:
+    """Return the tables of a database by their names; a saved entry wins over an object or prefix of its name."""
+    folders, files = objects.children(database)
+    visible = [name for name in folders if not name.startswith((".", "_"))]
+    files = [name for name in files if format_of_name(name) and not name.startswith((".", "_"))]
+    names = Counter([*visible, *map(name_without_format, files)])
+    tables = {name: FoundTable(name, f"s3://{database}/{name}") for name in visible}
+    for file in files:
+        plain = name_without_format(file)
+        unique = plain if names[plain] == 1 else file  # orders.csv beside orders.json: each keeps its ending
+        tables[unique] = FoundTable(unique, f"s3://{database}/{file}")
+    if OWN_FOLDER in folders:
+        tables |= {each.name: each for each in _entries(objects, database)}
+    return tables
+
+
+def entry_path(database: str, table: str) -> str:
+    """Return the path of the object that keeps a table's entry."""
+    return f"{database}/{OWN_FOLDER}/{quote(table, safe=' ')}.json"
+
+
+def _entries(objects: S3Objects, database: str) -> list[FoundTable]:
+    _, names = objects.children(f"{database}/{OWN_FOLDER}")
+    paths = [f"{database}/{OWN_FOLDER}/{name}" for name in names if name.endswith(".json")]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        contents = pool.map(objects.read, paths)
+    entries = zip(paths, contents, strict=True)
+    return [_found(path, content[0]) for path, content in entries if content]  # what vanished was just deleted
+
+
+def _found(path: str, content: bytes) -> FoundTable:
+    try:
+        told = json.loads(content)
+        return FoundTable(unquote(path.rpartition("/")[2].removesuffix(".json")), told.get("Path", ""), path, told)
+    except (ValueError, AttributeError) as error:
+        raise damaged(path, error) from error
+
+
+def damaged(path: str, reason: object) -> UnreadableFile:
+    """Return the error of an entry that cannot be read."""
+    return UnreadableFile(f"s3://{path}", f"is not the entry of a table: {reason}.", hint="Infer the table again.")

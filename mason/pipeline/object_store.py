@@ -1,0 +1,51 @@
+"""What a store without folders and renames can do, and what the data pipeline needs of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class StoredObject:
+    """An object as a listing shows it; its age is by the store's own clock."""
+
+    path: str
+    size: int
+    tag: str
+    age_seconds: float
+
+
+class ObjectStore(Protocol):
+    """Objects by their paths, `bucket/key`. Every write is whole or not at all.
+
+    Raises of all of them:
+        Forbidden: the store says no.
+        ClientFailed: it cannot be reached, or fails.
+    """
+
+    def below(self, folder: str) -> Iterator[StoredObject]:
+        """Yield every object below a folder."""
+
+    def read(self, path: str) -> tuple[bytes, str] | None:
+        """Return an object's content and the tag of this version of it; nothing where there is none."""
+
+    def write_new(self, path: str, content: bytes) -> str | None:
+        """Write an object unless there is one, and return its tag; nothing where there is one."""
+
+    def rewrite(self, path: str, content: bytes, tag: str) -> str | None:
+        """Write an object if it still is the version of the tag, and return its new tag; nothing where it is not."""
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy an object inside the store.
+
+        Raises:
+            PathNotFound: there is no such object.
+        """
+
+    def delete(self, paths: Iterable[str]) -> None:
+        """Delete objects; one that is not there is none to worry about."""
+
+    def keeps_conditions(self, folder: str) -> bool:
+        """Say whether `write_new` and `rewrite` hold what they promise here; it is found out by trying, once."""

@@ -1,0 +1,66 @@
+"""The address of a storage: the recipe by which a task on any machine opens it. No secret is in it.
+
+`file:///` is the disks of the machine. Every other address begins with the name of a client, whose module `address`
+knows the rest: `s3://?region=us-east-1`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import cast
+
+import pyarrow.fs as pafs
+
+from mason.clients.discovery import find_client
+from mason.errors import ClientFailed, MasonError, MissingDependency, Unsupported
+from mason.pipeline.object_store import ObjectStore
+
+LOCAL = "file:///"
+
+
+def is_local(address: str) -> bool:
+    """Say whether the address is that of the machine's own disks."""
+    return address.startswith("file:")
+
+
+def open_filesystem(address: str) -> pafs.FileSystem:
+    """Return the file system of a storage.
+
+    Raises:
+        Unsupported: no client opens such addresses, or its package is not installed here.
+        Forbidden: there are no credentials for it on this machine.
+    """
+    if is_local(address):
+        return pafs.LocalFileSystem()
+    return _client_of(address).open_filesystem(address)
+
+
+def open_objects(address: str) -> ObjectStore:
+    """Return a storage as the object store that it is.
+
+    Raises:
+        Unsupported, Forbidden: as for the file system.
+    """
+    return cast(ObjectStore, _client_of(address).open_objects(address))
+
+
+def explained(filesystem: pafs.FileSystem, path: str, error: OSError) -> MasonError:
+    """Return what a file system's error means, in the words of the client that knows it."""
+    if filesystem.type_name == "local":
+        return ClientFailed(f"{path}: {error.strerror or error}".rstrip(".") + ".")
+    told: MasonError = _client_of(f"{filesystem.type_name}://").explained(path, error)
+    return told
+
+
+def _client_of(address: str) -> ModuleType:
+    name = address.partition("://")[0]
+    try:
+        return importlib.import_module(f"mason.clients.{name}.address")
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("mason."):
+            raise MissingDependency(f"Storages of {name} need the package {error.name} where a task runs.") from error
+    package = find_client(name)  # of somebody else; not asked first, for code in an archive has no folder to look into
+    if package is None or not (package.folder / "address.py").is_file():
+        raise Unsupported(f"No client opens a storage at {address}.")
+    return importlib.import_module(f"{package.module}.address")

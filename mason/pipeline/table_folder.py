@@ -1,0 +1,185 @@
+"""The commit of a plain-Parquet table in a local folder: readers see the old table or the new one, never a mixture.
+
+The truth is the newest commit record in `_mason/commits/`. A new version is staged in a folder beside the table and
+the two folders are exchanged in one step. The old version's files move to `_mason/kept/`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from mason.pipeline.table_commit import COMMITS, OWN_FOLDER, CommitRecord, CommittedFile, changed_meanwhile
+from mason.util.atomic_file import sync_folder
+from mason.util.exchange import exchange_folders
+
+_OWNER = f"{OWN_FOLDER}/owner.lock"
+
+
+class TableFolder:
+    """A table in a local folder, and the versions of it."""
+
+    def __init__(self, output: str) -> None:
+        self.path = Path(output)
+
+    def current(self) -> CommitRecord | None:
+        """Return the newest commit; none for a folder that is no table of Mason's, or is not there."""
+        return next(self.history(), None)
+
+    def history(self) -> Iterator[CommitRecord]:
+        """Yield the commits, the newest first."""
+        for file in sorted((self.path / COMMITS).glob("*.json"), reverse=True):
+            yield CommitRecord.of(json.loads(file.read_bytes()))
+
+    def lineage(self) -> Iterator[CommitRecord]:
+        """Yield the commits that the current version consists of: those that added to it, back to one that replaced."""
+        for record in self.history():
+            yield record
+            if not record.adds:
+                return
+
+    @contextlib.contextmanager
+    def stage(self, job: str) -> Iterator[str]:
+        """Give a folder to write the next version into. Whatever is left in it at the end is removed.
+
+        Its lock lives as long as this process: what a killed one left behind can be told from what is in use.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        staging = self.path.with_name(f".{self.path.name}.mason-{job}")
+        with self._made(staging, self.path.with_name(f".{self.path.name}.making-{job}")):
+            try:
+                yield str(staging)
+            finally:
+                if (staging / _OWNER).exists():
+                    shutil.rmtree(staging)
+
+    @contextlib.contextmanager
+    def _made(self, staging: Path, making: Path) -> Iterator[None]:
+        """Make the staging folder and hold its lock; under the name that others sweep it appears locked."""
+        with contextlib.ExitStack() as stack:
+            with self._locked():
+                self._sweep_all()
+                (making / OWN_FOLDER).mkdir(parents=True)
+                owner = stack.enter_context(open(making / _OWNER, "w"))
+                fcntl.flock(owner, fcntl.LOCK_EX)
+                making.rename(staging)
+            yield
+
+    def publish(
+        self,
+        staging: str,
+        record: CommitRecord,
+        *,
+        expected: CommitRecord | None,
+        kept: Sequence[CommittedFile] = (),
+    ) -> CommitRecord:
+        """Make the staged version the table. `kept` are files of the current version that stay in it.
+
+        Raises:
+            Conflict: somebody else committed to the table since `expected` was read.
+        """
+        with self._locked():
+            current = self.current()
+            if (current and current.id) != (expected and expected.id):
+                raise changed_meanwhile(str(self.path), current)
+            published = self._complete(Path(staging), record, current, kept)
+            self._switch(Path(staging))
+        return published
+
+    def sweep(self) -> None:
+        """Remove what killed jobs left behind; finish what one had published but not tidied up."""
+        with self._locked():
+            self._sweep_all()
+
+    def _sweep_all(self) -> None:
+        for left in self.path.parent.glob(f".{self.path.name}.making-*"):
+            shutil.rmtree(left)  # whoever makes one holds the table's lock: this one's maker was killed
+        for left in self.path.parent.glob(f".{self.path.name}.mason-*"):
+            if left.is_dir():
+                self._sweep(left)
+
+    def _sweep(self, left: Path) -> None:
+        if not (left / _OWNER).exists():
+            if self._was_table(left):
+                self._keep(left)
+            else:
+                shutil.rmtree(left)
+            return
+        with open(left / _OWNER) as owner, contextlib.suppress(BlockingIOError):
+            fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(left)
+
+    def _was_table(self, left: Path) -> bool:
+        """Whether a folder without an owner was exchanged already: what is in it then is not of its own job."""
+        job = left.name.rpartition("-")[2]
+        own = (f"{COMMITS}/*-{job}.json", f"{OWN_FOLDER}/quarantine/{job}-*", f"part-{job}-*", f"*=*/**/part-{job}-*")
+        return not any(next(left.glob(pattern), None) for pattern in own)
+
+    def _complete(
+        self, staging: Path, record: CommitRecord, current: CommitRecord | None, kept: Sequence[CommittedFile]
+    ) -> CommitRecord:
+        for each in kept:
+            (staging / each.path).parent.mkdir(parents=True, exist_ok=True)
+            os.link(self.path / each.path, staging / each.path)
+        for history in ("commits", "quarantine") if record.adds else ("commits",):
+            self._carry_over(staging, history)
+        files = [*kept, *record.files]
+        completed = replace(
+            record,
+            number=current.number + 1 if current else 1,
+            parent=current.id if current else None,
+            files=files,
+            rows=sum(each.rows for each in files),
+            created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
+        )
+        place = staging / completed.place
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps(completed.to_dict(), indent=1))
+        (staging / _OWNER).unlink()
+        _sync_tree(staging)
+        return completed
+
+    def _carry_over(self, staging: Path, history: str) -> None:
+        for file in (self.path / OWN_FOLDER / history).glob("*"):
+            place = staging / OWN_FOLDER / history / file.name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if not place.exists():
+                os.link(file, place)
+
+    def _switch(self, staging: Path) -> None:
+        if self.path.exists():
+            exchange_folders(staging, self.path)
+            self._keep(staging)
+        else:
+            staging.rename(self.path)
+        sync_folder(self.path.parent)
+
+    def _keep(self, old: Path) -> None:
+        """Move a former version below the table, with those that it had kept itself."""
+        kept = self.path / OWN_FOLDER / "kept"
+        kept.mkdir(parents=True, exist_ok=True)
+        for earlier in (old / OWN_FOLDER / "kept").glob("*"):
+            earlier.rename(kept / earlier.name)
+        old.rename(kept / old.name.rpartition("-")[2])
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        with open(self.path.with_name(f".{self.path.name}.mason-lock"), "w") as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+
+
+def _sync_tree(folder: Path) -> None:
+    """Make all that is in a folder survive a power cut, before anybody is pointed to it."""
+    for place, _, files in os.walk(folder):
+        for name in files:
+            with open(Path(place) / name, "rb") as file:
+                os.fsync(file.fileno())
+        sync_folder(Path(place))

@@ -1,0 +1,187 @@
+"""The commit of a plain-Parquet table on an object store, which has no rename.
+
+A job writes into a prefix of its own, `_mason/data/<job>/`, where its files stay. A version is committed by writing
+its record, `_mason/commits/<number>.json`, on the condition that there is none of that number: of two writers one wins.
+What others see of the table follows in `object_view`; a command that dies in between is finished by the next one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import ClassVar
+
+from mason.errors import MasonError, Unsupported
+from mason.pipeline.object_lease import Lease, sweep_lease
+from mason.pipeline.object_store import ObjectStore
+from mason.pipeline.object_view import show, shown, view_of
+from mason.pipeline.rejects import FOLDER as QUARANTINE
+from mason.pipeline.table_commit import COMMITS, OWN_FOLDER, CommitRecord, CommittedFile, changed_meanwhile
+
+LOG = logging.getLogger("mason.pipeline")
+_DATA = f"{OWN_FOLDER}/data"
+_LEASES = f"{OWN_FOLDER}/leases"
+_SHOWN = ".shown"
+
+
+class TableObjects:
+    """A table below a prefix of an object store, and the versions of it."""
+
+    _leases: ClassVar[dict[str, Lease]] = {}
+    """The leases of what this process has staged, by the prefixes: who publishes need not be who staged."""
+
+    def __init__(self, store: ObjectStore, path: str) -> None:
+        self._store, self.path = store, path
+
+    def current(self) -> CommitRecord | None:
+        """Return the newest commit; none for a prefix that is no table of Mason's, or is not there."""
+        return next(self.history(), None)
+
+    def history(self) -> Iterator[CommitRecord]:
+        """Yield the commits, the newest first."""
+        for _, path in sorted(self._commits().items(), reverse=True):
+            record = self._read(path)
+            if record:
+                yield record
+
+    def lineage(self) -> Iterator[CommitRecord]:
+        """Yield the commits that the current version consists of: those that added to it, back to one that replaced."""
+        for record in self.history():
+            yield record
+            if not record.adds:
+                return
+
+    @contextlib.contextmanager
+    def stage(self, job: str) -> Iterator[str]:
+        """Give a prefix to write the next version into. Without a commit, what is below it is removed at the end.
+
+        Raises:
+            Unsupported: the store does not keep conditions, so that two writers could undo each other.
+        """
+        if not self._store.keeps_conditions(self.path):
+            raise Unsupported(f"{self.path} is on a store without conditional writes: no table can be written there.")
+        self.sweep()
+        staging = f"{self.path}/{_DATA}/{job}"
+        with Lease(self._store, f"{self.path}/{_LEASES}/{job}.json", job) as lease:
+            self._leases[staging] = lease
+            try:
+                yield staging
+            finally:
+                del self._leases[staging]
+                if not lease.may_be_committed:
+                    self._remove(job)
+                    lease.end()
+
+    def publish(
+        self,
+        staging: str,
+        record: CommitRecord,
+        *,
+        expected: CommitRecord | None,
+        kept: Sequence[CommittedFile] = (),
+    ) -> CommitRecord:
+        """Make the staged version the table. `kept` are files of the current version that stay in it.
+
+        Raises:
+            Conflict: somebody else committed to the table since `expected` was read, or took this job for dead.
+        """
+        lease = self._leases[staging]
+        current = self.current()
+        if (current and current.id) != (expected and expected.id):
+            raise changed_meanwhile(self.path, current)
+        completed = self._complete(staging, record, current, kept)
+        if not lease.claim(completed.number):
+            raise changed_meanwhile(self.path, self.current())
+        lease.may_be_committed = True  # even if the answer never comes
+        lease.may_be_committed = self._write(completed)
+        if not lease.may_be_committed:
+            raise changed_meanwhile(self.path, self.current())
+        try:
+            self._show()
+            lease.end()
+        except MasonError as error:
+            LOG.warning("%s is committed; what others see of it is finished by the next command: %s", self.path, error)
+        return completed
+
+    def sweep(self) -> None:
+        """Finish what a killed job had committed, and remove what others left behind."""
+        self._show()
+        for lease in list(self._store.below(f"{self.path}/{_LEASES}")):
+            sweep_lease(self._store, lease, self._committed_by, self._remove)
+
+    def _complete(
+        self, staging: str, record: CommitRecord, current: CommitRecord | None, kept: Sequence[CommittedFile]
+    ) -> CommitRecord:
+        home = staging.removeprefix(f"{self.path}/")
+        files = [*kept, *(replace(each, home=f"{home}/{each.path}") for each in record.files)]
+        staged = [each.path[len(staging) + 1 :] for each in self._store.below(staging) if not each.path.endswith("/")]
+        data = {each.path for each in record.files}
+        beside = {name: f"{home}/{name}" for name in staged if name not in data}
+        carried = _quarantine(current) if current and record.adds else {}
+        known = view_of(current) if current else {}
+        return replace(
+            record,
+            number=current.number + 1 if current else 1,
+            parent=current.id if current else None,
+            files=files,
+            rows=sum(each.rows for each in files),
+            created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
+            beside={**carried, **beside},
+            aside=[name for name in shown(self._store, self.path) if name not in known],
+        )
+
+    def _show(self) -> None:
+        """Make others see the newest version. If another comes meanwhile it is that one, whoever showed what of it."""
+        while True:
+            commits, done = self._commits(), self._shown_numbers()
+            newest = max(commits, default=0)
+            if not newest or newest in done:
+                return
+            last = max((number for number in done if number in commits), default=0)
+            since = [self._read(commits[number]) for number in sorted(commits) if last <= number < newest]
+            record = self._read(commits[newest])
+            if record:
+                show(self._store, self.path, record, [each for each in since if each])
+            if max(self._commits(), default=0) == newest:
+                self._store.write_new(self._place(newest).removesuffix(".json") + _SHOWN, b"")
+
+    def _commits(self) -> Mapping[int, str]:
+        """The records' paths by their numbers."""
+        return self._numbered(".json")
+
+    def _shown_numbers(self) -> Mapping[int, str]:
+        return self._numbered(_SHOWN)
+
+    def _numbered(self, ending: str) -> Mapping[int, str]:
+        paths = [each.path for each in self._store.below(f"{self.path}/{COMMITS}")]
+        names = {path: path.rpartition("/")[2] for path in paths if path.endswith(ending)}
+        return {int(name[:8]): path for path, name in names.items() if name[:8].isdigit()}
+
+    def _committed_by(self, number: int) -> str | None:
+        record = self._read(self._place(number))
+        return record.id if record else None
+
+    def _remove(self, job: str) -> None:
+        self._store.delete([each.path for each in self._store.below(f"{self.path}/{_DATA}/{job}")])
+
+    def _place(self, number: int) -> str:
+        return f"{self.path}/{COMMITS}/{number:08}.json"
+
+    def _write(self, record: CommitRecord) -> bool:
+        return self._store.write_new(self._place(record.number), _encoded(record)) is not None
+
+    def _read(self, path: str) -> CommitRecord | None:
+        found = self._store.read(path)
+        return CommitRecord.of(json.loads(found[0])) if found else None
+
+
+def _quarantine(record: CommitRecord) -> Mapping[str, str]:
+    return {name: home for name, home in record.beside.items() if name.startswith(f"{QUARANTINE}/")}
+
+
+def _encoded(record: CommitRecord) -> bytes:
+    return json.dumps(record.to_dict(), indent=1).encode()

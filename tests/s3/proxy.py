@@ -1,0 +1,101 @@
+"""A proxy before a real S3: it counts the requests, and answers some with what AWS itself would say."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+Answer = tuple[int, str]
+"""A status and the body of an error."""
+Says = Callable[[str, str], Answer | None]
+"""What the proxy says to a method and a path of its own accord; nothing lets the request through."""
+
+
+@dataclass
+class Proxy:
+    """A proxy that runs; `says` may be changed at any time."""
+
+    endpoint: str
+    requests: list[str] = field(default_factory=list)
+    says: Says = lambda method, path: None
+
+
+def error_body(code: str, message: str, **more: str) -> str:
+    """Return an error as AWS writes it."""
+    others = "".join(f"<{name}>{value}</{name}>" for name, value in more.items())
+    head = '<?xml version="1.0" encoding="UTF-8"?>\n'
+    return f"{head}<Error><Code>{code}</Code><Message>{message}</Message>{others}<RequestId>44425</RequestId></Error>"
+
+
+@contextmanager
+def running_proxy(target: str) -> Iterator[Proxy]:
+    """Start a proxy before a server, and stop it at the end."""
+    host = urlsplit(target).netloc
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def handle_one(self) -> None:
+            body = self._body()
+            proxy.requests.append(f"{self.command} {self.path}")
+            said = proxy.says(self.command, self.path)
+            if said:
+                self._reply(said[0], said[1].encode(), {"Content-Type": "application/xml"})
+                return
+            # The headers go on as they came: the name of the host is part of what is signed.
+            connection = http.client.HTTPConnection(host, timeout=30)
+            connection.putrequest(self.command, self.path, skip_host=True, skip_accept_encoding=True)
+            for name, value in self.headers.items():
+                if name.lower() not in ("transfer-encoding", "expect", "content-length"):
+                    connection.putheader(name, value)
+            connection.putheader("Content-Length", str(len(body)))
+            connection.endheaders(body)
+            answer = connection.getresponse()
+            content = answer.read()
+            kept = {name: value for name, value in answer.getheaders() if name.lower() not in _OWN}
+            self._reply(answer.status, content, kept, answer.getheader("Content-Length"))
+            connection.close()
+
+        do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = handle_one
+
+        def _body(self) -> bytes:
+            if self.headers.get("Transfer-Encoding", "") != "chunked":
+                return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            pieces = []
+            while size := int(self.rfile.readline().split(b";")[0], 16):
+                pieces.append(self.rfile.read(size))
+                self.rfile.readline()
+            self.rfile.readline()
+            return b"".join(pieces)
+
+        def _reply(self, status: int, content: bytes, headers: dict[str, str], length: str | None = None) -> None:
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", length or str(len(content)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(content)
+
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    proxy = Proxy(f"http://127.0.0.1:{server.server_port}")
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield proxy
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+_OWN = ("content-length", "connection", "transfer-encoding", "date", "server")

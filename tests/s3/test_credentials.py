@@ -1,0 +1,76 @@
+"""Whom Mason is for AWS: roles, which an emulated STS hands out, and keys that stay where they belong."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from moto.server import ThreadedMotoServer
+
+from mason.clients.s3.connection import S3Connection
+from mason.clients.s3.credentials import Keys
+from mason.clients.s3.storage import S3StorageClient
+from mason.errors import Forbidden
+from mason.testing.contract import answer
+
+ROLE = "arn:aws:iam::123456789012:role/data"
+
+
+@pytest.fixture
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    server.start()
+    host, port = server.get_host_and_port()
+    monkeypatch.setenv("AWS_ENDPOINT_URL_STS", f"http://{host}:{port}")
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+def with_role(endpoint: str) -> dict[str, str]:
+    keys = {"access_key": "AKIAIOSFODNN7EXAMPLE", "secret_key": "canary-secret"}
+    return {"aws_region": "us-east-1", "endpoint": endpoint, "aws_role_arn": ROLE, **keys}
+
+
+def test_a_role_is_assumed_with_the_keys_that_were_given(aws: str) -> None:
+    client = S3StorageClient(with_role(aws))
+    client.objects.make_bucket("data")
+    client.objects.write("data/orders/a.csv", b"id\n1\n")
+
+    assert [each.path for each in answer(client.list_files, client.path("data/orders"))] == ["data/orders/a.csv"]
+    connection = S3Connection.at(client.address())
+    found = connection.keys.session(connection.region).get_credentials()
+    assert found is not None
+    assert found.method == "assume-role"
+    assert found.get_frozen_credentials().access_key != "AKIAIOSFODNN7EXAMPLE"
+    assert connection.filesystem().get_file_info("data/orders/a.csv").size == 5
+
+
+def test_neither_the_address_nor_its_printed_form_tells_a_key_or_a_role(aws: str) -> None:
+    connection = S3Connection.of(with_role(aws))
+
+    for shown in (connection.address(), repr(connection), repr(connection.keys)):
+        assert "canary-secret" not in shown
+        assert "AKIAIOSFODNN7EXAMPLE" not in shown
+        assert ROLE not in shown
+
+
+def test_keys_that_nobody_used_for_a_week_are_removed(tmp_path: Path) -> None:
+    old = Keys("A", "B").keep()
+    os.utime(old, (0, time.time() - 8 * 24 * 3600))
+
+    new = Keys("C", "D").keep()
+
+    assert list(map(str, (tmp_path / "runtime" / "keys").iterdir())) == [new]
+    assert Keys.kept(new) == Keys("C", "D")
+    assert Keys.kept(old) == Keys()
+
+
+def test_keys_in_a_folder_that_others_can_look_into_are_not_used(tmp_path: Path) -> None:
+    kept = Keys("A", "B").keep()
+    (tmp_path / "runtime" / "keys").chmod(0o755)
+
+    with pytest.raises(Forbidden, match="belongs to you alone"):
+        Keys.kept(kept)

