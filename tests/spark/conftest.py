@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from mason.clients.spark.server.launch import KEPT_VARIABLES
-from mason.clients.spark.server.processes import ProcessId
+from mason.util.processes import ProcessId
 from mason.clients.spark.server.record import ServerRecord
 from mason.clients.spark.server.status import stop_servers
 from mason.clients.spark.server.warm import server_folders
