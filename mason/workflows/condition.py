@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CONDITION_RULE = (
     "a condition compares what earlier steps gave, as in \"{{step_1.RowsOut}} > 0 and {{step_2.status}} = 'succeeded'\""
 )
-_TOKEN = re.compile(r"'(?:[^']|'')*'|\{\{(?P<braced>.*?)\}\}|(?P<bare>[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)+)")
+_TOKEN = re.compile(r"'(?:[^']|'')*'|\{\{(?P<braced>[^{}]*)\}\}|(?P<bare>[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)+)")
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "EQ": operator.eq,
     "NEQ": operator.ne,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-_WRITTEN = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_WRITTEN = re.compile(r"\{\{([^{}]*)\}\}")
 _PATH = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[^.\s{}]+)+")
 _PARTS = {"data": "Data", "errors": "Errors", "info": "Info", "warnings": "Warnings"}
 REFERENCE_RULE = 'a reference names a step and what it gave, as in "{{step_1.job_id}}" or "{{step_2.data.0.Name}}"'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from mason.parameters.validated_parameters import ValidatedParameters
 from mason.state.models import Registration
 from mason.workflows.condition import Condition
 from mason.workflows.definitions import Definitions, KnownOperator
-from mason.workflows.parameter_file import ParameterFile
+from mason.workflows.parameter_file import NO_FILE, ParameterFile
 from mason.workflows.workflow_spec import WorkflowSpec
 
 
@@ -50,3 +51,8 @@ class ValidWorkflow:
     scheduler: str
     file: ParameterFile
     definitions: Definitions
+
+    @property
+    def parameter_path(self) -> str:
+        """The file of parameters, or nothing."""
+        return "" if self.file.document.name == NO_FILE else os.path.abspath(self.file.document.name)  # noqa: PTH100
