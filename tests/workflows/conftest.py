@@ -55,17 +55,19 @@ class Flows:
 
     def workflow(self, *steps: str, command: str = "flow", code: str = "", schedulers: str = "[local]") -> Flows:
         files = {"workflow.yaml": workflow_yaml(steps, command=command, schedulers=schedulers)}
-        write(self.folder / "workflows" / command, {**files, **({"__init__.py": code} if code else {})})
+        write(self.folder / "defs" / "workflows" / command, {**files, **({"__init__.py": code} if code else {})})
         return self
 
     def operator(
         self, command: str, body: str = "pass", *, parameters: str = NOOP_PARAMETERS, supported: str = ""
     ) -> Flows:
-        operator_with(self.folder / "operators", "demo", command, parameters=parameters, body=body, supported=supported)
+        operator_with(
+            self.folder / "defs" / "operators", "demo", command, parameters=parameters, body=body, supported=supported
+        )
         return self
 
     def read(self) -> tuple[Sequence[NewRegistration], Sequence[str]]:
-        found = read_definitions(self.folder, [OPERATORS, WORKFLOWS])
+        found = read_definitions(self.folder / "defs", [OPERATORS, WORKFLOWS])
         return found.valid, found.problems
 
     def registration_problems(self) -> list[str]:

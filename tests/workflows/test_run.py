@@ -370,7 +370,7 @@ def test_an_operator_whose_code_was_deleted_is_named_before_anything_runs(runs: 
     runs.register()
     gone = find_operator(open_state(runs.env), "demo", "gone")
     open_state(runs.env)._db.execute("DELETE FROM object_files WHERE digest = ?", (gone.digest,))  # type: ignore[attr-defined]
-    shutil.rmtree(runs.flows.folder / "operators" / "demo" / "gone")
+    shutil.rmtree(runs.flows.folder / "defs" / "operators" / "demo" / "gone")
     said = workflow_calls.run(runs.env, runs.call())
 
     assert runs.trace == []
