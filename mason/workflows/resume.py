@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from mason.clients.response import Response
@@ -87,6 +88,8 @@ class _Judge:
             return "its parameters or its configuration were changed"
         if self._files_changed(row):
             return "the files that it reads were changed"
+        if any(not Path(path).exists() for path in row.document.get("Outputs", ())):
+            return "what it wrote is not there any more"
         if step.key in self._referred and row.document["Response"].get("DataLeftOut"):
             return "its data were too large to be kept"
         return ""

@@ -120,7 +120,8 @@ class RunRecord:
         self._record = self._store.update_record(self._record, status, document)
         if self._lease:
             self._store.release_lease(self._lease)
-        return {"RunID": self.run_id, "Status": status, **document}
+        said = {key: value for key, value in document.items() if key != "Process"}
+        return {"RunID": self.run_id, "Status": status, **said}
 
     def _hold(self) -> None:
         while not self._over.wait(LEASE_SECONDS / 3):

@@ -148,7 +148,8 @@ def _told(event: StepEvent) -> tuple[int, str, Any, Any]:
     if event.status is StepStatus.RETRYING:
         said = f"attempt {event.attempt} failed, the next is in {event.wait:.1f} s: {event.reason}"
         return logging.WARNING, "%s: %s", event.step.key, said
-    detail = event.step.operator if event.status is StepStatus.RUNNING else event.reason
+    said_before = event.executed is not None and event.reason in event.executed.errors
+    detail = event.step.operator if event.status is StepStatus.RUNNING else "" if said_before else event.reason
     return logging.INFO, "%s: %s", event.step.key, f"{event.status}{f' ({detail})' if detail else ''}"
 
 
