@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ class DefinitionKind:
     bases: Mapping[str, Mapping[str, Sequence[str]]]
     """The classes to inherit from, with their module, and the methods that each wants, with their parameters."""
     needs_class: bool
+    optional_methods: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Methods that the class may have, with their parameters."""
     check: Callable[[YamlDocument], Iterable[Problem]] = lambda document: ()
     """What a document that fits the schema is looked at for besides."""
 

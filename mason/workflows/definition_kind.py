@@ -27,5 +27,6 @@ WORKFLOWS = DefinitionKind(
     Path(__file__).parent / "schema.json",
     {"mason.workflows.workflow_definition.WorkflowDefinition": {}},
     needs_class=False,
+    optional_methods={"step": ("self", "current", "next")},
     check=_check,
 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag_run import StepStatus, Verdict
-from mason.errors import Interrupted, MasonError
+from mason.errors import Interrupted, MasonError, StateFailed
 from mason.state.home import open_run_state
 from mason.state.models import RunStep
 from mason.workflows.run_record import RunRecord
@@ -50,7 +51,8 @@ def run_workflow(workflow: ValidWorkflow, response: Response, *, limit: int = 0,
         statuses, _ = scheduler.run_dag(workflow.dag, work, limit=limit, done=reused.verdicts, response=response)
     except MasonError as error:
         ended = StepStatus.CANCELLED if isinstance(error, Interrupted) else StepStatus.FAILED
-        response.add_data(record.end(ended, {}, str(error)))
+        with suppress(StateFailed):  # it may be the very reason; who looks at the run will find it lost
+            response.add_data(record.end(ended, work.statuses, str(error)))
         raise
     is_well = all(status.is_well for status in statuses.values())
     for key, reason in work.reasons.items():

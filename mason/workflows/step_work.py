@@ -49,6 +49,7 @@ class StepWork:
         self._results: dict[str, Mapping[str, Any]] = dict(results)
         self.reasons: dict[str, str] = {}
         """Why steps failed."""
+        self.statuses: dict[str, StepStatus] = {}
 
     def skips(self, step: ValidDagStep) -> str:
         bound = self._workflow.bound[step.key]
@@ -109,6 +110,7 @@ class StepWork:
         result = event.executed.operator_response.to_dict() if event.executed else None
         if result is not None:
             self._results[event.step.key] = result
+        self.statuses[event.step.key] = event.status
         self._record.note(event, result)
         if event.status is StepStatus.FAILED:
             self.reasons[event.step.key] = event.reason

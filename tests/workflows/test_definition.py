@@ -83,6 +83,18 @@ def test_a_condition_that_does_more_than_compare_is_refused(flows: Flows) -> Non
     assert problem.startswith('15: dag[1].when: "__IMPORT__(1)" does more than compare')
 
 
+def test_a_step_method_that_takes_something_else_is_refused(flows: Flows) -> None:
+    code = (
+        "from mason.workflows.workflow_definition import WorkflowDefinition\n\n\nclass DemoFlow(WorkflowDefinition):\n"
+        "    def step(self, current):\n        return current\n"
+    )
+    flows.workflow(step("a"), code=code)
+
+    (problem,) = flows.registration_problems()
+
+    assert problem.endswith("__init__.py:4: DemoFlow: its method step must take (self, current, next)")
+
+
 def test_every_problem_of_a_workflow_is_in_one_report(flows: Flows) -> None:
     flows.workflow(step("a", "c"), step("a", retry="x"), step("c", "a", "nowhere"))
 

@@ -10,8 +10,9 @@ import pytest
 
 from mason.engines.scheduler.models.dags.retry import Retry
 from mason.operators.registry import find_operator
-from mason.state.home import open_state
+from mason.state.home import open_state, read_state
 from mason.workflows import workflow_calls
+from mason.workflows.runs import list_runs
 from tests.workflows.conftest import Runs, step
 
 FAIL = 'raise RuntimeError("broken")'
@@ -361,6 +362,21 @@ class TestTheRecord:
             now += 1 if line == "+" else -1
             most = max(most, now)
         assert most == 3
+
+
+def test_a_run_that_cannot_be_recorded_any_more_stops_and_says_why(runs: Runs) -> None:
+    file = runs.flows.folder / "home" / "state.db"
+    body = f"import sqlite3\ndb = sqlite3.connect({str(file)!r})\ndb.execute('DROP TABLE run_steps')\ndb.close()"
+    runs.flows.operator("drop", body).operator("say", runs.tracing("'late'"))
+    runs.flows.workflow(step("a", command="drop"), step("b", "a", command="say"))
+    runs.register()
+
+    said = workflow_calls.run(runs.env, runs.call())
+
+    (error,) = said.response.errors
+    assert "no such table: run_steps" in error
+    assert runs.trace == []
+    assert list_runs(read_state(runs.env))[0]["Status"] == "failed"
 
 
 def test_an_operator_whose_code_was_deleted_is_named_before_anything_runs(runs: Runs) -> None:

@@ -71,6 +71,9 @@ class DagLoop:
             except KeyboardInterrupt:
                 self._cancel()
                 raise Interrupted("Interrupted: the run was stopped.") from None
+            except BaseException:
+                self._stop_running()  # what cannot be written down must not go on
+                raise
             finally:
                 self._threads.close()
         return self.statuses
@@ -186,17 +189,21 @@ class DagLoop:
             open_news += [(each, after) for each in self._dag.followers[step.key]]
 
     def _cancel(self) -> None:
-        """Ask the steps that run to end, give them some time, and say what was cancelled."""
-        for number in self._running:
-            self._threads.stop(number)
-        end = time.monotonic() + GRACE_SECONDS
-        while self._threads.busy and time.monotonic() < end:
-            time.sleep(0.02)
+        """End the steps that run, and say what was cancelled."""
+        self._stop_running()
         for running in self._running.values():
             self.statuses[running.step.key] = StepStatus.CANCELLED
             self._work.note(StepEvent(running.step, StepStatus.CANCELLED, running.attempt, "The run was stopped."))
         for step in self._dag.steps:
             self.statuses.setdefault(step.key, StepStatus.CANCELLED)
+
+    def _stop_running(self) -> None:
+        """Ask the steps that run to end, and give them some time."""
+        for number in self._running:
+            self._threads.stop(number)
+        end = time.monotonic() + GRACE_SECONDS
+        while self._threads.busy and time.monotonic() < end:
+            time.sleep(0.02)
 
     @contextmanager
     def _interrupts(self) -> Iterator[None]:
