@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 @click.option("-r", "--run", "run_now", is_flag=True, help="Run the workflow now.")
 @click.option("-s", "--schedule-name", metavar="NAME", help="The name of the schedule.")
 @click.option("--parallel", type=click.IntRange(min=1), help="How many steps may run at the same time.")
+@click.option("--save", "saved_plan", metavar="FILE", help="Save the plan of a dry run.")
+@click.option("--from-plan", metavar="FILE", help="With --run: only if nothing has changed since the plan was saved.")
 @click.option("--draw", type=click.Choice(["text", "mermaid", "json"]), help="Print a picture of the DAG.")
 @click.option("--runs", is_flag=True, help="List the newest runs.")
 @click.option("--show", "shown_run", metavar="RUN", help="Show a run with its steps.")
@@ -49,6 +53,8 @@ def command(
     run_now: bool,
     schedule_name: str | None,
     parallel: int | None,
+    saved_plan: str | None,
+    from_plan: str | None,
     draw: str | None,
     runs: bool,
     shown_run: str | None,
@@ -65,6 +71,10 @@ def command(
     """
     if (first or only) and not resumed_run:
         raise click.UsageError("--from and --only go with --resume RUN.")
+    if from_plan and not run_now:
+        raise click.UsageError("--from-plan goes with --run.")
+    if saved_plan and (run_now or resumed_run):
+        raise click.UsageError("--save goes with a dry run, without --run and --resume.")
     if namespace and workflow is None and ":" in namespace.partition("@")[0]:
         namespace, _, workflow = namespace.partition(":")  # table:infer, as messages write it
     if runs:
@@ -78,29 +88,28 @@ def command(
     name, at, digest = (workflow or "").partition("@")
     if at and not digest:
         raise click.UsageError(f'"{workflow}" ends before its digest.')
-    from mason.workflows.workflow_calls import WorkflowCall
+    from mason.workflows import workflow_calls as calls
 
     file = given_path(parameter_file) if parameter_file else None
-    call = WorkflowCall(f"{namespace}:{name}" if name else "", digest, file, config_id or "")
+    call = calls.WorkflowCall(f"{namespace}:{name}" if name else "", digest, file, config_id or "")
     if draw:
         return _draw(call, draw)
-    return _answer(call, run_now=run_now, resumed=resumed_run or "", first=first or "", only=only or "", limit=parallel)
+    limit = parallel or 0
+    if resumed_run:
+        return _answer(
+            lambda env: calls.resume(env, resumed_run, call, first=first or "", only=only or "", limit=limit)
+        )
+    if run_now:
+        return _answer(lambda env: calls.run(env, call, limit=limit, from_plan=Path(from_plan) if from_plan else None))
+    return _answer(lambda env: calls.plan(env, call, save=Path(saved_plan) if saved_plan else None))
 
 
-def _answer(call: WorkflowCall, *, run_now: bool, resumed: str, first: str, only: str, limit: int | None) -> int:
+def _answer(work: Callable[[MasonEnvironment], OperatorResponse]) -> int:
     from mason.errors import Interrupted
-    from mason.workflows import workflow_calls
 
-    env = MasonEnvironment.of()
     start_logging()
     with stdout_kept_clean():
-        result: OperatorResponse
-        if resumed:
-            result = workflow_calls.resume(env, resumed, call, first=first, only=only, limit=limit or 0)
-        elif run_now:
-            result = workflow_calls.run(env, call, limit=limit or 0)
-        else:
-            result = workflow_calls.plan(env, call)
+        result = work(MasonEnvironment.of())
     tell_banner("Workflow Response")
     show_json(result.to_dict())
     if result.response.status == Interrupted.status:

@@ -42,17 +42,20 @@ def call_digest(digest: str, config: ValidConfig, parameters: ValidatedParameter
 
 def step_files(prepared: PreparedOperator, spec: OperatorSpec) -> StepFiles:
     """Return what a step is going to read and write; nothing where its operator does not say."""
+    inputs, outputs = step_paths(prepared, spec)
+    return StepFiles({each: fingerprint(each) for each in inputs}, tuple(outputs))
+
+
+def step_paths(prepared: PreparedOperator, spec: OperatorSpec) -> tuple[list[str], list[str]]:
+    """Return the paths that a step is going to read, and those that it is going to write."""
     if isinstance(prepared.operator, DataOperator):
         job = prepared.operator.job(prepared.config, prepared.parameters)
-        inputs = {name: value for name, value in job.inputs.items() if name != "storage"}
-        return StepFiles({each: fingerprint(each) for each in _texts(inputs)}, tuple(_texts(job.outputs)))
-    paths = [each.name for each in spec.parameters.all if each.type == "path"]
-    given = {name: prepared.parameters.values.get(name) for name in paths}
-    outputs = tuple(str(value) for name, value in given.items() if value and name.startswith("output"))
-    read = [
-        _absolute(prepared.config, str(value)) for name, value in given.items() if value and str(value) not in outputs
-    ]
-    return StepFiles({each: fingerprint(each) for each in read}, outputs)
+        return list(_texts({**job.inputs, "storage": ""})), list(_texts(job.outputs))
+    names = [each.name for each in spec.parameters.all if each.type == "path"]
+    given = {name: value for name in names if (value := prepared.parameters.values.get(name))}
+    absolute = {name: _absolute(prepared.config, str(value)) for name, value in given.items()}
+    written = [name for name in absolute if name.startswith("output")]
+    return [path for name, path in absolute.items() if name not in written], [absolute[name] for name in written]
 
 
 def fingerprint(path: str) -> str:

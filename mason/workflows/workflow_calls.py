@@ -38,18 +38,37 @@ def find_workflow(env: MasonEnvironment, call: WorkflowCall) -> ValidWorkflow:
     return validate_workflow(definitions, registration, read_parameters(call.parameter_file), call.config_id)
 
 
-def plan(env: MasonEnvironment, call: WorkflowCall) -> OperatorResponse:
-    """Do a dry run."""
+def plan(env: MasonEnvironment, call: WorkflowCall, *, save: Path | None = None) -> OperatorResponse:
+    """Do a dry run, and save the plan if nothing is wrong with it."""
     from mason.workflows.plan import plan_workflow
 
-    return _responded(lambda response: plan_workflow(find_workflow(env, call), response))
+    def work(response: Response) -> None:
+        workflow = find_workflow(env, call)
+        plan_workflow(workflow, response)
+        if save and not response.errors:
+            from mason.workflows.plan_file import save_plan
+
+            save_plan(workflow, save)
+            response.add_info(f"Saved the plan: {save}")
+
+    return _responded(work)
 
 
-def run(env: MasonEnvironment, call: WorkflowCall, *, limit: int = 0) -> OperatorResponse:
-    """Run a workflow."""
+def run(
+    env: MasonEnvironment, call: WorkflowCall, *, limit: int = 0, from_plan: Path | None = None
+) -> OperatorResponse:
+    """Run a workflow; from a saved plan, only if everything is as it was then."""
     from mason.workflows.runner import run_workflow
 
-    return _responded(lambda response: run_workflow(find_workflow(env, call), response, limit=limit))
+    def work(response: Response) -> None:
+        workflow = find_workflow(env, call)
+        if from_plan:
+            from mason.workflows.plan_file import check_plan
+
+            check_plan(workflow, from_plan)
+        run_workflow(workflow, response, limit=limit)
+
+    return _responded(work)
 
 
 def resume(
