@@ -45,6 +45,7 @@ class RunRecord:
         self._numbers = {step.key: number for number, step in enumerate(workflow.dag.steps)}
         self._documents: dict[str, dict[str, Any]] = {}
         self._details: dict[str, dict[str, Any]] = {}
+        self._noted: dict[str, RunStep] = {}
         self._over = threading.Event()
         self._lease = store.acquire_lease(run_lease(self.run_id), self.run_id, LEASE_SECONDS)
         process = ProcessId.of(os.getpid())
@@ -105,11 +106,22 @@ class RunRecord:
             document["Follows"] = {key: list(verdict) for key, verdict in event.verdicts.items()}
         whole = {**document, **self._details.get(event.step.key, {})}
         row = RunStep(self.run_id, event.step.key, self._numbers[event.step.key], event.status, whole)
-        self._store.save_run_steps([row])
+        self._noted[event.step.key] = row
+
+    def keep(self) -> None:
+        """Write down what was noted since the last time, in one go."""
+        if self._noted:
+            self._store.save_run_steps(list(self._noted.values()))
+            self._noted.clear()
 
     def end(self, status: StepStatus, statuses: Mapping[str, StepStatus], error: str = "") -> dict[str, Any]:
         """Write down how the run ended, and return what is said of it."""
         self._over.set()
+        try:
+            self.keep()
+        except StateFailed:
+            if not error:  # else it is what the run ended with, and its own record is still worth a try
+                raise
         counts = Counter(statuses.values())
         document = {
             **self._record.document,

@@ -116,6 +116,9 @@ class StepWork:
             self.reasons[event.step.key] = event.reason
         LOG.log(*_told(event))
 
+    def keep(self) -> None:
+        self._record.keep()
+
     def _late_parameters(self, bound: BoundStep) -> ValidatedParameters:
         def look_up(reference: Reference) -> Any:
             try:

@@ -181,8 +181,24 @@ class TestRun:
         assert result.exit_code == 1
         assert '"nope"' in result.stderr
 
-    def test_from_and_only_want_a_run(self, mason: Mason) -> None:
-        assert mason("workflow", "demo", "flow", "--from", "a").exit_code == 2
+    @pytest.mark.parametrize(
+        "flags", [["--from", "a"], ["--only", "a"], ["--from-plan", "p"], ["-r", "--save", "p"], ["--parallel", "0"]]
+    )
+    def test_flags_that_do_not_go_together_are_a_usage_error(self, mason: Mason, flags: list[str]) -> None:
+        assert mason("workflow", "demo", "flow", *flags).exit_code == 2
+
+    def test_a_run_from_a_saved_plan(self, mason: Mason) -> None:
+        flow(mason, step("a"))
+
+        assert mason("workflow", "demo", "flow", "--save", "plan.json").exit_code == 0
+        assert mason("workflow", "demo", "flow", "-r", "--from-plan", "plan.json").exit_code == 0
+        flow_again = mason.folder / "defs" / "flow" / "workflow.yaml"
+        flow_again.write_text(workflow_yaml([step("a"), step("b")]))
+        assert mason("register", "-f", "defs").exit_code == 0
+        refused = mason("workflow", "demo", "flow", "-r", "--from-plan", "plan.json")
+
+        assert refused.exit_code == 1
+        assert 'plan.json: the step "b" is new' in strict_json(refused)["Errors"]
 
     def test_deploying_is_refused_with_what_can_be_done(self, mason: Mason) -> None:
         flow(mason, step("a"))

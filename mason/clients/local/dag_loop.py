@@ -90,6 +90,7 @@ class DagLoop:
                 self._ready.append((step, 1))
 
     def _start_ready(self) -> None:
+        self._work.keep()  # a step is written down before anything follows it
         while self._ready and len(self._running) < self._limit:
             step, attempt = self._ready.popleft()
             try:
@@ -110,6 +111,7 @@ class DagLoop:
         next_time = min((each.deadline for each in self._running.values() if each.step.timeout), default=float("inf"))
         if self._later and len(self._running) < self._limit:
             next_time = min(next_time, self._later[0][0])
+        self._work.keep()
         if not self._running and not self._later:
             return
         try:
@@ -117,12 +119,17 @@ class DagLoop:
             found = self._finished.get(timeout=left)
         except Empty:
             found = None
+        while found is not None:
+            self._take(found)
+            found = None if self._finished.empty() else self._finished.get()
+        self._look_at_the_clock()
+
+    def _take(self, found: Any) -> None:
         if found is _INTERRUPT:
             raise KeyboardInterrupt
         if isinstance(found, Finished) and found.number in self._running:
             running = self._running.pop(found.number)
             self._end(running.step, running.attempt, self._executed(running.step, found.value))
-        self._look_at_the_clock()
 
     def _executed(self, step: ValidDagStep, value: ExecutedDagStep | BaseException) -> ExecutedDagStep:
         if isinstance(value, ExecutedDagStep):

@@ -85,3 +85,6 @@ class DagWork(Protocol):
 
     def note(self, event: StepEvent) -> None:
         """Take notice of a change."""
+
+    def keep(self) -> None:
+        """Write down for good what was noted; called before anything follows it, and before a wait."""
