@@ -50,6 +50,7 @@ _NONE_REGISTERED = 'No Operators Registered.  Register operators by running "mas
 )
 @config_id
 @click.option("--plan", is_flag=True, help="Show what the run would do and write nothing.")
+@click.option("--html", metavar="FILE", help="Write a page, too, with an operator that makes one: -p html:FILE.")
 @click.option("--json-schema", is_flag=True, help="Print the operator's parameters as JSON Schema.")
 @click.option("-h", "--help", "wants_help", is_flag=True, help="Show this message, or what an operator takes.")
 @log_level
@@ -62,6 +63,7 @@ def command(
     parameter_files: tuple[str, ...],
     config_id: str | None,
     plan: bool,
+    html: str | None,
     json_schema: bool,
     wants_help: bool,
 ) -> int:
@@ -77,6 +79,8 @@ def command(
         return _list("")
     if operator is None and ":" in namespace.partition("@")[0]:
         namespace, _, operator = namespace.partition(":")  # table:get, as messages write it
+    if html:
+        parameters = (*parameters, f"html:{_quoted(html)}")
     wants_run = bool(parameters or parameter_files or plan)
     if operator is None and not _is_operator(namespace, wants_run=wants_run):
         if wants_run:
@@ -91,6 +95,11 @@ def command(
     if json_schema:
         return _show_json_schema(*wanted)
     return _run(*wanted, parameters, parameter_files, config_id, plan=plan)
+
+
+def _quoted(value: str) -> str:
+    """Return a value as the -p grammar takes any."""
+    return '"' + value.replace('"', '""') + '"'
 
 
 def _is_operator(word: str, *, wants_run: bool) -> bool:

@@ -31,6 +31,9 @@ def table_paths(
             raise unknown_table(statement, table, database, [each.name for each in listed])
         found = known[table.name.casefold()]
         path = found.path or config.metastore.client.get_table(database, found.name, response=resp)[0].path
-        storage = config.storage.client_for(path)
+        place = config.storage.client_for(path)
+        if paths and place.address() != storage.address():
+            raise statement.problem(table.start, f'"{table.name}" lies in another storage than the tables before it.')
+        storage = place
         paths[found.name] = storage.path(path).path
     return storage, paths

@@ -168,7 +168,7 @@ def test_what_an_attempt_wrote_before_it_failed_is_in_no_table(
     cluster: Cluster, merge: Merge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(KERNELS)
-    monkeypatch.setattr("mason.pipeline.merge.run.KERNEL", "merge_kernels:fail_after_writing")
+    monkeypatch.setattr("mason.pipeline.merge.rounds.KERNEL", "merge_kernels:fail_after_writing")
     monkeypatch.setattr("mason.pipeline.merge.plan.TASK_FILES", 1)
     for name in ("a.csv", "b.csv"):
         merge.given(name, "n,t\n1,x\n2,y\n3\n")

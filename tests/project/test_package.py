@@ -71,6 +71,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         "mason/py.typed",
         "mason/configurations/schema.json",
         "mason/configurations/local.yaml",
+        "mason/operators/operator_tests/schema.json",
         "mason/operators/schema.json",
         "mason/operators/starter/config.yaml",
         "mason/workflows/schema.json",

@@ -41,6 +41,13 @@ def test_a_summary_is_json_and_may_be_a_page_and_a_table_as_well(here: Mason) ->
     assert [each["Count"] for each in again.json["Data"][0]["Columns"]] == [2, 2]
 
 
+def test_the_page_has_a_flag_of_its_own(here: Mason) -> None:
+    name = 'a "page", of: all.html'
+    result = here("operator", "table", "summarize", "-p", "path:in", "--html", name)
+    assert result.exit_code == 0, result.stderr
+    assert "<h2>city</h2>" in (here.folder / name).read_text(encoding="utf-8")
+
+
 def test_a_table_is_found_by_its_name(here: Mason) -> None:
     merged = here("operator", "table", "merge", "-p", "input_path:in,output_path:db/places")
     assert merged.exit_code == 0, merged.stderr

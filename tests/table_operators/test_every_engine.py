@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,8 +17,12 @@ from mason.pipeline.sql.inputs import ReadyTable
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
 from tests.cluster import connect_server, standalone_cluster
 from tests.conftest import Mason, write
+from tests.explode import golden as explode
+from tests.format import golden as formats
+from tests.merge.golden import write_golden
+from tests.summary import golden as summary
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.timeout(900), pytest.mark.xdist_group("engines")]  # the servers are started once
 
 ORDERS = {
     "shop/raw/a.csv": "id,day,country,price\n1,2026-01-01,DE,10.50\n2,2026-01-02,FR,3.00\n3,2026-01-03,,7.25\n",
@@ -79,6 +84,13 @@ STEPS: Sequence[Step] = [
     (("table", "rollback"), {"path": "{}/orders", "to": "1"}),
     (("table", "vacuum"), {"path": "{}/orders", "keep": "2"}),
 ]
+FEW_STEPS: Sequence[Step] = [
+    STEPS[0],
+    *(step for step in STEPS if step[0][1] == "query"),
+    (("table", "dedupe"), {"path": "{}/orders", "keys": "id", "order_by": "day", "output_path": "{}/latest"}),
+    (("table", "diff"), {"path": "{}/orders", "other_path": "{}/latest", "keys": "id", "limit": "0"}),
+]
+ENGINES = ("here", "warm", "connect", "cluster")
 TABLES = ("orders", "twice", "latest", "removed")
 
 
@@ -112,21 +124,23 @@ def configuration(engine: str, runner: Mapping[str, Any]) -> str:
     return yaml.safe_dump({**roles, "clients": clients})
 
 
-def run_steps(mason: Mason, engine: str) -> list[Any]:
+def run_steps(mason: Mason, engine: str, steps: Sequence[Step], folder: str) -> list[Any]:
     answers = []
-    for command, parameters in STEPS:
-        given = [part for name, value in parameters.items() for part in ("-p", f"{name}:{value.replace('{}', engine)}")]
+    for command, parameters in steps:
+        given = [part for name, value in parameters.items() for part in ("-p", f"{name}:{value.replace('{}', folder)}")]
         result = mason("operator", *command, "-c", engine, *given)
         assert result.exit_code == 0, f"{engine}: {command}: {result.stderr}"
-        answers.append((command, comparable(result.json["Data"])))
+        answers.append((command, comparable(result.json["Data"], folder)))
     return answers
 
 
-def comparable(value: Any) -> Any:
+def comparable(value: Any, folder: str) -> Any:
     """What an answer says, without what is another for each run."""
     if isinstance(value, Mapping):
-        return {name: comparable(each) for name, each in value.items() if name not in NOT_THE_SAME}
-    return [comparable(each) for each in value] if isinstance(value, list) else value
+        return {name: comparable(each, folder) for name, each in value.items() if name not in NOT_THE_SAME}
+    if isinstance(value, str):
+        return value.replace(f"/{folder}/", "/folder/")
+    return [comparable(each, folder) for each in value] if isinstance(value, list) else value
 
 
 def rows_of(folder: Path) -> list[str]:
@@ -137,9 +151,73 @@ def rows_of(folder: Path) -> list[str]:
 
 
 def test_every_operator_gives_the_same_answers_and_tables_on_every_engine(engines: Mason) -> None:
-    expected = run_steps(engines, "here")
+    expected = run_steps(engines, "here", STEPS, "here")
     tables = {name: rows_of(engines.folder / "here" / name) for name in TABLES}
-    for engine in ("warm", "connect", "cluster"):
-        for mine, theirs in zip(run_steps(engines, engine), expected, strict=True):
+    for engine in ("warm", "connect"):
+        for mine, theirs in zip(run_steps(engines, engine, STEPS, engine), expected, strict=True):
             assert mine == theirs, engine
         assert {name: rows_of(engines.folder / engine / name) for name in TABLES} == tables, engine
+
+
+def test_every_operator_gives_the_same_answers_and_tables_on_a_cluster(engines: Mason) -> None:
+    """Fewer steps: on a cluster each is one application of Spark, or several."""
+    expected = run_steps(engines, "here", FEW_STEPS, "few")
+    answers = run_steps(engines, "cluster", FEW_STEPS, "cluster")
+    for mine, theirs in zip(answers, expected, strict=True):
+        assert mine == theirs
+    for name in ("orders", "latest", "twice"):
+        assert rows_of(engines.folder / "cluster" / name) == rows_of(engines.folder / "few" / name)
+
+
+def test_the_same_flat_tables_with_the_same_keys_on_every_engine(engines: Mason) -> None:
+    explode.write_golden(engines.folder / "nested" / "orders")
+    explode.write_many(engines.folder / "nested" / "many")
+    for engine in ENGINES:
+        done = run(engines, engine, "explode", f"path:nested/orders,output_path:flat/{engine}/orders")
+        counts = [done[name] for name in ("RowsIn", "RowsOut", "RowsQuarantined")]
+        assert counts == [explode.RECORDS, explode.RECORDS - explode.QUARANTINED, explode.QUARANTINED], engine
+        explode.check_golden(engines.folder / "flat" / engine / "orders")
+    for engine in ("here", "warm", "connect"):
+        assert run(engines, engine, "explode", f"path:nested/many,output_path:flat/{engine}/many")["Tasks"] > 1
+        explode.check_many(engines.folder / "flat" / engine / "many")
+    query = "SELECT count(*) AS n, sum(o.n * l.position) AS s FROM many o JOIN many_l l ON o.many_id = l.many_id"
+    answer = run(engines, "warm", "query", f"database_name:flat/warm/many,query_string:{query}")
+    expected = sum(n * p for n in range(explode.MANY) for p in range(n % 4))
+    assert answer["Rows"] == [{"n": 90_001, "s": expected}]
+
+
+def test_the_same_summary_on_every_engine(engines: Mason) -> None:
+    write_golden(engines.folder / "golden")
+    summary.write_large(engines.folder / "large")
+    golden, large = (summary.columns_of(engines, "here", path) for path in ("golden", "large"))
+    summary.check_golden(golden)
+    for engine in ENGINES[1:]:
+        assert summary.columns_of(engines, engine, "golden") == golden, engine
+    for engine in ("warm", "connect"):
+        assert summary.columns_of(engines, engine, "large") == large, engine
+
+
+def test_the_same_files_in_other_formats_on_every_engine(engines: Mason) -> None:
+    formats.write_golden(engines.folder / "plain")
+    for engine in ENGINES:
+        for kind in ("csv",) if engine == "cluster" else ("csv", "json"):
+            job = run(
+                engines, engine, "format", f"path:plain,output_path:as/{engine}/{kind},format:{kind},filter:id <> 3"
+            )
+            counts = [job[name] for name in ("RowsIn", "RowsOut", "RowsFiltered", "RowsQuarantined")]
+            assert counts == [4, 3, 1, 0], engine
+        texts = formats.texts_of(engines.folder / "as" / engine / "csv")
+        assert "".join(text.removeprefix(formats.HEADER) for text in texts) == formats.FIRST + formats.SECOND, engine
+        if engine == "cluster":
+            continue
+        (document,) = formats.texts_of(engines.folder / "as" / engine / "json")
+        assert [row["id"] for row in json.loads(document)] == [1, 2, 4], engine
+    shown = run(engines, "here", "preview", "path:as/warm/csv")
+    assert [row["tags"] for row in shown["Rows"]] == [["a", None], None, []]
+
+
+def run(mason: Mason, engine: str, command: str, parameters: str) -> dict[str, Any]:
+    result = mason("operator", "table", command, "-c", engine, "-p", parameters)
+    assert result.exit_code == 0, result.stderr
+    done: dict[str, Any] = result.json["Data"][0]
+    return done

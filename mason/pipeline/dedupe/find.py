@@ -19,7 +19,7 @@ import pyarrow.fs as pafs
 
 from mason.pipeline.dedupe.order import TABLE
 from mason.pipeline.sinks import SinkPlace, open_sink, table_spec
-from mason.pipeline.sql.duckdb_engine import BATCH, create_views, quoted, to_duckdb
+from mason.pipeline.sql.duckdb_engine import BATCH, create_views, ctrl_c_kept, quoted, to_duckdb
 from mason.pipeline.sql.inputs import ReadyTable
 from mason.pipeline.sql.query import FILE_COLUMN, Output, Piece, SqlQuery, SqlTable, write_rows
 from mason.pipeline.tasks import TaskRunner, running, without_beats
@@ -104,7 +104,11 @@ def _shares(ready: ReadyTable, wanted: Wanted) -> int | None:
 
 def find_task(content: bytes) -> bytes:
     """Find the rows of one share."""
-    task = FindTask.of(content)
+    with ctrl_c_kept():
+        return _find(FindTask.of(content)).to_bytes()
+
+
+def _find(task: FindTask) -> Piece:
     filesystem, _ = pafs.FileSystem.from_uri(task.storage)
     name = f"part-{task.commit}-{task.number:05}-{uuid.uuid4().hex[:8]}"
     spec = table_spec([FILE_COLUMN])
@@ -118,7 +122,7 @@ def find_task(content: bytes) -> bytes:
             for batch in relation.to_arrow_reader(BATCH):
                 sink.write(batch)
                 rows += batch.num_rows
-    return Piece(rows, list(sink.files)).to_bytes()
+    return Piece(rows, list(sink.files))
 
 
 def _statement(connection: duckdb.DuckDBPyConnection, task: FindTask) -> str:

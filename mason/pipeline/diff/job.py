@@ -156,6 +156,8 @@ class DiffWork:
     def _samples(self, runner: TaskRunner, difference: SqlTable) -> Mapping[str, Sequence[Any]]:
         """Return some rows of each kind, always the same ones."""
         limit, keys = self.job.options.limit, self.job.options.keys
+        if not limit:
+            return {"Added": [], "Removed": [], **({"Changed": []} if keys else {})}
         order = ", ".join(map(quoted, [*keys, *self.schemas.compared]))
         if not keys:
             return {

@@ -6,6 +6,7 @@ import queue
 import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import duckdb
@@ -76,6 +77,17 @@ def _result(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> bytes:
         limited = relation if query.limit is None else relation.limit(query.limit)
         return encode_rows(_plain(limited, limited.to_arrow_table()))
     return _write(query, query.output, relation).to_bytes()
+
+
+@contextmanager
+def ctrl_c_kept() -> Iterator[None]:
+    """Raise ctrl-C as what it is: DuckDB, where it runs in the main thread, makes another error of it."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "Query interrupted" not in str(error):
+            raise
+        raise KeyboardInterrupt from error
 
 
 def create_views(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> None:
