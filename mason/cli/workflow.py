@@ -10,6 +10,7 @@ import click
 
 from mason.cli.options import config_id, given_path, log_level
 from mason.cli.output import (
+    leave_table,
     show,
     show_banner,
     show_json,
@@ -105,11 +106,13 @@ def command(
 
 
 def _answer(work: Callable[[MasonEnvironment], OperatorResponse]) -> int:
+    from mason.cli.step_table import StepTable
     from mason.errors import Interrupted
 
-    start_logging()
+    start_logging(StepTable)
     with stdout_kept_clean():
         result = work(MasonEnvironment.of())
+    leave_table(StepTable)
     tell_banner("Workflow Response")
     show_json(result.to_dict())
     if result.response.status == Interrupted.status:

@@ -114,7 +114,7 @@ class StepWork:
         self._record.note(event, result)
         if event.status is StepStatus.FAILED:
             self.reasons[event.step.key] = event.reason
-        LOG.log(*_told(event))
+        LOG.log(*_told(event), extra={"step_event": event})
 
     def keep(self) -> None:
         self._record.keep()
