@@ -67,25 +67,30 @@ def parse_condition(text: str) -> Condition:
 
     try:
         tree = sqlglot.parse_one(_TOKEN.sub(numbered, text))
-        _check(tree, len(references))
+        _check(tree, references)
     except (SqlglotError, RecursionError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(f'"{text}" cannot be read ({reason}); {CONDITION_RULE}') from error
     return Condition(text, tuple(references), tree)
 
 
-def _check(node: exp.Expr, references: int) -> None:
+def _check(node: exp.Expr, references: Sequence[Reference]) -> None:
     kind = type(node).__name__
-    if kind == "Column" and re.fullmatch(r"ref_[0-9]+", node.name) and int(node.name[4:]) < references:
+    if kind == "Column" and re.fullmatch(r"ref_[0-9]+", node.name) and int(node.name[4:]) < len(references):
         return
     if kind == "Column":
-        raise ValueError(f'"{node.sql()}" is neither a value nor what a step gave; {CONDITION_RULE}')
+        raise ValueError(f'"{_written(node, references)}" is neither a value nor what a step gave; {CONDITION_RULE}')
     if kind not in {*_COMPARISONS, "And", "Or", "Not", "Paren", "Neg", "Is", "In", "Literal", "Boolean", "Null"}:
-        raise ValueError(f'"{node.sql()}" does more than compare; {CONDITION_RULE}')
+        raise ValueError(f'"{_written(node, references)}" does more than compare; {CONDITION_RULE}')
     if kind == "In" and not node.expressions:
-        raise ValueError(f'"{node.sql()}" does more than compare; {CONDITION_RULE}')
+        raise ValueError(f'"{_written(node, references)}" does more than compare; {CONDITION_RULE}')
     for child in node.iter_expressions():
         _check(child, references)
+
+
+def _written(node: exp.Expr, references: Sequence[Reference]) -> str:
+    """Return a part of a condition as its author wrote it."""
+    return re.sub(r"ref_([0-9]+)", lambda found: f"{{{{{references[int(found[1])].text}}}}}", node.sql())
 
 
 def _value(node: Any, values: dict[str, Any]) -> Any:
