@@ -16,6 +16,7 @@
     ├── Conflict                    409 · what is there already does not allow it
     │   ├── AlreadyExists
     │   ├── AlreadyRegistered           another version has this name
+    │   ├── PlanDiffers                 something changed since a plan was saved
     │   └── NotEmpty
     ├── Unprocessable               422 · understood, but cannot be carried out
     │   ├── UnreadableFile              a data file that cannot be read as what it claims to be
@@ -143,6 +144,10 @@ class AlreadyExists(Conflict):
 
 
 class AlreadyRegistered(Conflict, Problems):
+    """409 · exit 1"""
+
+
+class PlanDiffers(Conflict, Problems):
     """409 · exit 1"""
 
 

@@ -16,8 +16,8 @@ from mason.clients.spark.java_home import java_home
 from mason.clients.spark.runners import SparkRunner, build_runner
 from mason.clients.spark.server.keeper import _is_open
 from mason.clients.spark.server.launch import free_port, server_command, spark_environment, spark_home
-from mason.clients.spark.server.processes import ProcessId
 from mason.clients.spark.settings import RunnerSettings
+from mason.util.processes import ProcessId
 from tests.spark.conftest import eventually
 
 

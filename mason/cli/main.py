@@ -23,7 +23,7 @@ COMMANDS = {
     "run": "Runs the REST API.",
     "spark": "Shows and stops the Spark server that Mason keeps warm between commands.",
     "test": "Runs the tests of operators on every configuration that this machine offers.",
-    "workflow": "Lists and runs workflows.",
+    "workflow": "Lists, plans and runs workflows.",
 }
 
 _BANNER = r"""

@@ -13,12 +13,13 @@ from mason.util.text_table import table_lines
 
 if TYPE_CHECKING:
     from mason.cli.progress_bar import ProgressBar
+    from mason.cli.step_table import StepTable
 
 LEVELS = ("trace", "debug", "info", "warning", "error", "fatal")
 TRACE = 5
 
 _chosen_level = "info"
-_bar: ProgressBar | None = None
+_bar: ProgressBar | StepTable | None = None
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "bold": "1"}
 
 
@@ -113,14 +114,14 @@ def coloured(text: str, colour: str, stream: IO[str]) -> str:
     return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m"
 
 
-def start_logging() -> None:
-    """Tell what the program logs, too; how far a job is, as a bar where one can be drawn."""
+def start_logging(table: type[StepTable] | None = None) -> None:
+    """Tell what the program logs, too; how far a job is, as a bar where one can be drawn, or steps as a table."""
     import logging
 
     from mason.cli.progress_bar import ProgressBar, can_draw
 
     global _bar  # one process has one stderr
-    _bar = ProgressBar(sys.stderr) if can_draw(sys.stderr) and _is_told("info") else None
+    _bar = (table or ProgressBar)(sys.stderr) if can_draw(sys.stderr) and _is_told("info") else None
 
     class Teller(logging.Handler):
         """Tells each message, with a word for what is not plain information."""
@@ -129,6 +130,8 @@ def start_logging() -> None:
             message = record.getMessage()
             if _bar and hasattr(record, "progress"):
                 _bar.draw(record.progress)
+            elif table and isinstance(_bar, table) and hasattr(record, "step_event"):
+                _bar.note(record.step_event)
             elif record.levelno >= logging.ERROR:
                 tell_error(message)
             elif record.levelno >= logging.WARNING:
@@ -143,6 +146,12 @@ def start_logging() -> None:
     logger.propagate = False
     logger.setLevel(TRACE)
     logger.handlers[:] = [Teller()]
+
+
+def leave_table(table: type[StepTable]) -> None:
+    """Let a table of steps stand as it is: what is told from now on comes below it."""
+    if isinstance(_bar, table):
+        _bar.leave()
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

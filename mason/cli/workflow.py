@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
-from mason.cli.options import config_id, log_level
-from mason.cli.output import show, show_banner, show_table
+from mason.cli.options import config_id, given_path, log_level
+from mason.cli.output import (
+    leave_table,
+    show,
+    show_banner,
+    show_json,
+    show_table,
+    start_logging,
+    stdout_kept_clean,
+    tell_banner,
+)
 from mason.errors import NotFound, Unsupported
 from mason.util.environment import MasonEnvironment
+
+if TYPE_CHECKING:
+    from mason.operators.operator_response import OperatorResponse
+    from mason.workflows.workflow_calls import WorkflowCall
 
 
 @click.command(name="workflow")
@@ -17,6 +34,16 @@ from mason.util.environment import MasonEnvironment
 @click.option("-d", "--deploy", is_flag=True, help="Hand the workflow to the scheduler.")
 @click.option("-r", "--run", "run_now", is_flag=True, help="Run the workflow now.")
 @click.option("-s", "--schedule-name", metavar="NAME", help="The name of the schedule.")
+@click.option("--parallel", type=click.IntRange(min=1), help="How many steps may run at the same time.")
+@click.option("--save", "saved_plan", metavar="FILE", help="Save the plan of a dry run.")
+@click.option("--from-plan", metavar="FILE", help="With --run: only if nothing has changed since the plan was saved.")
+@click.option("--draw", type=click.Choice(["text", "mermaid", "json"]), help="Print a picture of the DAG.")
+@click.option("--runs", is_flag=True, help="List the newest runs.")
+@click.option("--show", "shown_run", metavar="RUN", help="Show a run with its steps.")
+@click.option("--json", "as_json", is_flag=True, help="Print what --runs and --show have to say as JSON.")
+@click.option("--resume", "resumed_run", metavar="RUN", help="Run again what failed in a run, and what depends on it.")
+@click.option("--from", "first", metavar="STEP", help="With --resume: this step, and what depends on it, as well.")
+@click.option("--only", metavar="STEP", help="With --resume: this step alone.")
 @config_id
 @log_level
 def command(
@@ -26,15 +53,135 @@ def command(
     deploy: bool,
     run_now: bool,
     schedule_name: str | None,
+    parallel: int | None,
+    saved_plan: str | None,
+    from_plan: str | None,
+    draw: str | None,
+    runs: bool,
+    shown_run: str | None,
+    as_json: bool,
+    resumed_run: str | None,
+    first: str | None,
+    only: str | None,
     config_id: str | None,
 ) -> int:
-    """Lists and runs workflows.
+    """Lists, plans and runs workflows.
 
-    In this version workflows can be registered and listed. Planning, running and deploying them is not there yet.
+    Without COMMAND the workflows of NAMESPACE are listed, or all. With it the workflow is checked and planned, step by
+    step, and nothing is written; -r runs it.
     """
-    if workflow is None:
+    if (first or only) and not resumed_run:
+        raise click.UsageError("--from and --only go with --resume RUN.")
+    if from_plan and not run_now:
+        raise click.UsageError("--from-plan goes with --run.")
+    if saved_plan and (run_now or resumed_run):
+        raise click.UsageError("--save goes with a dry run, without --run and --resume.")
+    if namespace and workflow is None and ":" in namespace.partition("@")[0]:
+        namespace, _, workflow = namespace.partition(":")  # table:infer, as messages write it
+    if runs:
+        return _list_runs(f"{namespace}:{workflow}" if workflow else "", as_json=as_json)
+    if shown_run:
+        return _show_run(shown_run, as_json=as_json)
+    if workflow is None and not resumed_run:
         return _list(namespace or "")
-    raise Unsupported("This version of Mason registers and lists workflows, but cannot plan, run or deploy them yet.")
+    if deploy:
+        raise Unsupported("This version of Mason runs workflows (-r), but cannot deploy them yet.")
+    name, at, digest = (workflow or "").partition("@")
+    if at and not digest:
+        raise click.UsageError(f'"{workflow}" ends before its digest.')
+    from mason.workflows import workflow_calls as calls
+
+    file = given_path(parameter_file) if parameter_file else None
+    call = calls.WorkflowCall(f"{namespace}:{name}" if name else "", digest, file, config_id or "")
+    if draw:
+        return _draw(call, draw)
+    limit = parallel or 0
+    if resumed_run:
+        return _answer(
+            lambda env: calls.resume(env, resumed_run, call, first=first or "", only=only or "", limit=limit)
+        )
+    if run_now:
+        return _answer(lambda env: calls.run(env, call, limit=limit, from_plan=Path(from_plan) if from_plan else None))
+    return _answer(lambda env: calls.plan(env, call, save=Path(saved_plan) if saved_plan else None))
+
+
+def _answer(work: Callable[[MasonEnvironment], OperatorResponse]) -> int:
+    from mason.cli.step_table import StepTable
+    from mason.errors import Interrupted
+
+    start_logging(StepTable)
+    with stdout_kept_clean():
+        result = work(MasonEnvironment.of())
+    leave_table(StepTable)
+    tell_banner("Workflow Response")
+    show_json(result.to_dict())
+    if result.response.status == Interrupted.status:
+        return Interrupted.exit_code
+    return 1 if result.response.errors else 0
+
+
+def _draw(call: WorkflowCall, kind: str) -> int:
+    from mason.workflows import picture
+    from mason.workflows.workflow_calls import find_workflow
+
+    dag = find_workflow(MasonEnvironment.of(), call).dag
+    if kind == "json":
+        show_json(picture.to_dict(dag))
+    else:
+        show(picture.to_mermaid(dag) if kind == "mermaid" else "\n".join(picture.draw(dag)))
+    return 0
+
+
+def _list_runs(name: str, *, as_json: bool) -> int:
+    from mason.state.home import read_state
+    from mason.workflows.runs import list_runs
+
+    found = list_runs(read_state(MasonEnvironment.of()), name)
+    if as_json:
+        show_json(found)
+    elif not found:
+        show("No Runs.  Run a workflow with -r")
+    else:
+        rows = [
+            [
+                each["RunID"],
+                each["Status"],
+                each["Workflow"].partition("@")[0],
+                each["StartedAt"],
+                ", ".join(f"{count} {status}" for status, count in each.get("Steps", {}).items()),
+            ]
+            for each in found
+        ]
+        show_table(["run", "status", "workflow", "started", "steps"], rows)
+    return 0
+
+
+def _show_run(run_id: str, *, as_json: bool) -> int:
+    from mason.state.home import read_state
+    from mason.workflows.runs import show_run
+
+    run = show_run(read_state(MasonEnvironment.of()), run_id)
+    if as_json:
+        show_json(run)
+        return 0
+    for key, value in run.items():
+        if key != "Steps" and value:
+            show(f"{key}: {value}")
+    show("")
+    rows = [
+        [
+            each["Id"],
+            each["Status"],
+            each["Operator"].partition("@")[0],
+            str(len(each["Attempts"])),
+            each.get("StartedAt", ""),
+            each.get("EndedAt", ""),
+            f"reused from {each['ReusedFrom']}" if "ReusedFrom" in each else each.get("Reason", ""),
+        ]
+        for each in run["Steps"]
+    ]
+    show_table(["step", "status", "operator", "attempts", "started", "ended", "remark"], rows)
+    return 0
 
 
 def _list(namespace: str) -> int:

@@ -70,5 +70,8 @@ class Response:
 
     def _said(self, level: int, message: str) -> str:
         redacted = self.redactor(message)
-        LOG.log(level, "%s", redacted)
+        self._log(level, redacted)
         return redacted
+
+    def _log(self, level: int, message: str) -> None:
+        LOG.log(level, "%s", message)

@@ -150,6 +150,7 @@ def _check_definition(kind: DefinitionKind, document: YamlDocument) -> list[Prob
         problems.append(document.problem(("command",), "must not be empty"))
     if not any(problem.key.startswith("parameters") for problem in problems):
         problems += _check_parameters(document, document.value.get("parameters") or {})
+    problems += kind.check(document) if not problems else ()
     return sorted(set(problems))
 
 

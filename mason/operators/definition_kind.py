@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from mason.state.models import Kind
+from mason.util.problems import Problem
+from mason.util.yaml_file import YamlDocument
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,10 @@ class DefinitionKind:
     bases: Mapping[str, Mapping[str, Sequence[str]]]
     """The classes to inherit from, with their module, and the methods that each wants, with their parameters."""
     needs_class: bool
+    optional_methods: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Methods that the class may have, with their parameters."""
+    check: Callable[[YamlDocument], Iterable[Problem]] = lambda document: ()
+    """What a document that fits the schema is looked at for besides."""
 
     @property
     def schema(self) -> Mapping[str, Any]:

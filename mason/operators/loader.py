@@ -6,6 +6,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
+from mason.errors import OperatorNotFound
 from mason.operators.checkout import checkout
 from mason.operators.operator_definition import OperatorDefinition
 from mason.state.models import Registration
@@ -13,24 +14,44 @@ from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from mason.util.names import class_name
 
+SOURCE_FILE = "__init__.py"
+
 
 def load_operator(env: MasonEnvironment, store: StateStore, registration: Registration) -> OperatorDefinition:
     """Import the code of an operator and return an instance of its class.
 
+    Raises:
+        OperatorNotFound: its code is gone.
+    """
+    operator = load_definition(env, store, registration)
+    assert isinstance(operator, OperatorDefinition)
+    return operator
+
+
+def load_definition(env: MasonEnvironment, store: StateStore, registration: Registration) -> object:
+    """Import the code of an operator or workflow and return an instance of its class.
+
     The module is named by the digest, so that two versions can live in one process.
+
+    Raises:
+        OperatorNotFound: its code is gone.
     """
     files = store.get_files(registration.digest)
     folder = checkout(env, registration.digest, files) if files else Path(registration.source)
+    if not (folder / SOURCE_FILE).is_file():
+        raise OperatorNotFound(
+            f"The code of {registration.name} ({registration.short_digest}) is gone.", hint="Register it again."
+        )
     module = _load_module(f"mason_registered_sha256_{registration.digest}", folder)
     name = class_name(registration.name.namespace, registration.name.command)
-    operator: OperatorDefinition = getattr(module, name)()
-    return operator
+    definition: object = getattr(module, name)()
+    return definition
 
 
 def _load_module(name: str, folder: Path) -> object:
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(
-            name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+            name, folder / SOURCE_FILE, submodule_search_locations=[str(folder)]
         )
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)

@@ -56,9 +56,9 @@ def plan_operator(env: MasonEnvironment, call: OperatorCall, response: Response)
     return _prepare(env, call, response).plan()
 
 
-def respond(work: Callable[[Response], OperatorResponse]) -> OperatorResponse:
+def respond(work: Callable[[Response], OperatorResponse], new_response: Response | None = None) -> OperatorResponse:
     """Do the work with a new response and return what came of it; whatever goes wrong is in the response."""
-    response = Response()
+    response = new_response or Response()
     try:
         return work(response)
     except MasonError as error:

@@ -52,6 +52,9 @@ def _class_problems(kind: DefinitionKind, found: ast.ClassDef, module: _Module) 
             problems.append(f"has no method {method}({', '.join(parameters)})")
         elif not _takes(methods[method], parameters):
             problems.append(f"its method {method} must take ({', '.join(parameters)})")
+    for method, parameters in kind.optional_methods.items():
+        if method in methods and not _takes(methods[method], parameters):
+            problems.append(f"its method {method} must take ({', '.join(parameters)})")
     return problems
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mason.errors import InvalidParameters
 from mason.parameters.definition import ParameterDefinition, ParameterDefinitions
@@ -54,6 +54,13 @@ def read_parameter_file(path: Path) -> dict[str, Any]:
     return document.value
 
 
+class ParameterProblem(NamedTuple):
+    """What is wrong, and with which parameter."""
+
+    name: str
+    message: str
+
+
 def validate_parameters(
     definitions: ParameterDefinitions,
     given: Sequence[tuple[str, Any]],
@@ -65,7 +72,20 @@ def validate_parameters(
     Raises:
         InvalidParameters: with everything that is missing, unknown, given twice or ill-typed.
     """
-    problems: list[str] = []
+    values, problems = check_parameters(definitions, given, base, base_name)
+    if problems:
+        raise InvalidParameters(problem.message for problem in problems)
+    return values
+
+
+def check_parameters(
+    definitions: ParameterDefinitions,
+    given: Sequence[tuple[str, Any]],
+    base: Mapping[str, Any] | None = None,
+    base_name: str = "the file",
+) -> tuple[ValidatedParameters, list[ParameterProblem]]:
+    """Return the typed values of what is right, and what is wrong with the rest; see `validate_parameters`."""
+    problems: list[ParameterProblem] = []
     chosen = _by_name(definitions, list((base or {}).items()), problems, f" (in {base_name})")
     chosen |= _by_name(definitions, given, problems)
     values: dict[str, Any] = {}
@@ -77,25 +97,27 @@ def validate_parameters(
             elif definition.default is not None:
                 values[definition.name] = read_value(definition, definition.default)
             elif definition.required:
-                problems.append(_missing(definition))
+                problems.append(ParameterProblem(definition.name, _missing(definition)))
         except BadValue as error:
             message = str(error)
-            problems.append(f'The parameter "{definition.name}" {message}{"" if message.endswith(("?", ".")) else "."}')
-    if problems:
-        raise InvalidParameters(problems)
-    return ValidatedParameters(values, _secrets(definitions, values))
+            end = "" if message.endswith(("?", ".")) else "."
+            problems.append(ParameterProblem(definition.name, f'The parameter "{definition.name}" {message}{end}'))
+    return ValidatedParameters(values, _secrets(definitions, values)), problems
 
 
 def _by_name(
-    definitions: ParameterDefinitions, given: Iterable[tuple[str, Any]], problems: list[str], place: str = ""
+    definitions: ParameterDefinitions,
+    given: Iterable[tuple[str, Any]],
+    problems: list[ParameterProblem],
+    place: str = "",
 ) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     for word, value in given:
         definition = definitions.find(word)
         if definition is None:
-            problems.append(_unknown(definitions, word, place))
+            problems.append(ParameterProblem(word, _unknown(definitions, word, place)))
         elif definition.name in chosen:
-            problems.append(f'The parameter "{definition.name}" is given twice.')
+            problems.append(ParameterProblem(word, f'The parameter "{definition.name}" is given twice.'))
         else:
             chosen[definition.name] = value
     return chosen

@@ -25,6 +25,12 @@ def open_state(env: MasonEnvironment) -> StateStore:
     return SqliteStore(env.state_file)
 
 
+def open_run_state(env: MasonEnvironment) -> StateStore:
+    """Open the store for a run, which writes a little very often: it does not wait for the disk each time."""
+    make_home(env)
+    return SqliteStore(env.state_file, synchronous="NORMAL")
+
+
 def make_home(env: MasonEnvironment) -> list[tuple[str, Path]]:
     """Create what is missing of the home and return the folders that were created, each with its name."""
     folders = [

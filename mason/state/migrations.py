@@ -28,4 +28,9 @@ MIGRATIONS: Sequence[Sequence[str]] = (
         """CREATE TABLE leases (
             name TEXT PRIMARY KEY, owner TEXT NOT NULL, fence INTEGER NOT NULL, expires_at REAL NOT NULL)""",
     ),
+    (
+        """CREATE TABLE run_steps (
+            run TEXT NOT NULL, step TEXT NOT NULL, number INTEGER NOT NULL, status TEXT NOT NULL,
+            document TEXT NOT NULL, updated_at TEXT NOT NULL, PRIMARY KEY (run, step)) WITHOUT ROWID""",
+    ),
 )

@@ -94,6 +94,17 @@ class Record(NamedTuple):
     updated_at: str
 
 
+class RunStep(NamedTuple):
+    """What became of a step of a run; `number` is its place in the DAG's order."""
+
+    run: str
+    step: str
+    number: int
+    status: str
+    document: Mapping[str, Any]
+    updated_at: str = ""
+
+
 class Lease(NamedTuple):
     """A claim that only one process can hold; a later holder has a higher fence."""
 

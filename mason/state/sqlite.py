@@ -24,6 +24,7 @@ from mason.state.models import (
     Record,
     RecordKind,
     Registration,
+    RunStep,
     SavedConfiguration,
 )
 from mason.state.rules import decide_outcomes
@@ -49,14 +50,19 @@ _ADVICE = {
 
 
 class SqliteStore(StateStore):
-    """A state store in a file. One that is opened for reading works where nothing can be written, too."""
+    """A state store in a file. One that is opened for reading works where nothing can be written, too.
 
-    def __init__(self, file: Path | None, *, for_reading: bool = False) -> None:
+    With `synchronous` NORMAL what was written outlives the process, but the last moments may not outlive a power cut.
+    """
+
+    def __init__(self, file: Path | None, *, for_reading: bool = False, synchronous: str = "FULL") -> None:
         self._name = str(file) if file else "the state in memory"
         self._lock = threading.RLock()
         with self._explained():
             self._db = _open_to_read(file) if file and for_reading else _open_to_write(file)
             self._check_version(file)
+            if synchronous != "FULL":
+                self._db.execute(f"PRAGMA synchronous = {synchronous}")
 
     def register(self, new: Sequence[NewRegistration], *, replace: bool) -> list[Outcome]:
         with self._writing() as db:
@@ -139,6 +145,18 @@ class SqliteStore(StateStore):
     def list_records(self, kind: RecordKind, *, status: str = "", limit: int = 100, offset: int = 0) -> list[Record]:
         where = "WHERE kind = ? AND (? = '' OR status = ?) ORDER BY created_at DESC, id LIMIT ? OFFSET ?"
         return [_record(row) for row in self._read(_RECORD + where, (kind, status, status, limit, offset))]
+
+    def save_run_steps(self, steps: Sequence[RunStep]) -> None:
+        rows = [(each.run, each.step, each.number, each.status, json.dumps(each.document), _now()) for each in steps]
+        with self._writing() as db:
+            db.executemany("INSERT OR REPLACE INTO run_steps VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    def list_run_steps(self, run: str) -> list[RunStep]:
+        query = "SELECT run, step, number, status, document, updated_at FROM run_steps WHERE run = ? ORDER BY number"
+        return [
+            RunStep(found, step, number, status, json.loads(document), updated_at)
+            for found, step, number, status, document, updated_at in self._read(query, (run,))
+        ]
 
     def acquire_lease(self, name: str, owner: str, seconds: float) -> Lease | None:
         now = time.time()

@@ -15,6 +15,7 @@ from mason.state.models import (
     Record,
     RecordKind,
     Registration,
+    RunStep,
     SavedConfiguration,
 )
 
@@ -97,6 +98,14 @@ class StateStore(ABC):
     @abstractmethod
     def list_records(self, kind: RecordKind, *, status: str = "", limit: int = 100, offset: int = 0) -> list[Record]:
         """Return records, the newest first."""
+
+    @abstractmethod
+    def save_run_steps(self, steps: Sequence[RunStep]) -> None:
+        """Save where steps of a run stand, in the place of what was said of them before."""
+
+    @abstractmethod
+    def list_run_steps(self, run: str) -> list[RunStep]:
+        """Return the steps of a run that something was saved of, in the DAG's order."""
 
     @abstractmethod
     def acquire_lease(self, name: str, owner: str, seconds: float) -> Lease | None:

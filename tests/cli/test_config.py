@@ -481,7 +481,6 @@ class TestClients:
             (error,) = self._errors(touch, role, "aws")
             assert error.startswith(f'"{client}" as {role} can be configured but not used yet: ')
         assert "What works as metastore today: local, s3." in self._errors(touch, "metastore", "aws")[0]
-        assert '"local" as scheduler can be configured but not used yet' in self._errors(touch, "scheduler", "local")[0]
 
     def test_a_role_without_a_client_says_so_when_it_is_used(self, touch: Mason) -> None:
         configured(touch, "id: half\nmetastore_engine: local\n")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import subprocess
 from collections.abc import Sequence
 
-from tests.conftest import Mason
+from tests.cli.support import operator_with, registered
+from tests.conftest import Mason, write
+from tests.workflows.conftest import step, workflow_yaml
 
 
 def on_a_terminal(mason: Mason, *arguments: str, columns: int = 80, **variables: str) -> str:
@@ -40,6 +43,24 @@ def on_a_terminal(mason: Mason, *arguments: str, columns: int = 80, **variables:
     os.close(leader)
     process.wait(timeout=60)
     return written.decode().replace("\r\n", "\n")
+
+
+class TestSteps:
+    def test_the_steps_of_a_run_are_a_table_on_a_terminal_and_lines_in_a_pipe(self, mason: Mason) -> None:
+        operator_with(mason.folder / "defs", "demo", "wait", body="time.sleep(0.3)")
+        steps = [step("first", command="wait"), step("second", "first", command="wait")]
+        write(mason.folder / "defs" / "flow", {"workflow.yaml": workflow_yaml(steps)})
+        registered(mason, mason.folder / "defs")
+
+        seen = on_a_terminal(mason, "workflow", "demo", "flow", "-r")
+        piped = mason("workflow", "demo", "flow", "-r").stderr
+
+        tables = [table for table in re.split(r"\x1b\[\d+A\r\x1b\[J", seen) if "step " in table]
+        assert re.search(r"^first +running +\d\.\d s +demo:wait$", tables[0], re.MULTILINE)
+        last = re.findall(r"^(first|second) +(\w+) +\d\.\d s", tables[-1], re.MULTILINE)
+        assert last == [("first", "succeeded"), ("second", "succeeded")]
+        assert "\x1b" not in piped
+        assert "first: running (demo:wait)\nfirst: succeeded\nsecond: running (demo:wait)" in piped
 
 
 class TestTerminal:

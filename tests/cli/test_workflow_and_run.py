@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import Mason
+from tests.conftest import EXAMPLES, Mason, write
 
 
 def test_no_workflows_says_how_to_register(mason: Mason) -> None:
@@ -25,15 +25,30 @@ def test_workflows_are_listed_as_in_the_seeds(mason: Mason) -> None:
         assert ["table", "infer", "One", "step"] in [line.split()[:4] for line in lines[6:]]
 
 
-@pytest.mark.parametrize("flags", [[], ["-d"], ["--deploy"], ["-r"], ["--run"], ["-c", "1"], ["-s", "nightly"]])
-def test_the_flags_of_the_seeds_are_there_and_say_what_is_missing(mason: Mason, flags: list[str]) -> None:
+@pytest.mark.parametrize("flags", [["-d"], ["--deploy"], ["-d", "-r"], ["-d", "-s", "nightly"]])
+def test_deploying_is_refused_with_an_honest_word(mason: Mason, flags: list[str]) -> None:
     assert mason("register", "mason/examples/workflows/").exit_code == 0
 
     result = mason("workflow", "table", "infer", "-f", "mason/examples/parameters/workflow_table_infer.yaml", *flags)
 
     assert result.exit_code == 1
-    assert "cannot plan, run or deploy them yet" in result.stderr
+    assert "cannot deploy them yet" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("flags", [[], ["-r"], ["--run"], ["-c", "examples"]])
+def test_the_flags_of_the_seeds_plan_and_run(mason: Mason, flags: list[str]) -> None:
+    mason.register_examples()
+    assert mason("register", "mason/examples/workflows/").exit_code == 0
+    assert mason("config", "mason/examples/configs/config_local.yaml").exit_code == 0
+    write(mason.folder, {"mason/examples/data/suppliers/acme/1.csv": "sku,price\n1,2\n"})
+
+    result = mason("workflow", "table", "infer", "-f", str(EXAMPLES / "parameters/workflow_table_infer.yaml"), *flags)
+
+    assert result.exit_code == 0, result.stdout
+
+    assert result.json["Errors"] == []
+    assert ("Status" in result.json["Data"][0]) is bool(set(flags) & {"-r", "--run"})
 
 
 def test_an_unknown_flag_of_workflow_is_a_usage_error(mason: Mason) -> None:

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from mason.clients.spark.server.launch import KEPT_VARIABLES
-from mason.clients.spark.server.processes import ProcessId
 from mason.clients.spark.server.record import ServerRecord
 from mason.clients.spark.server.status import stop_servers
 from mason.clients.spark.server.warm import server_folders
+from mason.util.processes import ProcessId
 
 PROJECT = Path(__file__).parent.parent.parent
 KERNELS = Path(__file__).parent / "kernels"

@@ -12,10 +12,10 @@ from pathlib import Path
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.server.keeper import Keeper
 from mason.clients.spark.server.launch import Launch, free_port
-from mason.clients.spark.server.processes import ProcessId
 from mason.clients.spark.server.record import ServerRecord
 from mason.clients.spark.server.runtime import private_folder
 from mason.clients.spark.settings import RunnerSettings
+from mason.util.processes import ProcessId
 from tests.spark.conftest import KERNELS, PROJECT, Commands, eventually
 
 

@@ -18,11 +18,11 @@ from mason.clients.spark.java_home import java_home
 from mason.clients.spark.runners import build_runner
 from mason.clients.spark.runners.local import keeps_warm
 from mason.clients.spark.runners.submit import submit_command
-from mason.clients.spark.server.processes import ProcessId
 from mason.clients.spark.server.runtime import runtime_folder
 from mason.clients.spark.server.sessions import count_sessions, lease_session
 from mason.clients.spark.settings import RunnerSettings, default_memory
 from mason.errors import ClientFailed, Forbidden, InvalidConfiguration, MissingDependency, TableNotFound, Unsupported
+from mason.util.processes import ProcessId
 from tests.conftest import PROJECT
 
 

@@ -3,15 +3,39 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from mason.clients.engines.role import Role
 from mason.clients.response import Response
+from mason.engines.scheduler.models.dags.dag import Dag
+from mason.engines.scheduler.models.dags.dag_run import DagWork, StepStatus, Verdict
 from mason.engines.scheduler.models.schedule import Schedule
 
 
 class SchedulerClient(Role):
     """What starts work when it is due."""
+
+    @abstractmethod
+    def run_dag(
+        self,
+        dag: Dag,
+        work: DagWork,
+        *,
+        limit: int = 0,
+        done: Mapping[str, Mapping[str, Verdict]] = MappingProxyType({}),
+        response: Response,
+    ) -> tuple[Mapping[str, StepStatus], Response]:
+        """Run a DAG now and return where each of its steps stands in the end.
+
+        Args:
+            work: what runs a step; a scheduler knows nothing of operators.
+            limit: how many steps may run at the same time, where it is for this client to decide.
+            done: steps that succeeded before and need not be run, each with what it says to those that follow it.
+
+        Raises:
+            Interrupted: ctrl-C.
+        """
 
     @abstractmethod
     def list_schedules(self, *, response: Response) -> tuple[Sequence[Schedule], Response]:

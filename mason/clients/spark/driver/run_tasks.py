@@ -16,8 +16,8 @@ from mason.clients.spark.exchange import ENDED, FAILED, QUERY, read_items, write
 from mason.clients.spark.failures import encode_failure
 from mason.clients.spark.job import run_job, run_query
 from mason.clients.spark.results import Collected
-from mason.clients.spark.server.processes import ProcessId
 from mason.pipeline.tasks import TaskEvent
+from mason.util.processes import ProcessId
 
 
 def main(tasks_file: Path, results_file: Path, kernel: str, caller: ProcessId) -> None:

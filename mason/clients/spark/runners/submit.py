@@ -22,10 +22,10 @@ from mason.clients.spark.exchange import ENDED, FAILED, QUERY, read_items, write
 from mason.clients.spark.failures import decode_failure
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.server.launch import spark_home
-from mason.clients.spark.server.processes import ProcessId
 from mason.clients.spark.settings import LOG_SETTINGS, PLACING_JAVA_OPTIONS, RunnerSettings
 from mason.errors import ClientFailed, InvalidConfiguration
 from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
+from mason.util.processes import ProcessId
 
 _SCRIPT = Path(driver.__file__).parent / "run_tasks.py"
 _LINES_SHOWN = 15

@@ -24,7 +24,7 @@ from pathlib import Path
 from types import FrameType
 
 from mason.clients.spark.server import launch, record, sessions
-from mason.clients.spark.server.processes import ProcessId, die_with_parent
+from mason.util.processes import ProcessId, die_with_parent
 
 TOKEN_VARIABLE = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
 IDLE_VARIABLE = "MASON_SPARK_IDLE_MINUTES"

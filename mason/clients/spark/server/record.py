@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from mason.clients.spark.server.processes import ProcessId
+from mason.util.processes import ProcessId
 
 RECORD = "server.json"
 TOKEN = "token"

@@ -1,0 +1,230 @@
+"""Runs a DAG in this process: steps in parallel, retries, timeouts, and branches that go on when another has failed."""
+
+from __future__ import annotations
+
+import heapq
+import random
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from mason.clients.local.step_threads import Finished, StepThreads
+from mason.engines.scheduler.models.dags.dag import Dag
+from mason.engines.scheduler.models.dags.dag_run import DagWork, Follow, StepEvent, StepStatus, Verdict
+from mason.engines.scheduler.models.dags.executed_dag_step import ExecutedDagStep
+from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
+from mason.errors import Interrupted, MasonError
+
+GRACE_SECONDS = 10.0
+_JITTER = 0.1
+_INTERRUPT = object()
+
+
+@dataclass(slots=True)
+class _Running:
+    step: ValidDagStep
+    attempt: int
+    deadline: float
+
+
+class DagLoop:
+    """One run of a DAG. One thread decides; others run the steps."""
+
+    def __init__(
+        self, dag: Dag, work: DagWork, limit: int, *, jitter: Callable[[], float] = lambda: random.uniform(0, _JITTER)
+    ) -> None:
+        self._dag = dag
+        self._work = work
+        self._limit = limit
+        self._jitter = jitter
+        self._waits = {step.key: len(step.dependencies) for step in dag.steps}
+        self._said: dict[str, list[Verdict]] = {}
+        self._ready: deque[tuple[ValidDagStep, int]] = deque()
+        self._later: list[tuple[float, int, ValidDagStep, int]] = []
+        self._running: dict[int, _Running] = {}
+        self._finished: SimpleQueue[Any] = SimpleQueue()
+        self._threads = StepThreads(self._finished)
+        self.statuses: dict[str, StepStatus] = {}
+
+    def run(self, done: Mapping[str, Mapping[str, Verdict]]) -> Mapping[str, StepStatus]:
+        """Run what is to be run and return where each step stands in the end.
+
+        Args:
+            done: steps that need not be run again, each with what it says to those that follow it.
+
+        Raises:
+            Interrupted: ctrl-C.
+        """
+        with self._interrupts():
+            try:
+                self._begin(done)
+                while self._ready or self._running or self._later:
+                    self._start_ready()
+                    self._wait()
+            except KeyboardInterrupt:
+                self._cancel()
+                raise Interrupted("Interrupted: the run was stopped.") from None
+            except BaseException:
+                self._stop_running()  # what cannot be written down must not go on
+                raise
+            finally:
+                self._threads.close()
+        return self.statuses
+
+    def _begin(self, done: Mapping[str, Mapping[str, Verdict]]) -> None:
+        for step in self._dag.steps:
+            if step.key in done:
+                self.statuses[step.key] = StepStatus.SUCCEEDED
+        for step in self._dag.steps:
+            if step.key in done:
+                says = done[step.key]
+                self._tell([(each, says.get(each.key, Verdict(Follow.RUN))) for each in self._dag.followers[step.key]])
+            elif not step.dependencies:
+                self._ready.append((step, 1))
+
+    def _start_ready(self) -> None:
+        self._work.keep()  # a step is written down before anything follows it
+        while self._ready and len(self._running) < self._limit:
+            step, attempt = self._ready.popleft()
+            try:
+                reason = self._work.skips(step)
+            except MasonError as error:
+                self._end(step, attempt, self._work.failed(step, str(error)), may_retry=False)
+                continue
+            if reason:
+                self._settle(step, StepStatus.SKIPPED, reason, Verdict(Follow.END, f'"{step.key}" was skipped'))
+                continue
+            self._work.note(StepEvent(step, StepStatus.RUNNING, attempt))
+            number = self._threads.start(partial(self._work.run_step, step))
+            deadline = time.monotonic() + step.timeout if step.timeout else float("inf")
+            self._running[number] = _Running(step, attempt, deadline)
+
+    def _wait(self) -> None:
+        """Wait until a step is done, or over its time, or to be tried again."""
+        next_time = min((each.deadline for each in self._running.values() if each.step.timeout), default=float("inf"))
+        if self._later and len(self._running) < self._limit:
+            next_time = min(next_time, self._later[0][0])
+        self._work.keep()
+        if not self._running and not self._later:
+            return
+        try:
+            left = None if next_time == float("inf") else max(0.0, next_time - time.monotonic())
+            found = self._finished.get(timeout=left)
+        except Empty:
+            found = None
+        while found is not None:
+            self._take(found)
+            found = None if self._finished.empty() else self._finished.get()
+        self._look_at_the_clock()
+
+    def _take(self, found: Any) -> None:
+        if found is _INTERRUPT:
+            raise KeyboardInterrupt
+        if isinstance(found, Finished) and found.number in self._running:
+            running = self._running.pop(found.number)
+            self._end(running.step, running.attempt, self._executed(running.step, found.value))
+
+    def _executed(self, step: ValidDagStep, value: ExecutedDagStep | BaseException) -> ExecutedDagStep:
+        if isinstance(value, ExecutedDagStep):
+            return value
+        return self._work.failed(step, f"This should not have happened: {type(value).__name__}: {value}")
+
+    def _look_at_the_clock(self) -> None:
+        now = time.monotonic()
+        while self._later and self._later[0][0] <= now:
+            _, _, step, attempt = heapq.heappop(self._later)
+            self._ready.append((step, attempt))
+        for number, running in list(self._running.items()) if self._running else ():
+            if running.deadline <= now:
+                del self._running[number]
+                self._threads.stop(number)
+                late = self._work.failed(running.step, f"It took longer than {running.step.timeout:g} seconds.")
+                self._end(running.step, running.attempt, late)
+
+    def _end(self, step: ValidDagStep, attempt: int, executed: ExecutedDagStep, *, may_retry: bool = True) -> None:
+        following = self._dag.followers[step.key]
+        verdicts = [self._work.follow(executed, each) for each in following]
+        reason = next((each.reason for each in verdicts if each.follow in (Follow.FAIL, Follow.STOP)), "")
+        if not reason and executed.errors:
+            reason = executed.errors[0]
+        asks_again = any(each.follow is Follow.FAIL for each in verdicts) or (not following and bool(executed.errors))
+        if asks_again and may_retry and attempt <= step.retry.most:
+            wait = step.retry.wait(attempt) * (1 + self._jitter())
+            self._work.note(StepEvent(step, StepStatus.RETRYING, attempt, reason, executed, wait=wait))
+            heapq.heappush(self._later, (time.monotonic() + wait, len(self._later), step, attempt + 1))
+            return
+        status = StepStatus.FAILED if reason else StepStatus.SUCCEEDED
+        self.statuses[step.key] = status
+        by_key = {each.key: verdict for each, verdict in zip(following, verdicts, strict=True)}
+        self._work.note(StepEvent(step, status, attempt, reason, executed, by_key))
+        self._tell(list(zip(following, verdicts, strict=True)))
+
+    def _settle(self, step: ValidDagStep, status: StepStatus, reason: str, verdict: Verdict) -> None:
+        """Say of a step that it does not run, and tell those behind it."""
+        self.statuses[step.key] = status
+        self._work.note(StepEvent(step, status, 0, reason))
+        self._tell([(each, verdict) for each in self._dag.followers[step.key]])
+
+    def _tell(self, news: Sequence[tuple[ValidDagStep, Verdict]]) -> None:
+        """Tell steps what one before them says. One that has heard from all runs, or does not, which others hear of."""
+        open_news = deque(news)
+        while open_news:
+            step, verdict = open_news.popleft()
+            if step.key in self.statuses:
+                continue  # it was done before this run
+            self._said.setdefault(step.key, []).append(verdict)
+            self._waits[step.key] -= 1
+            if self._waits[step.key]:
+                continue
+            said = self._said.pop(step.key)
+            against = next((each for each in said if each.follow in (Follow.FAIL, Follow.STOP)), None)
+            ended = against or next((each for each in said if each.follow is Follow.END), None)
+            if ended is None:
+                self._ready.append((step, 1))
+                continue
+            status = StepStatus.BLOCKED if against else StepStatus.SKIPPED
+            self.statuses[step.key] = status
+            self._work.note(StepEvent(step, status, 0, ended.reason))
+            after = Verdict(Follow.STOP if against else Follow.END, f'"{step.key}" did not run')
+            open_news += [(each, after) for each in self._dag.followers[step.key]]
+
+    def _cancel(self) -> None:
+        """End the steps that run, and say what was cancelled."""
+        self._stop_running()
+        for running in self._running.values():
+            self.statuses[running.step.key] = StepStatus.CANCELLED
+            self._work.note(StepEvent(running.step, StepStatus.CANCELLED, running.attempt, "The run was stopped."))
+        for step in self._dag.steps:
+            self.statuses.setdefault(step.key, StepStatus.CANCELLED)
+
+    def _stop_running(self) -> None:
+        """Ask the steps that run to end, and give them some time."""
+        for number in self._running:
+            self._threads.stop(number)
+        end = time.monotonic() + GRACE_SECONDS
+        while self._threads.busy and time.monotonic() < end:
+            time.sleep(0.02)
+
+    @contextmanager
+    def _interrupts(self) -> Iterator[None]:
+        """Let ctrl-C come as a message: it cannot hit this loop in the middle of a decision or of a record of it."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def handle(number: int, frame: object) -> None:
+            signal.signal(signal.SIGINT, before)  # whoever presses it again means it
+            self._finished.put(_INTERRUPT)
+
+        before = signal.signal(signal.SIGINT, handle)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)

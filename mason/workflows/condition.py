@@ -1,0 +1,165 @@
+"""`when`: a condition on what earlier steps gave, in a part of SQL that can only compare.
+
+It is read by sqlglot and walked here, node by node; whatever is not listed below is refused, so that nothing runs.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mason.workflows.references import Lookup, Reference, parse_reference
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+CONDITION_RULE = (
+    "a condition compares what earlier steps gave, as in \"{{step_1.RowsOut}} > 0 and {{step_2.status}} = 'succeeded'\""
+)
+_TOKEN = re.compile(r"'(?:[^']|'')*'|\{\{(?P<braced>[^{}]*)\}\}|(?P<bare>[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)+)")
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "EQ": operator.eq,
+    "NEQ": operator.ne,
+    "GT": operator.gt,
+    "GTE": operator.ge,
+    "LT": operator.lt,
+    "LTE": operator.le,
+}
+_LONGEST = 2_000
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition that was read; it holds when it is true, and not when a value in it is missing."""
+
+    text: str
+    references: Sequence[Reference]
+    _tree: exp.Expr
+
+    def holds(self, look_up: Lookup) -> bool:
+        """Say whether it holds for what the references refer to now."""
+        values = {f"ref_{number}": look_up(each) for number, each in enumerate(self.references)}
+        return _value(self._tree, values) is True
+
+
+def parse_condition(text: str) -> Condition:
+    """Read a condition.
+
+    Raises:
+        ValueError: it is none, or does more than compare.
+    """
+    if len(text) > _LONGEST:
+        raise ValueError(f"is longer than {_LONGEST:,} characters")
+    import sqlglot  # a workflow without a condition does not pay for it
+    from sqlglot.errors import SqlglotError
+
+    references: list[Reference] = []
+
+    def numbered(found: re.Match[str]) -> str:
+        words = found["braced"] or found["bare"]
+        if not words:
+            return found[0]
+        references.append(parse_reference(words))
+        return f"ref_{len(references) - 1}"
+
+    try:
+        tree = sqlglot.parse_one(_TOKEN.sub(numbered, text))
+        _check(tree, references)
+    except (SqlglotError, RecursionError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ValueError(f'"{text}" cannot be read ({reason}); {CONDITION_RULE}') from error
+    return Condition(text, tuple(references), tree)
+
+
+def _check(node: exp.Expr, references: Sequence[Reference]) -> None:
+    kind = type(node).__name__
+    if kind == "Column" and re.fullmatch(r"ref_[0-9]+", node.name) and int(node.name[4:]) < len(references):
+        return
+    if kind == "Column":
+        raise ValueError(f'"{_written(node, references)}" is neither a value nor what a step gave; {CONDITION_RULE}')
+    if kind not in {*_COMPARISONS, "And", "Or", "Not", "Paren", "Neg", "Is", "In", "Literal", "Boolean", "Null"}:
+        raise ValueError(f'"{_written(node, references)}" does more than compare; {CONDITION_RULE}')
+    if kind == "In" and not node.expressions:
+        raise ValueError(f'"{_written(node, references)}" does more than compare; {CONDITION_RULE}')
+    for child in node.iter_expressions():
+        _check(child, references)
+
+
+def _written(node: exp.Expr, references: Sequence[Reference]) -> str:
+    """Return a part of a condition as its author wrote it."""
+    return re.sub(r"ref_([0-9]+)", lambda found: f"{{{{{references[int(found[1])].text}}}}}", node.sql())
+
+
+def _value(node: Any, values: dict[str, Any]) -> Any:
+    """Return what a node is worth: nothing is unknown, as in SQL."""
+    kind = type(node).__name__
+    if kind in ("And", "Or"):
+        return _both(_truth(_value(node.this, values)), _truth(_value(node.expression, values)), decides=kind == "Or")
+    if kind in _COMPARISONS:
+        return _compared(_COMPARISONS[kind], _value(node.this, values), _value(node.expression, values))
+    if kind == "Not":
+        inner = _truth(_value(node.this, values))
+        return None if inner is None else not inner
+    if kind == "Neg":
+        inner = _value(node.this, values)
+        return None if inner is None else -inner
+    if kind == "Is":
+        return _value(node.this, values) is _value(node.expression, values)
+    if kind == "In":
+        left = _value(node.this, values)
+        return None if left is None else any(_same(left, _value(each, values)) for each in node.expressions)
+    return _leaf(kind, node, values)
+
+
+def _leaf(kind: str, node: Any, values: dict[str, Any]) -> Any:
+    if kind == "Paren":
+        return _value(node.this, values)
+    if kind == "Column":
+        return values[node.name]
+    if kind == "Literal":
+        return node.this if node.is_string else float(node.this) if "." in node.this else int(node.this)
+    return bool(node.this) if kind == "Boolean" else None
+
+
+def _both(left: bool | None, right: bool | None, *, decides: bool) -> bool | None:
+    """Return `and` (which false decides) or `or` (which true decides) of two truths, either of which may be unknown."""
+    if decides in (left, right):
+        return decides
+    return None if left is None or right is None else not decides
+
+
+def _truth(value: Any) -> bool | None:
+    if value is None or isinstance(value, bool):
+        return value
+    raise ValueError(f"{value!r} is neither true nor false")
+
+
+def _compared(compare: Callable[[Any, Any], bool], left: Any, right: Any) -> bool | None:
+    if left is None or right is None:
+        return None
+    if compare is operator.eq or compare is operator.ne:
+        return compare(True, _same(left, right))
+    try:
+        return compare(*_alike(left, right))
+    except TypeError:
+        raise ValueError(f"{left!r} and {right!r} cannot be compared") from None
+
+
+def _same(left: Any, right: Any) -> bool:
+    if isinstance(left, bool) is not isinstance(right, bool):
+        return False
+    first, second = _alike(left, right)
+    return bool(first == second)
+
+
+def _alike(left: Any, right: Any) -> tuple[Any, Any]:
+    """Return both as numbers where one is a number and the other a text of one."""
+    if isinstance(left, str) is isinstance(right, str):
+        return left, right
+    try:
+        return (float(left), right) if isinstance(left, str) else (left, float(right))
+    except (TypeError, ValueError):
+        return left, right

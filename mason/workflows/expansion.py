@@ -1,0 +1,145 @@
+"""Nested workflows become one flat list: `load.step_1` is step_1 of the workflow that the step `load` nests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from mason.errors import NotFound
+from mason.state.models import Registration
+from mason.util.problems import Problem
+from mason.util.yaml_file import Key, YamlDocument
+from mason.workflows.definitions import Definitions
+from mason.workflows.graph import step_problems
+from mason.workflows.parameter_file import ParameterFile
+from mason.workflows.workflow_spec import WORKFLOW, StepSpec, WorkflowSpec
+
+
+@dataclass(frozen=True, slots=True)
+class FlatStep:
+    """A step of an operator with where it was written."""
+
+    key: str
+    prefix: str
+    place: Key
+    spec: StepSpec
+    owner: Registration
+    file: ParameterFile
+    config_id: str
+    dependencies: Sequence[str]
+    conditions: Sequence[tuple[str, str]]
+    """Texts, each with the prefix of the workflow that it was written in."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What a nested workflow takes from the step that nests it."""
+
+    prefix: str = ""
+    before: Sequence[str] = ()
+    config_id: str = ""
+    retry: str = ""
+    retry_max: int | None = None
+    timeout: float | None = None
+    conditions: Sequence[tuple[str, str]] = ()
+    trail: Sequence[str] = ()
+
+
+@dataclass
+class Expansion:
+    """The flat steps of a workflow, and what is wrong with it and with the workflows in it."""
+
+    definitions: Definitions
+    steps: list[FlatStep] = field(default_factory=list)
+    owners: dict[str, Registration] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    _documents: dict[str, YamlDocument] = field(default_factory=dict)
+
+    def expand(self, registration: Registration, file: ParameterFile, config_id: str) -> None:
+        self._expand(registration, file, _Around(config_id=config_id))
+
+    def note(self, owner: Registration, key: Key, message: str) -> None:
+        """Keep a problem of a `workflow.yaml`."""
+        if owner.digest not in self._documents:
+            self._documents[owner.digest] = self.definitions.document(owner)
+        self.problems.append(self._documents[owner.digest].problem(key, message))
+
+    def _expand(self, owner: Registration, file: ParameterFile, around: _Around) -> Sequence[str]:
+        """Add the steps of a workflow and return the keys of those that are its ends."""
+        spec = WorkflowSpec.of(owner.definition)
+        self.owners[around.prefix] = owner
+        self.problems += file.problems(spec.steps)
+        found = list(step_problems(spec.steps))
+        for key, message in found:
+            self.note(owner, key, message)
+        if found:
+            return ()
+        places = {step.id: number for number, step in enumerate(spec.steps)}
+        ends: dict[str, Sequence[str]] = {}
+        for step in _in_order(spec.steps):
+            before = [key for each in dict.fromkeys(step.dependencies) for key in ends[each]]
+            inner = _inside(step, around, before or around.before, starts=not step.dependencies, file=file)
+            if step.type == WORKFLOW:
+                ends[step.id] = self._nest(owner, ("dag", places[step.id]), step, file, inner) or before
+            else:
+                ends[step.id] = (self._add(owner, ("dag", places[step.id]), step, file, inner),)
+        followed = {each for step in spec.steps for each in step.dependencies}
+        return [key for step in spec.steps if step.id not in followed for key in ends[step.id]]
+
+    def _nest(
+        self, owner: Registration, place: Key, step: StepSpec, file: ParameterFile, inner: _Around
+    ) -> Sequence[str]:
+        try:
+            nested = self.definitions.workflow(step.name)
+        except NotFound as error:
+            self.note(owner, (*place, "command"), str(error))
+            return ()
+        trail = (*inner.trail, str(owner.name))
+        if step.name in trail:
+            self.note(owner, (*place, "command"), f"nests itself: {' → '.join([*trail, step.name])}")
+            return ()
+        around = _Around(
+            f"{inner.prefix}{step.id}.",
+            inner.before,
+            inner.config_id,
+            inner.retry,
+            inner.retry_max,
+            inner.timeout,
+            inner.conditions,
+            trail,
+        )
+        return self._expand(nested, file.nested(step.id), around)
+
+    def _add(self, owner: Registration, place: Key, step: StepSpec, file: ParameterFile, inner: _Around) -> str:
+        key = f"{inner.prefix}{step.id}"
+        merged = step._replace(retry=inner.retry, retry_max=inner.retry_max, timeout=inner.timeout)
+        self.steps.append(
+            FlatStep(
+                key, inner.prefix, place, merged, owner, file, inner.config_id, tuple(inner.before), inner.conditions
+            )
+        )
+        return key
+
+
+def _inside(step: StepSpec, around: _Around, before: Sequence[str], *, starts: bool, file: ParameterFile) -> _Around:
+    """Return what holds for a step: what it says itself, else what is said around its workflow."""
+    own = ((around.prefix, step.when),) if step.when else ()
+    says_retry = bool(step.retry) or step.retry_max is not None
+    return _Around(
+        around.prefix,
+        before,
+        file.config_id(step.id) or around.config_id,
+        step.retry if says_retry else around.retry,
+        step.retry_max if says_retry else around.retry_max,
+        around.timeout if step.timeout is None else step.timeout,
+        # Whoever comes later in a nested workflow is skipped with those it begins with.
+        (*(around.conditions if starts else ()), *own),
+        around.trail,
+    )
+
+
+def _in_order(steps: Sequence[StepSpec]) -> Iterator[StepSpec]:
+    from mason.workflows.graph import ordered
+
+    by_id = {step.id: step for step in steps}
+    return (by_id[key] for key in ordered({step.id: step.dependencies for step in steps}))

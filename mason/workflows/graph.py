@@ -1,0 +1,153 @@
+"""The shape of a workflow: what is wrong with it, and an order to run it in. Everything here is linear in its size."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+
+from mason.engines.scheduler.models.dags.retry import Retry
+from mason.util.names import IDENTIFIER_RULE, is_identifier
+from mason.util.nearest import did_you_mean
+from mason.util.yaml_file import Key
+from mason.workflows.condition import parse_condition
+from mason.workflows.workflow_spec import StepSpec
+
+RESERVED = frozenset({"schedule", "schedule_name"})
+"""Words that the file of parameters has beside the ids of steps."""
+
+_MANY = 1_000
+_LONGEST_CYCLE = 20
+Dependencies = Mapping[str, Sequence[str]]
+
+
+def step_problems(steps: Sequence[StepSpec]) -> Iterator[tuple[Key, str]]:
+    """Yield every problem of the steps that needs no operator to be known, each with its key in `workflow.yaml`."""
+    first: dict[str, int] = {}
+    for number, step in enumerate(steps):
+        place: Key = ("dag", number)
+        if not is_identifier(step.id):
+            yield (*place, "id"), f'"{step.id}" cannot be an id: {IDENTIFIER_RULE}'
+        elif step.id in RESERVED:
+            yield (
+                (*place, "id"),
+                f'"{step.id}" cannot be an id: the file of parameters has another use for it',
+            )
+        if first.setdefault(step.id, number) != number:
+            yield (*place, "id"), f'"{step.id}" is the id of the step at dag[{first[step.id]}] as well'
+        yield from (((*place, *key), message) for key, message in _policy_problems(step))
+    yield from _dependency_problems(steps, first)
+
+
+def _policy_problems(step: StepSpec) -> Iterator[tuple[Key, str]]:
+    try:
+        Retry.of(step.retry, step.retry_max)
+    except ValueError as error:
+        yield ("retry",), str(error)
+    if step.when:
+        try:
+            parse_condition(step.when)
+        except ValueError as error:
+            yield ("when",), str(error)
+
+
+def _dependency_problems(steps: Sequence[StepSpec], known: Mapping[str, int]) -> Iterator[tuple[Key, str]]:
+    unknown: set[str] = set()
+    for number, step in enumerate(steps):
+        for index, each in enumerate(step.dependencies):
+            if each not in known:
+                unknown.add(step.id)
+                near = did_you_mean(each, known) if len(known) <= _MANY else ""  # it compares with every one
+                yield ("dag", number, "dependencies", index), f'there is no step "{each}". {near}'.rstrip()
+    dependencies: dict[str, list[str]] = {key: [] for key in known}
+    for step in steps:  # of steps with one id, each counts
+        dependencies[step.id] += [each for each in step.dependencies if each in known]
+    order = ordered(dependencies)
+    left = [key for key in dependencies if key not in set(order)] if len(order) < len(dependencies) else []
+    on_cycles: set[str] = set()
+    for cycle in _cycles(dependencies, left):
+        on_cycles |= set(cycle)
+        yield ("dag", known[cycle[0]], "dependencies"), f"depends on itself: {_path(cycle)}"
+    yield from _never_reached(dependencies, known, left, on_cycles, unknown, order)
+
+
+def _never_reached(
+    dependencies: Dependencies,
+    known: Mapping[str, int],
+    left: Sequence[str],
+    on_cycles: set[str],
+    unknown: set[str],
+    order: Sequence[str],
+) -> Iterator[tuple[Key, str]]:
+    for key in left:
+        if key not in on_cycles:
+            yield ("dag", known[key]), f'"{key}" can never be reached: a step before it depends on itself'
+    lost = set(unknown)
+    for key in order:
+        if key not in lost and not lost.isdisjoint(dependencies[key]):
+            lost.add(key)
+            yield (
+                ("dag", known[key]),
+                f'"{key}" can never be reached: a step before it waits for one that is not there',
+            )
+
+
+def ordered(dependencies: Dependencies) -> list[str]:
+    """Return the keys so that each comes after those it depends on; those on a cycle, or behind one, are left out.
+
+    Where several could be next, the one that was written first is.
+    """
+    waits = {key: len(set(before)) for key, before in dependencies.items()}
+    followers: dict[str, list[str]] = {key: [] for key in dependencies}
+    for key, before in dependencies.items():
+        for each in set(before):
+            followers[each].append(key)
+    ready = deque(key for key, count in waits.items() if count == 0)
+    order = []
+    while ready:
+        key = ready.popleft()
+        order.append(key)
+        for each in followers[key]:
+            waits[each] -= 1
+            if waits[each] == 0:
+                ready.append(each)
+    return order
+
+
+def ancestors_among(wanted: Sequence[str], dependencies: Dependencies, order: Sequence[str]) -> dict[str, int]:
+    """Return for every key which of the wanted ones come before it, as bits in their order.
+
+    Bits, since sets would make a chain of steps cost the square of its length.
+    """
+    bits = {key: 1 << number for number, key in enumerate(dict.fromkeys(wanted))}
+    before: dict[str, int] = {}
+    for key in order:
+        found = 0
+        for each in dependencies[key]:
+            found |= before[each] | bits.get(each, 0)
+        before[key] = found
+    return before
+
+
+def _cycles(dependencies: Dependencies, left: Sequence[str]) -> Iterator[list[str]]:
+    """Yield cycles among the keys that have no place in the order: one for each group that hangs together."""
+    waiting, seen = set(left), set[str]()
+    for start in left:
+        path: dict[str, int] = {}
+        key: str | None = start
+        while key is not None and key not in seen:
+            seen.add(key)
+            path[key] = len(path)
+            key = next((each for each in dependencies[key] if each in waiting), None)
+        if key is not None and key in path:
+            yield list(path)[path[key] :]
+
+
+def _path(cycle: Sequence[str]) -> str:
+    shown = [*cycle, cycle[0]]
+    if len(shown) > _LONGEST_CYCLE:
+        shown = [
+            *shown[: _LONGEST_CYCLE // 2],
+            f"… {len(shown) - _LONGEST_CYCLE} more …",
+            *shown[-_LONGEST_CYCLE // 2 :],
+        ]
+    return " → ".join(shown)

@@ -1,0 +1,140 @@
+"""Decides which steps of an earlier run need not run again: those whose result could not be another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from mason.clients.response import Response
+from mason.engines.scheduler.models.dags.dag import Dag
+from mason.engines.scheduler.models.dags.dag_run import Follow, StepStatus, Verdict
+from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
+from mason.errors import BadInput, Conflict, MasonError, Unprocessable
+from mason.parameters.validated_parameters import validate_parameters
+from mason.state.models import Record, RunStep
+from mason.state.store import StateStore
+from mason.util.nearest import did_you_mean
+from mason.workflows.fingerprint import call_digest, fingerprint
+from mason.workflows.references import Missing, Reference, fill, find_value
+from mason.workflows.runner import Reused
+from mason.workflows.runs import is_alive
+from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a user wants to run again besides what must: everything from a step on, or a step alone."""
+
+    first: str = ""
+    only: str = ""
+
+
+def resume_workflow(
+    workflow: ValidWorkflow, store: StateStore, run: Record, choice: Choice, response: Response
+) -> tuple[ValidWorkflow, Reused]:
+    """Return the workflow as it is to be run, and what is reused; the response says which steps, and why others not.
+
+    Raises:
+        Conflict: the run goes on.
+        BadInput: there is no such step.
+        Unprocessable: a step that should run alone needs one that has not succeeded.
+    """
+    if is_alive(run):
+        raise Conflict(f'The run "{run.id}" goes on in another process.', hint="Wait for it, or stop it.")
+    for key in filter(None, (choice.first, choice.only)):
+        if key not in workflow.dag.by_key:
+            raise BadInput(f'There is no step "{key}".', hint=did_you_mean(key, workflow.dag.by_key))
+    rows = {row.step: row for row in store.list_run_steps(run.id)}
+    judge = _Judge(workflow, rows)
+    reused: dict[str, RunStep] = {}
+    for step in workflow.dag.steps:
+        reason = "it was asked for" if step.key in (choice.first, choice.only) else judge.reason(step, reused)
+        if not reason:
+            reused[step.key] = rows[step.key]
+        elif not choice.only or step.key == choice.only:
+            response.add_info(f"{step.key}: runs again, since {reason}.")
+    if choice.only:
+        workflow, reused = _alone(workflow, choice.only, reused)
+    for key in reused:
+        response.add_info(f"{key}: reused from run {run.id}.")
+    verdicts = {key: _verdicts(row) for key, row in reused.items()}
+    return workflow, Reused(run.id, reused, verdicts)
+
+
+class _Judge:
+    """Says why a step has to run again."""
+
+    def __init__(self, workflow: ValidWorkflow, rows: Mapping[str, RunStep]) -> None:
+        self._workflow = workflow
+        self._rows = rows
+        self._written = {path for row in rows.values() for path in row.document.get("Outputs", ())}
+        self._referred = {target.key for bound in workflow.bound.values() for target in bound.targets.values()}
+
+    def reason(self, step: ValidDagStep, reused: Mapping[str, RunStep]) -> str:
+        """Return the first reason, or nothing; steps before it were judged before."""
+        row = self._rows.get(step.key)
+        again = next((each for each in step.dependencies if each not in reused), None)
+        if row is None:
+            return "it did not run"
+        if row.status != StepStatus.SUCCEEDED:
+            return "it did not succeed"
+        if again:
+            return f'"{again}" before it does'
+        if row.document["Operator"] != step.pinned_operator:
+            return "its operator was changed"
+        if not self._asks_the_same(self._workflow.bound[step.key], row, reused):
+            return "its parameters or its configuration were changed"
+        if self._files_changed(row):
+            return "the files that it reads were changed"
+        if any(not Path(path).exists() for path in row.document.get("Outputs", ())):
+            return "what it wrote is not there any more"
+        if step.key in self._referred and row.document["Response"].get("DataLeftOut"):
+            return "its data were too large to be kept"
+        return ""
+
+    def _asks_the_same(self, bound: BoundStep, row: RunStep, reused: Mapping[str, RunStep]) -> bool:
+        def look_up(reference: Reference) -> Any:
+            target = bound.targets[reference.text]
+            return find_value(reused[target.key].document["Response"], target.words)
+
+        try:
+            spec = bound.operator.spec
+            parameters = bound.parameters or validate_parameters(
+                spec.parameters, (), fill(bound.given, look_up), spec.name
+            )
+        except (MasonError, Missing, KeyError):
+            return False
+        return bool(row.document["Call"] == call_digest(bound.operator.registration.digest, bound.config, parameters))
+
+    def _files_changed(self, row: RunStep) -> bool:
+        # What a step of the run has written itself is told by that step; it may have changed since by plan.
+        inputs: Mapping[str, str] = row.document.get("Inputs", {})
+        return any(known != fingerprint(path) for path, known in inputs.items() if not _is_below(path, self._written))
+
+
+def _alone(
+    workflow: ValidWorkflow, key: str, reused: Mapping[str, RunStep]
+) -> tuple[ValidWorkflow, dict[str, RunStep]]:
+    before: dict[str, None] = {}
+    open_keys = list(workflow.dag.by_key[key].dependencies)
+    while open_keys:
+        each = open_keys.pop()
+        if each not in before:
+            before[each] = None
+            open_keys += workflow.dag.by_key[each].dependencies
+    missing = [each for each in before if each not in reused]
+    if missing:
+        raise Unprocessable(f'"{key}" cannot run alone: "{missing[0]}" before it has to run again.', hint="Use --from.")
+    steps = tuple(step for step in workflow.dag.steps if step.key == key or step.key in before)
+    return replace(workflow, dag=Dag(workflow.dag.name, steps)), {each: reused[each] for each in before}
+
+
+def _verdicts(row: RunStep) -> dict[str, Verdict]:
+    follows: Mapping[str, tuple[str, str]] = row.document.get("Follows", {})
+    return {key: Verdict(Follow(follow), reason) for key, (follow, reason) in follows.items()}
+
+
+def _is_below(path: str, folders: Iterable[str]) -> bool:
+    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)

@@ -1,0 +1,63 @@
+"""Runs a workflow with its scheduler, and keeps the record of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from mason.clients.response import Response
+from mason.engines.scheduler.models.dags.dag_run import StepStatus, Verdict
+from mason.errors import Interrupted, MasonError, StateFailed
+from mason.state.home import open_run_state
+from mason.state.models import RunStep
+from mason.workflows.run_record import RunRecord
+from mason.workflows.step_code import StepCode
+from mason.workflows.step_work import StepWork
+from mason.workflows.valid_workflow import ValidWorkflow
+
+FAILED = 500
+
+
+@dataclass(frozen=True)
+class Reused:
+    """Steps of an earlier run that are not run again."""
+
+    run_id: str = ""
+    steps: Mapping[str, RunStep] = field(default_factory=dict)
+    verdicts: Mapping[str, Mapping[str, Verdict]] = field(default_factory=dict)
+
+    @property
+    def results(self) -> Mapping[str, Mapping[str, Any]]:
+        return {key: step.document["Response"] for key, step in self.steps.items()}
+
+
+def run_workflow(workflow: ValidWorkflow, response: Response, *, limit: int = 0, reused: Reused | None = None) -> None:
+    """Run a workflow; what became of it is in the response and in the record.
+
+    Raises:
+        Interrupted: ctrl-C.
+        MasonError: it could not be run, or not be recorded.
+    """
+    reused = reused or Reused()
+    code = StepCode(workflow)
+    scheduler = workflow.config.scheduler.client_named(workflow.scheduler)
+    record = RunRecord(open_run_state(workflow.definitions.env), workflow, reused.run_id)
+    response.add_info(f"Run {record.run_id} of {workflow.registration.name}.")
+    record.reuse(reused.steps)
+    work = StepWork(workflow, code, record, reused.results)
+    try:
+        statuses, _ = scheduler.run_dag(workflow.dag, work, limit=limit, done=reused.verdicts, response=response)
+    except MasonError as error:
+        ended = StepStatus.CANCELLED if isinstance(error, Interrupted) else StepStatus.FAILED
+        with suppress(StateFailed):  # it may be the very reason; who looks at the run will find it lost
+            response.add_data(record.end(ended, work.statuses, str(error)))
+        raise
+    is_well = all(status.is_well for status in statuses.values())
+    for key, reason in work.reasons.items():
+        response.add_error(f"{key}: {reason}", FAILED)
+    result = record.end(StepStatus.SUCCEEDED if is_well else StepStatus.FAILED, statuses)
+    response.add_data({**result, "Statuses": dict(statuses)})
+    counted = ", ".join(f"{count} {status}" for status, count in result["Steps"].items())
+    response.add_info(f"Run {record.run_id}: {counted}.")

@@ -1,0 +1,77 @@
+"""Runs as anybody can look at them, from any process and at any later time."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+from mason.engines.scheduler.models.dags.dag_run import StepStatus
+from mason.errors import NotFound
+from mason.state.models import Record, RecordKind, RunStep
+from mason.state.store import StateStore
+from mason.util.nearest import did_you_mean
+from mason.util.processes import ProcessId
+
+LOST = "lost"
+
+
+def list_runs(store: StateStore, name: str = "", limit: int = 100) -> list[dict[str, Any]]:
+    """Return the newest runs, of one workflow or of all, without their steps."""
+    found = [_shown(each) for each in store.list_records(RecordKind.RUN, limit=limit)]
+    return [each for each in found if not name or each["Workflow"].partition("@")[0] == name]
+
+
+def show_run(store: StateStore, run_id: str) -> dict[str, Any]:
+    """Return a run with its steps.
+
+    Raises:
+        NotFound: there is no such run, or more than one whose id begins so.
+    """
+    record = find_run(store, run_id)
+    steps = [_shown_step(each, is_alive(record)) for each in store.list_run_steps(record.id)]
+    counts = {key: value for key, value in _shown(record).items() if key != "Steps"}
+    return {**counts, "Steps": steps}
+
+
+def find_run(store: StateStore, run_id: str) -> Record:
+    """Return the run whose id is this, or begins so.
+
+    Raises:
+        NotFound: there is none, or more than one.
+    """
+    exact = store.get_record(RecordKind.RUN, run_id)
+    if exact:
+        return exact
+    runs = store.list_records(RecordKind.RUN, limit=10_000)
+    found = [each for each in runs if run_id and each.id.startswith(run_id)]
+    if len(found) != 1:
+        many = f"There are {len(found)} that begin so." if found else ""
+        hint = many or did_you_mean(run_id, [each.id for each in runs[:100]]) or "`mason workflow --runs` lists them."
+        raise NotFound(f'There is no run "{run_id}".', hint=hint)
+    return found[0]
+
+
+def is_alive(record: Record) -> bool:
+    """Say whether a run goes on: it says so, and its process, where this machine can know of it, is there."""
+    if record.status != StepStatus.RUNNING:
+        return False
+    process = record.document["Process"]
+    if process["Host"] != socket.gethostname():
+        return True
+    return ProcessId(process["Pid"], process["Started"]).alive
+
+
+def _shown(record: Record) -> dict[str, Any]:
+    status = record.status if record.status != StepStatus.RUNNING or is_alive(record) else LOST
+    said = {key: value for key, value in record.document.items() if key != "Process"}
+    return {"RunID": record.id, "Status": status, **said}
+
+
+def _shown_step(step: RunStep, run_is_alive: bool) -> dict[str, Any]:
+    status = step.status if run_is_alive or StepStatus(step.status).is_final else LOST
+    hidden = ("Call", "Inputs", "Outputs", "Follows")
+    return {
+        "Id": step.step,
+        "Status": status,
+        **{key: value for key, value in step.document.items() if key not in hidden},
+    }

@@ -1,0 +1,163 @@
+"""The work of a workflow's steps: operators with parameters from earlier steps, conditions, and what follows what."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Mapping
+from itertools import takewhile
+from typing import Any
+
+from mason.clients.response import LOG, Response
+from mason.engines.scheduler.models.dags.dag_run import Follow, StepEvent, StepStatus, Verdict
+from mason.engines.scheduler.models.dags.executed_dag_step import ExecutedDagStep
+from mason.engines.scheduler.models.dags.failed_dag_step import FailedDagStep
+from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
+from mason.errors import Unprocessable
+from mason.operators.operator_response import OperatorResponse
+from mason.operators.runner import PreparedOperator, respond
+from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
+from mason.state.models import Registration
+from mason.workflows.references import Missing, Reference, fill, find_value
+from mason.workflows.run_record import RunRecord
+from mason.workflows.step_code import StepCode
+from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
+
+
+class StepSays(Response):
+    """The response of a step: what it logs begins with the step, since several may speak at the same time."""
+
+    def __init__(self, key: str, *, silent: bool = False) -> None:
+        super().__init__()
+        self._key = key
+        self._silent = silent
+
+    def _log(self, level: int, message: str) -> None:
+        if not self._silent:
+            LOG.log(level, "%s: %s", self._key, message)
+
+
+class StepWork:
+    """What a scheduler runs when it runs a workflow."""
+
+    def __init__(
+        self, workflow: ValidWorkflow, code: StepCode, record: RunRecord, results: Mapping[str, Mapping[str, Any]]
+    ) -> None:
+        self._workflow = workflow
+        self._code = code
+        self._record = record
+        self._results: dict[str, Mapping[str, Any]] = dict(results)
+        self.reasons: dict[str, str] = {}
+        """Why steps failed."""
+        self.statuses: dict[str, StepStatus] = {}
+
+    def skips(self, step: ValidDagStep) -> str:
+        bound = self._workflow.bound[step.key]
+        for condition in bound.conditions:
+            try:
+                if not condition.holds(lambda reference: self._value(bound, reference)):
+                    return f"when {condition.text}: it does not hold"
+            except (Missing, ValueError) as error:
+                raise Unprocessable(f"when {condition.text}: {error}.") from error
+        return ""
+
+    def run_step(self, step: ValidDagStep) -> ExecutedDagStep:
+        bound = self._workflow.bound[step.key]
+        registration = bound.operator.registration
+
+        def work(response: Response) -> OperatorResponse:
+            response.redactor = bound.config.redactor
+            parameters = bound.parameters or self._late_parameters(bound)
+            response.redactor.learn(parameters.secrets)
+            operator = self._code.operator(registration)
+            prepared = PreparedOperator(
+                self._workflow.definitions.env, bound.config, parameters, registration, operator, response
+            )
+            self._record.begin_work(step, prepared)
+            return prepared.run()
+
+        result = respond(work, StepSays(step.key))
+        if result.response.errors and result.object is not None:
+            result = OperatorResponse(result.response)
+        return ExecutedDagStep(step, result)
+
+    def failed(self, step: ValidDagStep, message: str) -> ExecutedDagStep:
+        response = StepSays(step.key)
+        response.redactor = self._workflow.bound[step.key].config.redactor
+        response.add_error(message)
+        return ExecutedDagStep(step, OperatorResponse(response))
+
+    def follow(self, current: ExecutedDagStep, following: ValidDagStep) -> Verdict:
+        prefix = _common_prefix(current.step.key, following.key)
+        definition = self._code.workflows[prefix]
+        seen = current.step.called(_name_in(prefix, current.step.key))
+        now = current if seen is current.step else ExecutedDagStep(seen, current.operator_response)
+        try:
+            answer: object = definition.step(now, following.called(_name_in(prefix, following.key)))
+        except Exception as error:  # noqa: BLE001 (the author's code: the run has failed, and says where)
+            LOG.error("%s", traceback.format_exc())
+            return Verdict(Follow.STOP, _raised(self._workflow.owners[prefix], error))
+        if isinstance(answer, ValidDagStep):
+            return Verdict(Follow.RUN)
+        if isinstance(answer, FailedDagStep):
+            return Verdict(Follow.FAIL, answer.reason or "The workflow calls it failed.")
+        if isinstance(answer, ExecutedDagStep):
+            return Verdict(Follow.END, f'the branch ended with "{current.step.key}"')
+        name = self._workflow.owners[prefix].name
+        return Verdict(Follow.STOP, f"step of {name} returned {type(answer).__name__}, which is no step.")
+
+    def note(self, event: StepEvent) -> None:
+        result = event.executed.operator_response.to_dict() if event.executed else None
+        if result is not None:
+            self._results[event.step.key] = result
+        self.statuses[event.step.key] = event.status
+        self._record.note(event, result)
+        if event.status is StepStatus.FAILED:
+            self.reasons[event.step.key] = event.reason
+        LOG.log(*_told(event), extra={"step_event": event})
+
+    def keep(self) -> None:
+        self._record.keep()
+
+    def _late_parameters(self, bound: BoundStep) -> ValidatedParameters:
+        def look_up(reference: Reference) -> Any:
+            try:
+                return self._value(bound, reference)
+            except Missing as error:
+                raise Unprocessable(f'"{{{{{reference.text}}}}}" has no value: {error}.') from error
+
+        spec = bound.operator.spec
+        return validate_parameters(spec.parameters, (), fill(bound.given, look_up), spec.name)
+
+    def _value(self, bound: BoundStep, reference: Reference) -> Any:
+        target = bound.targets[reference.text]
+        if target.key not in self._results:
+            raise Missing(f'the step "{target.key}" gave nothing')
+        return find_value(self._results[target.key], target.words)
+
+
+def _common_prefix(first: str, second: str) -> str:
+    """Return the prefix of the workflow that has the way from one step to the other in it."""
+    if "." not in first or "." not in second:
+        return ""
+    pairs = zip(first.split(".")[:-1], second.split(".")[:-1], strict=False)
+    return "".join(f"{one}." for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _name_in(prefix: str, key: str) -> str:
+    """Return what a workflow calls a step: of one inside a nested workflow, it knows the step that nests it."""
+    return key.removeprefix(prefix).partition(".")[0]
+
+
+def _told(event: StepEvent) -> tuple[int, str, Any, Any]:
+    if event.status is StepStatus.RETRYING:
+        said = f"attempt {event.attempt} failed, the next is in {event.wait:.1f} s: {event.reason}"
+        return logging.WARNING, "%s: %s", event.step.key, said
+    said_before = event.executed is not None and event.reason in event.executed.errors
+    detail = event.step.operator if event.status is StepStatus.RUNNING else "" if said_before else event.reason
+    return logging.INFO, "%s: %s", event.step.key, f"{event.status}{f' ({detail})' if detail else ''}"
+
+
+def _raised(owner: Registration, error: Exception) -> str:
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"step of {owner.name} raised {type(error).__name__}: {error} ({place.filename}:{place.lineno})"

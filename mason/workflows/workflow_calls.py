@@ -1,0 +1,100 @@
+"""What the front doors ask for: a workflow planned, run, resumed or drawn. Whatever goes wrong is in the response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from mason.clients.response import Response
+from mason.operators.operator_response import OperatorResponse
+from mason.operators.runner import respond
+from mason.state.home import read_state
+from mason.util.environment import MasonEnvironment
+from mason.workflows.definitions import Definitions
+from mason.workflows.parameter_file import read_parameters
+from mason.workflows.valid_workflow import ValidWorkflow
+from mason.workflows.validation import validate_workflow
+
+
+@dataclass(frozen=True)
+class WorkflowCall:
+    """A workflow with what a user gives for it."""
+
+    name: str
+    digest: str = ""
+    parameter_file: Path | None = None
+    config_id: str = ""
+
+
+def find_workflow(env: MasonEnvironment, call: WorkflowCall) -> ValidWorkflow:
+    """Return the workflow, checked as a whole.
+
+    Raises:
+        MasonError: it is not there, or something about it is wrong.
+    """
+    definitions = Definitions(env, read_state(env))
+    registration = definitions.workflow(call.name, call.digest)
+    return validate_workflow(definitions, registration, read_parameters(call.parameter_file), call.config_id)
+
+
+def plan(env: MasonEnvironment, call: WorkflowCall, *, save: Path | None = None) -> OperatorResponse:
+    """Do a dry run, and save the plan if nothing is wrong with it."""
+    from mason.workflows.plan import plan_workflow
+
+    def work(response: Response) -> None:
+        workflow = find_workflow(env, call)
+        plan_workflow(workflow, response)
+        if save and not response.errors:
+            from mason.workflows.plan_file import save_plan
+
+            save_plan(workflow, save)
+            response.add_info(f"Saved the plan: {save}")
+
+    return _responded(work)
+
+
+def run(
+    env: MasonEnvironment, call: WorkflowCall, *, limit: int = 0, from_plan: Path | None = None
+) -> OperatorResponse:
+    """Run a workflow; from a saved plan, only if everything is as it was then."""
+    from mason.workflows.runner import run_workflow
+
+    def work(response: Response) -> None:
+        workflow = find_workflow(env, call)
+        if from_plan:
+            from mason.workflows.plan_file import check_plan
+
+            check_plan(workflow, from_plan)
+        run_workflow(workflow, response, limit=limit)
+
+    return _responded(work)
+
+
+def resume(
+    env: MasonEnvironment, run_id: str, call: WorkflowCall, *, first: str = "", only: str = "", limit: int = 0
+) -> OperatorResponse:
+    """Run again what has to be of an earlier run; what the call does not say is as it was then."""
+    from mason.workflows.resume import Choice, resume_workflow
+    from mason.workflows.runner import run_workflow
+    from mason.workflows.runs import find_run
+
+    def work(response: Response) -> None:
+        store = read_state(env)
+        record = find_run(store, run_id)
+        then = record.document
+        file = call.parameter_file or (Path(then["ParameterFile"]) if then["ParameterFile"] else None)
+        name = call.name or str(then["Workflow"]).partition("@")[0]
+        again = WorkflowCall(name, call.digest, file, call.config_id or then["Configuration"])
+        workflow, reused = resume_workflow(find_workflow(env, again), store, record, Choice(first, only), response)
+        run_workflow(workflow, response, limit=limit, reused=reused)
+
+    return _responded(work)
+
+
+def _responded(work: Callable[[Response], None]) -> OperatorResponse:
+    def answer(response: Response) -> OperatorResponse:
+        work(response)
+        return OperatorResponse(response)
+
+    return respond(answer)

@@ -1,0 +1,117 @@
+"""Kills runs of a workflow at random moments and resumes them: `scripts/kill_workflows.py --kills 50`.
+
+Every step appends its name to a file. After the resume none may be missing, and none that was recorded as succeeded may
+be there twice; the one that was running when the kill came may be, since its work was not recorded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+STEPS = 40
+_PROJECT = Path(__file__).parent.parent
+_OPERATOR = """\
+import time
+
+from mason.operators.operator_definition import OperatorDefinition
+from mason.operators.operator_response import OperatorResponse
+
+
+class DemoSay(OperatorDefinition):
+    def run(self, env, config, parameters, resp):
+        time.sleep(0.02)
+        with open("trace", "a") as trace:
+            trace.write(parameters.get_required("text") + "\\n")
+        return OperatorResponse(resp)
+"""
+
+
+def main(points: int, seed: int) -> int:
+    chance = random.Random(seed)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        _define(folder)
+        _mason(folder, "register", "defs")
+        whole = _seconds(folder)
+        for number in range(points):
+            _try_once(folder, chance.uniform(0, whole))
+            sys.stdout.write(f"{number + 1} of {points}\n")
+    return 0
+
+
+def _define(folder: Path) -> None:
+    operator = folder / "defs" / "say"
+    operator.mkdir(parents=True)
+    yaml = "type: operator\nnamespace: demo\ncommand: say\nparameters:\n  required: [text]\n"
+    (operator / "operator.yaml").write_text(yaml)
+    (operator / "__init__.py").write_text(_OPERATOR)
+    # A ladder of diamonds: each third step waits for the two before it.
+    steps, given = [], []
+    for number in range(STEPS):
+        start = number - number % 3
+        before = [] if number == 0 else [number - 1, number - 2] if number % 3 == 0 else [start]
+        names = ", ".join(f"s{each}" for each in before)
+        steps.append(f"  - {{id: s{number}, type: operator, namespace: demo, command: say, dependencies: [{names}]}}\n")
+        given.append(f"s{number}:\n  parameters: {{text: s{number}}}\n")
+    workflow = folder / "defs" / "flow"
+    workflow.mkdir()
+    (workflow / "workflow.yaml").write_text(
+        f"type: workflow\nnamespace: demo\ncommand: flow\ndag:\n{''.join(steps)}supported_schedulers: [local]\n"
+    )
+    (folder / "p.yaml").write_text("".join(given))
+
+
+def _seconds(folder: Path) -> float:
+    began = time.monotonic()
+    _mason(folder, "workflow", "demo", "flow", "-f", "p.yaml", "-r")
+    return time.monotonic() - began
+
+
+def _try_once(folder: Path, seconds: float) -> None:
+    trace = folder / "trace"
+    trace.unlink(missing_ok=True)
+    known = {each["RunID"] for each in json.loads(_mason(folder, "workflow", "--runs", "--json"))}
+    process = _start(folder, "workflow", "demo", "flow", "-f", "p.yaml", "-r")
+    time.sleep(seconds)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    new = [each for each in json.loads(_mason(folder, "workflow", "--runs", "--json")) if each["RunID"] not in known]
+    if not new:
+        assert not trace.exists(), "a step ran in a run that was not recorded"
+        return
+    shown = json.loads(_mason(folder, "workflow", "--show", new[0]["RunID"], "--json"))
+    recorded = [each["Id"] for each in shown["Steps"] if each["Status"] == "succeeded"]
+    _mason(folder, "workflow", "--resume", new[0]["RunID"])
+    done = trace.read_text().splitlines()
+    assert set(done) == {f"s{number}" for number in range(STEPS)}, "a step was missed"
+    assert all(done.count(key) == 1 for key in recorded), "a step that was recorded ran twice"
+
+
+def _start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    variables = {**os.environ, "MASON_HOME": str(folder / "home"), "PYTHONPATH": str(_PROJECT), "MASON_CONFIG": ""}
+    command = [sys.executable, "-m", "mason", *arguments]
+    return subprocess.Popen(command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def _mason(folder: Path, *arguments: str) -> str:
+    process = _start(folder, *arguments)
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr.decode()
+    return stdout.decode()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    sys.exit(main(given.kills, given.seed))

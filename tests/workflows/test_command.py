@@ -1,0 +1,301 @@
+"""`mason workflow` as a user has it: the dry run, runs, ctrl-C, kill -9, a locked state."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import operator_with, registered, strict_json, tree
+from tests.conftest import Mason, write
+from tests.workflows.conftest import NOOP_PARAMETERS, step, workflow_yaml
+
+
+def flow(mason: Mason, *steps: str, **operators: str) -> Mason:
+    """Register a workflow, and operators by their bodies."""
+    for command, body in {"noop": "pass", **operators}.items():
+        operator_with(mason.folder / "defs", "demo", command, parameters=NOOP_PARAMETERS, body=body)
+    write(mason.folder / "defs" / "flow", {"workflow.yaml": workflow_yaml(steps)})
+    return registered(mason, mason.folder / "defs")
+
+
+def trace(mason: Mason, line: str) -> str:
+    return f"with open({str(mason.folder / 'trace')!r}, 'a') as trace: trace.write({line} + '\\n')"
+
+
+def wait_for(file: Path, process: subprocess.Popen[str]) -> None:
+    end = time.monotonic() + 60
+    while not file.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+class TestDryRun:
+    def test_it_is_the_default_and_says_so_in_the_words_of_the_seeds(self, mason: Mason) -> None:
+        flow(mason, step("step_1"), step("step_2", "step_1"))
+
+        result = mason("workflow", "demo", "flow")
+
+        assert result.exit_code == 0
+        info = strict_json(result)["Info"]
+        assert info[0] == (
+            "Performing Dry Run for Workflow.  To Deploy workflow use --deploy -d flag.  "
+            "To run now use the --run -r flag"
+        )
+        assert info[2:4] == ["Valid Workflow DAG Definition:", "-" * 80]
+        assert info[4] == "* step_1  demo:noop\n* step_2  demo:noop"
+        assert "| Workflow Response  |" in result.stderr
+
+    def test_it_writes_nothing(self, mason: Mason) -> None:
+        flow(mason, step("a", command="say"), step("b", "a", command="say"), say=trace(mason, "'ran'"))
+        mason("workflow", "demo", "flow")  # whatever SQLite keeps beside its file is there now
+        before = tree(mason.folder.parent)
+
+        assert mason("workflow", "demo", "flow").exit_code == 0
+
+        assert tree(mason.folder.parent) == before
+
+    def test_it_plans_each_step_as_far_as_its_inputs_exist(self, mason: Mason) -> None:
+        mason.register_examples()
+        write(mason.folder, {"shop/orders/1.csv": "id\n1\n"})
+        merge = "  - id: {}\n    type: operator\n    namespace: table\n    command: {}\n"
+        steps = [merge.format("merge", "merge"), merge.format("dedupe", "dedupe") + "    dependencies: [merge]\n"]
+        write(mason.folder / "defs" / "flow", {"workflow.yaml": workflow_yaml(steps)})
+        registered(mason, mason.folder / "defs")
+        write(
+            mason.folder,
+            {
+                "p.yaml": "merge:\n  parameters: {input_path: shop/orders, output_path: out}\n"
+                "dedupe:\n  parameters: {path: out}\n"
+            },
+        )
+
+        result = mason("workflow", "demo", "flow", "-f", "p.yaml")
+
+        assert result.exit_code == 0, result.stdout
+        planned = strict_json(result)["Data"][0]["Steps"]
+        assert planned[0]["Plan"][1]["JobType"] == "merge"
+        assert "its inputs are not there yet" in planned[1]["Waits"]
+
+    def test_a_first_step_that_could_not_run_is_an_error(self, mason: Mason) -> None:
+        mason.register_examples()
+        steps = ["  - id: merge\n    type: operator\n    namespace: table\n    command: merge\n"]
+        write(mason.folder / "defs" / "flow", {"workflow.yaml": workflow_yaml(steps)})
+        registered(mason, mason.folder / "defs")
+        write(mason.folder, {"p.yaml": "merge:\n  parameters: {input_path: nowhere, output_path: out}\n"})
+
+        result = mason("workflow", "demo", "flow", "-f", "p.yaml")
+
+        assert result.exit_code == 1
+        (error,) = strict_json(result)["Errors"]
+        assert error.startswith("merge: ")
+        assert "nowhere" in error
+
+    def test_every_problem_is_in_the_response(self, mason: Mason) -> None:
+        flow(mason, step("a"), step("b", command="nop"))
+        write(mason.folder, {"p.yaml": "a:\n  parameters: {txt: 1}\n"})
+
+        result = mason("workflow", "demo", "flow", "-f", "p.yaml")
+
+        assert result.exit_code == 1
+        assert len(strict_json(result)["Errors"]) == 2
+        assert "p.yaml:2: a.parameters.txt" in strict_json(result)["Errors"][1]
+
+    def test_an_unknown_workflow_names_the_nearest(self, mason: Mason) -> None:
+        flow(mason, step("a"))
+
+        result = mason("workflow", "demo", "flwo")
+
+        assert result.exit_code == 1
+        assert strict_json(result)["Errors"] == ['Workflow "demo:flwo" not found. Did you mean "demo:flow"?']
+
+
+class TestPictures:
+    def test_a_diamond_in_every_form(self, mason: Mason) -> None:
+        flow(mason, step("a"), step("b", "a"), step("c", "a"), step("d", "b", "c"))
+
+        assert mason("workflow", "demo", "flow", "--draw", "text").stdout.splitlines() == [
+            "* a  demo:noop",
+            "├─╮",
+            "* │ b  demo:noop",
+            "│ * c  demo:noop",
+            "├─╯",
+            "* d  demo:noop",
+        ]
+        mermaid = mason("workflow", "demo:flow", "--draw", "mermaid").stdout
+        assert mermaid.startswith('flowchart TD\n  s0["a<br/>demo:noop"]')
+        assert mermaid.endswith("  s0 --> s1\n  s0 --> s2\n  s1 --> s3\n  s2 --> s3\n")
+        drawn = json.loads(mason("workflow", "demo", "flow", "--draw", "json").stdout)
+        assert [each["Dependencies"] for each in drawn["Steps"]] == [[], ["a"], ["a"], ["b", "c"]]
+
+    def test_what_is_too_wide_for_a_terminal_is_a_list(self, mason: Mason) -> None:
+        keys = [f"s{number}" for number in range(30)]
+        flow(mason, step("a"), *[step(key, "a") for key in keys], step("z", *keys))
+
+        lines = mason("workflow", "demo", "flow", "--draw", "text").stdout.splitlines()
+
+        assert lines[1] == "* s0  demo:noop  after a"
+        assert lines[-1] == "* z  demo:noop  after s0, s1, s2, s3, s4 and 25 more"
+
+
+class TestRun:
+    def test_a_run_is_shown_afterwards(self, mason: Mason) -> None:
+        flow(mason, step("a"), step("b", "a", command="fail"), fail="raise RuntimeError('broken')")
+
+        result = mason("workflow", "demo", "flow", "-r")
+
+        assert result.exit_code == 1
+        ran = strict_json(result)
+        assert ran["Errors"] == ["b: This should not have happened: RuntimeError: broken"]
+        run = ran["Data"][0]
+        assert run["Steps"] == {"succeeded": 1, "failed": 1}
+        listed = mason("workflow", "--runs").stdout.splitlines()
+        assert listed[2].split()[:3] == [run["RunID"], "failed", "demo:flow"]
+        assert json.loads(mason("workflow", "--runs", "--json").stdout)[0]["RunID"] == run["RunID"]
+        shown = mason("workflow", "--show", run["RunID"][:6]).stdout
+        assert re.search(r"^b +failed +demo:noop|^b +failed +demo:fail", shown, re.MULTILINE)
+        assert json.loads(mason("workflow", "--show", run["RunID"], "--json").stdout)["Status"] == "failed"
+
+    def test_what_an_operator_prints_does_not_get_into_the_response(self, mason: Mason) -> None:
+        flow(mason, step("a", command="loud"), loud="print('loud')")
+
+        result = mason("workflow", "demo", "flow", "--run")
+
+        assert strict_json(result)["Errors"] == []
+        assert "loud" in result.stderr
+
+    def test_no_runs_says_how_to_make_one(self, mason: Mason) -> None:
+        assert mason("workflow", "--runs").stdout == "No Runs.  Run a workflow with -r\n"
+
+    def test_an_unknown_run_says_where_to_look(self, mason: Mason) -> None:
+        result = mason("workflow", "--show", "nope")
+
+        assert result.exit_code == 1
+        assert '"nope"' in result.stderr
+
+    @pytest.mark.parametrize(
+        "flags", [["--from", "a"], ["--only", "a"], ["--from-plan", "p"], ["-r", "--save", "p"], ["--parallel", "0"]]
+    )
+    def test_flags_that_do_not_go_together_are_a_usage_error(self, mason: Mason, flags: list[str]) -> None:
+        assert mason("workflow", "demo", "flow", *flags).exit_code == 2
+
+    def test_a_run_from_a_saved_plan(self, mason: Mason) -> None:
+        flow(mason, step("a"))
+
+        assert mason("workflow", "demo", "flow", "--save", "plan.json").exit_code == 0
+        assert mason("workflow", "demo", "flow", "-r", "--from-plan", "plan.json").exit_code == 0
+        flow_again = mason.folder / "defs" / "flow" / "workflow.yaml"
+        flow_again.write_text(workflow_yaml([step("a"), step("b")]))
+        assert mason("register", "-f", "defs").exit_code == 0
+        refused = mason("workflow", "demo", "flow", "-r", "--from-plan", "plan.json")
+
+        assert refused.exit_code == 1
+        assert 'plan.json: the step "b" is new' in strict_json(refused)["Errors"]
+
+    def test_deploying_is_refused_with_what_can_be_done(self, mason: Mason) -> None:
+        flow(mason, step("a"))
+
+        result = mason("workflow", "demo", "flow", "-d")
+
+        assert result.exit_code == 1
+        assert "cannot deploy them yet" in result.stderr
+
+    def test_ctrl_c_stops_the_run_and_says_so(self, mason: Mason) -> None:
+        begun = mason.folder / "begun"
+        body = (
+            f"open({str(begun)!r}, 'w').close()\nfor _ in range(6000): time.sleep(0.01)\n{trace(mason, repr('late'))}"
+        )
+        flow(mason, step("a", command="slow"), step("b", "a"), slow=body)
+        process = mason.start("workflow", "demo", "flow", "-r")
+        wait_for(begun, process)
+
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+
+        assert process.returncode == 130, stderr
+        assert "Traceback" not in stderr
+        ran = json.loads(stdout)
+        assert ran["Errors"] == ["Interrupted: the run was stopped."]
+        shown = json.loads(mason("workflow", "--show", ran["Data"][0]["RunID"], "--json").stdout)
+        assert shown["Status"] == "cancelled"
+        assert [each["Status"] for each in shown["Steps"]] == ["cancelled"]
+        assert not (mason.folder / "trace").exists()
+
+    def test_a_run_that_goes_on_cannot_be_resumed(self, mason: Mason) -> None:
+        begun, end = mason.folder / "begun", mason.folder / "end"
+        body = f"open({str(begun)!r}, 'w').close()\nwhile not os.path.exists({str(end)!r}): time.sleep(0.01)"
+        flow(mason, step("a", command="slow"), slow=body)
+        process = mason.start("workflow", "demo", "flow", "-r")
+        wait_for(begun, process)
+        run_id = json.loads(mason("workflow", "--runs", "--json").stdout)[0]["RunID"]
+
+        result = mason("workflow", "--resume", run_id)
+
+        end.touch()
+        process.communicate(timeout=60)
+        assert result.exit_code == 1
+        assert strict_json(result)["Errors"] == [
+            f'The run "{run_id}" goes on in another process. Wait for it, or stop it.'
+        ]
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_a_run_that_is_killed_is_resumed_and_nothing_is_missed_or_done_twice(self, mason: Mason, seed: int) -> None:
+        body = "time.sleep(0.02)\n" + trace(mason, "parameters.get_optional('text')")
+        keys = [f"s{number}" for number in range(30)]
+        steps = [step(key, *keys[max(0, at - 1) : at], command="say") for at, key in enumerate(keys)]
+        flow(mason, *steps, say=body)
+        write(mason.folder, {"p.yaml": "".join(f"{key}:\n  parameters: {{text: {key}}}\n" for key in keys)})
+        process = mason.start("workflow", "demo", "flow", "-f", "p.yaml", "-r")
+        wait_for(mason.folder / "trace", process)
+        time.sleep(random.Random(seed).uniform(0, 0.5))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        (run,) = json.loads(mason("workflow", "--runs", "--json").stdout)
+        assert run["Status"] in ("lost", "succeeded")
+        shown = json.loads(mason("workflow", "--show", run["RunID"], "--json").stdout)
+        committed = [each["Id"] for each in shown["Steps"] if each["Status"] == "succeeded"]
+
+        result = mason("workflow", "--resume", run["RunID"])
+
+        assert result.exit_code == 0, result.stdout
+        done = (mason.folder / "trace").read_text().splitlines()
+        assert set(done) == set(keys)
+        assert all(done.count(key) == 1 for key in committed)
+        assert len(done) <= len(keys) + 1  # the step that was killed may have done its work and not been recorded
+
+    def test_a_state_that_another_process_locks_for_a_while_is_waited_for(self, mason: Mason) -> None:
+        begun = mason.folder / "begun"
+        body = f"open({str(begun)!r}, 'w').close()\ntime.sleep(0.5)"
+        flow(mason, step("a", command="slow"), step("b", "a"), slow=body)
+        process = mason.start("workflow", "demo", "flow", "-r")
+        wait_for(begun, process)
+        lock = sqlite3.connect(mason.home / "state.db", isolation_level=None)
+        lock.execute("BEGIN IMMEDIATE")
+        time.sleep(1.5)  # the step ends while the state is locked
+        lock.execute("ROLLBACK")
+        lock.close()
+
+        stdout, _ = process.communicate(timeout=60)
+
+        assert process.returncode == 0
+        assert json.loads(stdout)["Data"][0]["Steps"] == {"succeeded": 2}
+
+    def test_a_home_that_cannot_be_written_refuses_the_run_before_anything_runs(self, mason: Mason) -> None:
+        flow(mason, step("a", command="say"), say=trace(mason, "'ran'"))
+        lock = sqlite3.connect(mason.home / "state.db", isolation_level=None)
+        lock.execute("PRAGMA user_version = 99")
+        lock.close()
+
+        result = mason("workflow", "demo", "flow", "-r")
+
+        assert result.exit_code == 1
+        assert "was made by a newer Mason" in result.stdout
+        assert not (mason.folder / "trace").exists()

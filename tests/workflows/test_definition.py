@@ -1,0 +1,113 @@
+"""`workflow.yaml`: what is refused when it is registered, with file and line."""
+
+from __future__ import annotations
+
+import time
+
+from mason.workflows.picture import draw
+from mason.workflows.validation import validate_workflow
+from tests.workflows.conftest import Flows, step
+
+
+def test_a_diamond_is_not_a_cycle(flows: Flows) -> None:
+    flows.workflow(step("a"), step("b", "a"), step("c", "a"), step("d", "b", "c"))
+
+    assert flows.registration_problems() == []
+
+
+def test_a_cycle_is_named_as_a_path(flows: Flows) -> None:
+    flows.workflow(step("a", "c"), step("b", "a"), step("c", "b"))
+
+    assert flows.registration_problems() == ["10: dag[0].dependencies: depends on itself: a → c → b → a"]
+
+
+def test_a_step_that_depends_on_itself_is_a_cycle(flows: Flows) -> None:
+    flows.workflow(step("a", "a"))
+
+    assert flows.registration_problems() == ["10: dag[0].dependencies: depends on itself: a → a"]
+
+
+def test_two_cycles_are_both_named(flows: Flows) -> None:
+    flows.workflow(step("a", "b"), step("b", "a"), step("c", "d"), step("d", "c"))
+
+    problems = flows.registration_problems()
+
+    assert [problem.rpartition(": ")[2] for problem in problems] == ["a → b → a", "c → d → c"]
+
+
+def test_a_step_behind_a_cycle_can_never_be_reached(flows: Flows) -> None:
+    flows.workflow(step("a", "b"), step("b", "a"), step("late", "b"))
+
+    assert (
+        '16: dag[2]: "late" can never be reached: a step before it depends on itself' in flows.registration_problems()
+    )
+
+
+def test_an_unknown_dependency_is_named_with_the_nearest_and_what_waits_for_it(flows: Flows) -> None:
+    flows.workflow(step("first"), step("second", "frist"), step("third", "second"))
+
+    assert flows.registration_problems() == [
+        '14: dag[1].dependencies[0]: there is no step "frist". Did you mean "first"?',
+        '15: dag[2]: "third" can never be reached: a step before it waits for one that is not there',
+    ]
+
+
+def test_an_id_given_twice_is_refused_with_both_places(flows: Flows) -> None:
+    flows.workflow(step("a"), step("a"))
+
+    assert flows.registration_problems() == ['10: dag[1].id: "a" is the id of the step at dag[0] as well']
+
+
+def test_an_id_that_could_not_be_referred_to_is_refused(flows: Flows) -> None:
+    flows.workflow(step("a.b"), step("schedule"))
+
+    assert [problem.partition(": the")[0].partition(": letters")[0] for problem in flows.registration_problems()] == [
+        '6: dag[0].id: "a.b" cannot be an id',
+        '10: dag[1].id: "schedule" cannot be an id',
+    ]
+
+
+def test_a_retry_that_is_none_says_what_one_looks_like(flows: Flows) -> None:
+    flows.workflow(step("a", retry="often"))
+
+    assert flows.registration_problems() == [
+        '10: dag[0].retry: "often" must be "exponential(SECONDS)" or "constant(SECONDS)", as in "exponential(5)"'
+    ]
+
+
+def test_a_condition_that_does_more_than_compare_is_refused(flows: Flows) -> None:
+    flows.workflow(step("a"), step("b", "a", when='"__import__(1) = 1"'))
+
+    (problem,) = flows.registration_problems()
+
+    assert problem.startswith('15: dag[1].when: "__IMPORT__(1)" does more than compare')
+
+
+def test_a_step_method_that_takes_something_else_is_refused(flows: Flows) -> None:
+    code = (
+        "from mason.workflows.workflow_definition import WorkflowDefinition\n\n\nclass DemoFlow(WorkflowDefinition):\n"
+        "    def step(self, current):\n        return current\n"
+    )
+    flows.workflow(step("a"), code=code)
+
+    (problem,) = flows.registration_problems()
+
+    assert problem.endswith("__init__.py:4: DemoFlow: its method step must take (self, current, next)")
+
+
+def test_every_problem_of_a_workflow_is_in_one_report(flows: Flows) -> None:
+    flows.workflow(step("a", "c"), step("a", retry="x"), step("c", "a", "nowhere"))
+
+    assert len(flows.registration_problems()) == 4
+
+
+def test_a_workflow_of_10_000_steps_is_written_out_and_no_bomb(flows: Flows) -> None:
+    flows.workflow(*[step(f"s{number}", *([f"s{number - 1}"] if number else [])) for number in range(10_000)])
+
+    assert flows.registration_problems() == []
+    valid = flows.valid()
+    began = time.process_time()
+    again = validate_workflow(valid.definitions, valid.registration, valid.file)
+    picture = draw(again.dag)
+    assert time.process_time() - began < 5  # about half a second on an idle core; the square of it would be minutes
+    assert len(again.dag.steps) == len(picture) == 10_000

@@ -1,0 +1,115 @@
+"""The workflows that come with Mason do what they say, on this machine and without Spark."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import configured, strict_json
+from tests.conftest import EXAMPLES, Mason, Result
+
+HERE = (
+    "id: examples\nmetastore_engine: local\nstorage_engine: local\nscheduler_engine: local\nexecution_engine: local\n"
+)
+
+
+@pytest.fixture
+def examples(mason: Mason) -> Mason:
+    shutil.copytree(EXAMPLES / "data" / "suppliers", mason.folder / "suppliers")
+    configured(mason.register_examples(), HERE)
+    result = mason("register", "mason/examples/workflows")
+    assert result.exit_code == 0, result.stderr
+    return mason
+
+
+def run(mason: Mason, command: str, file: str | Path, *flags: str) -> Result:
+    return mason("workflow", "table", command, "-f", str(file), *(flags or ["-r"]))
+
+
+def statuses(result: Result) -> dict[str, str]:
+    found: dict[str, str] = strict_json(result)["Data"][0]["Statuses"]
+    return found
+
+
+def test_infer(examples: Mason) -> None:
+    result = run(examples, "infer", "mason/examples/parameters/workflow_table_infer.yaml")
+
+    assert statuses(result) == {"step_1": "succeeded"}
+
+
+def test_validated_infer_keeps_a_table_that_works(examples: Mason) -> None:
+    result = run(examples, "validated_infer", "mason/examples/parameters/validated_infer.yaml")
+
+    assert result.exit_code == 0, result.stdout
+    assert statuses(result) == {f"step_{number}": "succeeded" for number in range(1, 5)} | {"step_5": "skipped"}
+    tables = examples("operator", "table", "list", "-p", "database_name:suppliers")
+    assert "acme_articles" in tables.stdout
+
+
+def test_validated_infer_cleans_up_after_a_query_that_fails_and_has_failed(examples: Mason) -> None:
+    given = (EXAMPLES / "parameters" / "validated_infer.yaml").read_text()
+    (examples.folder / "p.yaml").write_text(given.replace("select sku, price", "select nothing"))
+
+    result = run(examples, "validated_infer", "p.yaml")
+
+    assert result.exit_code == 1
+    assert statuses(result) == {
+        "step_1": "succeeded",
+        "step_2": "succeeded",
+        "step_3": "failed",
+        "step_4": "failed",
+        "step_5": "succeeded",
+    }
+    tables = examples("operator", "table", "list", "-p", "database_name:suppliers")
+    assert "acme_articles" not in tables.stdout
+
+
+def test_export(examples: Mason) -> None:
+    result = run(examples, "export", "mason/examples/parameters/workflow_table_export.yaml")
+
+    assert result.exit_code == 0, result.stdout
+    (file,) = (examples.folder / "exported" / "csv").glob("*.csv")
+    assert file.read_text().startswith("sku,price\n")
+
+
+class TestDaily:
+    FILE = "mason/examples/parameters/workflow_table_daily.yaml"
+
+    def test_the_dry_run_writes_nothing_and_shows_what_the_first_step_would_do(self, examples: Mason) -> None:
+        result = examples("workflow", "table", "daily", "-f", self.FILE)
+
+        assert result.exit_code == 0, result.stdout
+        steps = {each["Id"]: each for each in strict_json(result)["Data"][0]["Steps"]}
+        assert "Plan" in steps["merge"]
+        assert all("Waits" in steps[key] for key in ("dedupe", "summarize", "csv", "report"))
+        assert sorted(path.name for path in examples.folder.iterdir() if path.name != "configs") == ["suppliers"]
+
+    def test_it_runs_and_a_resume_after_new_data_runs_it_again_and_else_nothing(self, examples: Mason) -> None:
+        first = run(examples, "daily", self.FILE)
+        assert first.exit_code == 0, first.stdout
+        run_id = strict_json(first)["Data"][0]["RunID"]
+
+        unchanged = examples("workflow", "--resume", run_id)
+        (examples.folder / "suppliers" / "acme" / "2026-03.csv").write_text("sku,name,price\n00599,rasp,9.00\n")
+        changed = examples("workflow", "--resume", run_id)
+
+        shown = json.loads(examples("workflow", "--show", strict_json(unchanged)["Data"][0]["RunID"], "--json").stdout)
+        assert all("ReusedFrom" in each for each in shown["Steps"])
+        assert set(statuses(changed).values()) == {"succeeded"}
+        assert "merge: runs again, since the files that it reads were changed." in strict_json(changed)["Info"]
+        (file,) = (examples.folder / "daily" / "csv").glob("*.csv")
+        assert "00599" in file.read_text()
+
+    def test_a_resume_makes_anew_what_was_deleted(self, examples: Mason) -> None:
+        run_id = strict_json(run(examples, "daily", self.FILE))["Data"][0]["RunID"]
+        shutil.rmtree(examples.folder / "daily" / "summary")
+
+        again = examples("workflow", "--resume", run_id)
+
+        info = strict_json(again)["Info"]
+        assert "summarize: runs again, since what it wrote is not there any more." in info
+        assert f"csv: reused from run {run_id}." in info
+        assert (examples.folder / "daily" / "summary").exists()

@@ -1,0 +1,183 @@
+"""`--resume`: what failed runs again, and what depends on it; what succeeded and is unchanged does not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.workflows.conftest import Runs, step
+
+PATHS = "  optional:\n    - text\n    - name: input_path\n      type: path\n"
+
+
+def breakable(runs: Runs, command: str = "say") -> Path:
+    """Add an operator that writes its text into the trace, and fails as long as a file is there; return the file."""
+    file = runs.flows.folder / "broken"
+    runs.flows.operator(command, f"{runs.tracing()}\nif os.path.exists({str(file)!r}): raise RuntimeError('broken')")
+    return file
+
+
+def texts(*keys: str) -> str:
+    return "".join(f"{key}:\n  parameters:\n    text: {key}\n" for key in keys)
+
+
+def test_what_failed_and_what_depends_on_it_runs_again(runs: Runs) -> None:
+    runs.flows.operator("fine", runs.tracing())
+    broken = breakable(runs)
+    runs.flows.workflow(
+        step("a", command="fine"), step("b", "a", command="say"), step("c", "b", command="fine"),
+        step("d", "a", command="fine"),
+    )  # fmt: skip
+    broken.touch()
+    first = runs.run(texts(*"abcd"))
+    assert first.statuses == {"a": "succeeded", "b": "failed", "c": "blocked", "d": "succeeded"}
+    broken.unlink()
+    before = len(runs.trace)
+
+    second = runs.resume(first.run_id)
+
+    assert second.said.response.errors == ()
+    assert runs.trace[before:] == ["b", "c"]
+    assert set(second.statuses.values()) == {"succeeded"}
+    assert second.run["ResumedFrom"] == first.run_id
+    assert second.step("a")["ReusedFrom"] == first.run_id
+    assert f"a: reused from run {first.run_id}." in second.said.response.info
+    assert "b: runs again, since it did not succeed." in second.said.response.info
+
+
+def test_a_run_that_succeeded_is_reused_whole(runs: Runs) -> None:
+    runs.flows.operator("fine", runs.tracing()).workflow(step("a", command="fine"), step("b", "a", command="fine"))
+    first = runs.run()
+
+    second = runs.resume(first.run_id)
+
+    assert len(runs.trace) == 2
+    assert second.statuses == {"a": "succeeded", "b": "succeeded"}
+    assert second.run["Status"] == "succeeded"
+
+
+def test_what_a_reused_step_gave_is_still_there(runs: Runs) -> None:
+    runs.flows.operator("give", 'resp.add_data({"Rows": 12})')
+    broken = breakable(runs)
+    runs.flows.workflow(step("a", command="give"), step("b", "a", command="say", when='"{{a.rows}} = 12"'))
+    broken.touch()
+    first = runs.run('b:\n  parameters:\n    text: "{{a.rows}}"\n')
+    broken.unlink()
+
+    second = runs.resume(first.run_id)
+
+    assert runs.trace == ["12", "12"]
+    assert second.statuses == {"a": "succeeded", "b": "succeeded"}
+
+
+def test_a_step_with_other_parameters_runs_again(runs: Runs) -> None:
+    runs.flows.operator("fine", runs.tracing()).workflow(
+        step("a", command="fine"), step("b", "a", command="fine"), step("c", command="fine")
+    )
+    first = runs.run(texts(*"abc"))
+
+    runs.resume(first.run_id, texts("b", "c") + "a:\n  parameters:\n    text: other\n")
+
+    assert runs.trace[3:] == ["other", "b"]
+
+
+def test_a_step_whose_operator_was_edited_runs_again(runs: Runs) -> None:
+    runs.flows.operator("fine", runs.tracing()).operator("edited", runs.tracing())
+    runs.flows.workflow(step("a", command="fine"), step("b", "a", command="edited"))
+    first = runs.run(texts("a", "b"))
+    runs.flows.operator("edited", runs.tracing("'edited'"))
+
+    second = runs.resume(first.run_id)
+
+    assert runs.trace == ["a", "b", "edited"]
+    assert "b: runs again, since its operator was changed." in second.said.response.info
+
+
+def test_an_edited_workflow_keeps_what_it_still_has(runs: Runs) -> None:
+    runs.flows.operator("fine", runs.tracing()).workflow(step("a", command="fine"), step("b", "a", command="fine"))
+    first = runs.run(texts("a", "b"))
+    runs.flows.workflow(step("a", command="fine"), step("new", "a", command="fine"), step("b", "a", command="fine"))
+
+    second = runs.resume(first.run_id, texts("a", "b", "new"))
+
+    assert runs.trace == ["a", "b", "new"]
+    assert second.statuses == {"a": "succeeded", "new": "succeeded", "b": "succeeded"}
+
+
+def test_a_same_size_edit_with_a_restored_time_is_noticed(runs: Runs) -> None:
+    runs.flows.operator("read", runs.tracing(), parameters=PATHS).workflow(step("a", command="read"))
+    data = runs.flows.folder / "data.csv"
+    data.write_text("a\n1\n")
+    parameters = f"a:\n  parameters:\n    input_path: {data}\n"
+    first = runs.run(parameters)
+    assert len(runs.resume(first.run_id).run["Steps"]) == len(runs.trace) == 1
+    times = data.stat()
+    data.write_text("a\n2\n")
+    os.utime(data, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    second = runs.resume(first.run_id)
+
+    assert len(runs.trace) == 2
+    assert "a: runs again, since the files that it reads were changed." in second.said.response.info
+
+
+def test_a_branch_that_ended_well_ends_there_again(runs: Runs) -> None:
+    broken = breakable(runs)
+    code = (
+        "from mason.workflows.workflow_definition import WorkflowDefinition\n\n\nclass DemoFlow(WorkflowDefinition):\n"
+        "    def step(self, current, next):\n        return current if next.id == 'b' else next\n"
+    )
+    runs.flows.workflow(step("a"), step("b", "a"), step("c", "a", command="say"), code=code)
+    broken.touch()
+    first = runs.run()
+    broken.unlink()
+
+    assert runs.resume(first.run_id).statuses == {"a": "succeeded", "b": "skipped", "c": "succeeded"}
+
+
+class TestChoices:
+    @pytest.fixture
+    def first(self, runs: Runs) -> str:
+        runs.flows.operator("fine", runs.tracing()).workflow(
+            step("a", command="fine"), step("b", "a", command="fine"), step("c", "b", command="fine")
+        )
+        return runs.run(texts(*"abc")).run_id
+
+    def test_from_a_step_on(self, runs: Runs, first: str) -> None:
+        runs.resume(first, first="b")
+
+        assert runs.trace[3:] == ["b", "c"]
+
+    def test_a_step_alone(self, runs: Runs, first: str) -> None:
+        ran = runs.resume(first, only="b")
+
+        assert runs.trace[3:] == ["b"]
+        assert ran.statuses == {"a": "succeeded", "b": "succeeded"}
+
+    def test_a_step_alone_needs_what_comes_before_it(self, runs: Runs) -> None:
+        broken = breakable(runs)
+        runs.flows.workflow(step("a", command="say"), step("b", "a", command="say"))
+        broken.touch()
+        first = runs.run()
+
+        said = runs.resume(first.run_id, only="b").said
+
+        assert said.response.errors == ('"b" cannot run alone: "a" before it has to run again. Use --from.',)
+
+    def test_a_step_that_is_not_there(self, runs: Runs, first: str) -> None:
+        assert runs.resume(first, first="bb").said.response.errors == ('There is no step "bb". Did you mean "b"?',)
+
+
+def test_an_unknown_run_is_refused(runs: Runs) -> None:
+    runs.flows.workflow(step("a"))
+
+    assert runs.resume("nope").said.response.errors == ('There is no run "nope". `mason workflow --runs` lists them.',)
+
+
+def test_a_run_is_found_by_the_beginning_of_its_id(runs: Runs) -> None:
+    runs.flows.workflow(step("a"))
+    first = runs.run()
+
+    assert runs.resume(first.run_id[:8]).run["ResumedFrom"] == first.run_id

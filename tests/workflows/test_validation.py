@@ -1,0 +1,191 @@
+"""A workflow is checked whole before anything runs: every problem in one report, with file and line."""
+
+from __future__ import annotations
+
+from mason.workflows.valid_workflow import Target
+from tests.workflows.conftest import Flows, step
+
+
+def test_an_unknown_operator_is_named_with_the_nearest(flows: Flows) -> None:
+    flows.workflow(step("a", command="nop"))
+
+    assert flows.problems() == [
+        'workflow.yaml:9: dag[0].command: Operator "demo:nop" not found. Did you mean "demo:noop"?'
+    ]
+
+
+def test_parameters_are_checked_step_by_step_each_with_its_line(flows: Flows) -> None:
+    flows.operator(
+        "strict", parameters="  required:\n    - path\n  optional:\n    - name: count\n      type: integer\n"
+    )
+    flows.workflow(step("a", command="strict"), step("b", command="strict"), step("c"))
+
+    assert flows.problems("a:\n  parameters:\n    count: many\nc:\n  parameters:\n    txt: x\n") == [
+        'parameters.yaml:1: b.parameters.path: The parameter "path" is missing.',
+        'parameters.yaml:2: a.parameters.path: The parameter "path" is missing.',
+        'parameters.yaml:3: a.parameters.count: The parameter "count" must be a whole number, not "many".',
+        'parameters.yaml:6: c.parameters.txt: There is no parameter "txt" (in demo:noop). Did you mean "text"?',
+    ]
+
+
+def test_a_step_that_the_workflow_does_not_have_is_refused(flows: Flows) -> None:
+    flows.workflow(step("step_1"))
+
+    assert flows.problems("step_l:\n  parameters: {}\n") == [
+        'parameters.yaml:1: step_l: the workflow has no such step. Did you mean "step_1"?'
+    ]
+
+
+def test_an_unknown_key_of_a_step_is_refused(flows: Flows) -> None:
+    flows.workflow(step("a"))
+
+    assert flows.problems("a:\n  parameter: {}\n") == [
+        'parameters.yaml:2: a.parameter: unknown key. Did you mean "parameters"?'
+    ]
+
+
+def test_parameters_of_the_wrong_kind_are_refused(flows: Flows) -> None:
+    flows.workflow(step("a"), step("b"))
+
+    assert flows.problems("a: 5\nb:\n  parameters: [1]\n") == [
+        "parameters.yaml:1: a: must be a mapping with config_id and parameters",
+        "parameters.yaml:3: b.parameters: must be a mapping of names to values",
+    ]
+
+
+def test_a_file_of_parameters_that_is_no_mapping_is_refused(flows: Flows) -> None:
+    flows.workflow(step("a"))
+
+    assert flows.problems("- a\n") == [
+        "parameters.yaml:1: must be a mapping of the ids of steps to their config_id and parameters"
+    ]
+
+
+def test_a_configuration_that_the_operator_does_not_accept_is_named_with_the_step(flows: Flows) -> None:
+    flows.operator("picky", supported='  - metastore: "glue"\n').workflow(step("a", command="picky"))
+
+    (problem,) = flows.problems("a:\n  config_id: local\n")
+
+    assert problem.startswith('parameters.yaml:2: a.config_id: demo:picky does not accept the configuration "local"')
+
+
+def test_an_unknown_configuration_is_named_with_the_step(flows: Flows) -> None:
+    flows.workflow(step("a"))
+
+    assert flows.problems("a:\n  config_id: lokal\n") == [
+        'parameters.yaml:2: a.config_id: Configuration "lokal" not found. Did you mean "local"?'
+    ]
+
+
+def test_a_scheduler_that_is_not_supported_is_refused(flows: Flows) -> None:
+    flows.workflow(step("a"), schedulers="[glue, airflow]")
+
+    assert flows.problems() == [
+        'workflow.yaml:10: supported_schedulers: the configuration "local" has local; '
+        "the workflow supports glue, airflow"
+    ]
+
+
+def test_a_reference_to_nothing_is_refused(flows: Flows) -> None:
+    flows.workflow(step("a"), step("b", "a", when='"{{c.rows}} > 0"'))
+
+    assert flows.problems('b:\n  parameters:\n    text: "{{x.job_id}}"\n') == [
+        'workflow.yaml:15: dag[1].when: "{{c.rows}}" refers to nothing: there is no step of that name',
+        'parameters.yaml:3: b.parameters.text: "{{x.job_id}}" refers to nothing: there is no step of that name',
+    ]
+
+
+def test_a_reference_to_a_step_that_need_not_have_run_is_refused(flows: Flows) -> None:
+    flows.workflow(step("a"), step("b"), step("c", "a"))
+
+    assert flows.problems('c:\n  parameters:\n    text: "{{b.job_id}}"\n') == [
+        'parameters.yaml:3: c.parameters.text: "c" refers to "b", which need not have run by then: '
+        "add it to dependencies"
+    ]
+
+
+def test_a_reference_to_itself_is_refused(flows: Flows) -> None:
+    flows.workflow(step("a"))
+
+    (problem,) = flows.problems('a:\n  parameters:\n    text: "{{a.job_id}}"\n')
+
+    assert "need not have run by then" in problem
+
+
+def test_a_reference_that_is_none_says_what_one_looks_like(flows: Flows) -> None:
+    flows.workflow(step("a"), step("b", "a"))
+
+    (problem,) = flows.problems('b:\n  parameters:\n    text: "{{ a }}"\n')
+
+    assert problem.startswith(
+        'parameters.yaml:3: b.parameters.text: "{{ a }}" is no reference: a reference names a step'
+    )
+
+
+def test_a_parameter_that_comes_from_a_step_is_not_checked_before_it_is_known(flows: Flows) -> None:
+    flows.workflow(step("a"), step("b", "a"), step("c", "b"))
+
+    valid = flows.valid('c:\n  parameters:\n    count: "{{a.data.0.Rows}}"\n')
+
+    assert valid.bound["c"].parameters is None
+    assert valid.bound["c"].targets == {"a.data.0.Rows": Target("a", ["data", "0", "Rows"])}
+
+
+def test_an_unknown_parameter_is_refused_although_its_value_comes_from_a_step(flows: Flows) -> None:
+    flows.workflow(step("a"), step("b", "a"))
+
+    (problem,) = flows.problems('b:\n  parameters:\n    txet: "{{a.x}}"\n')
+
+    assert 'There is no parameter "txet"' in problem
+
+
+def test_problems_of_the_workflow_and_of_the_parameters_are_in_one_report(flows: Flows) -> None:
+    flows.workflow(step("a", command="nop"), step("b"), schedulers="[glue]")
+
+    assert len(flows.problems("b:\n  config_id: none\n  parameters:\n    count: x\nz: {}\n")) == 5
+
+
+class TestNested:
+    def test_a_nested_workflow_becomes_steps_of_the_one_around_it(self, flows: Flows) -> None:
+        flows.workflow(step("x"), step("y", "x"), command="inner")
+        flows.workflow(step("a"), step("load", "a", command="inner", type="workflow"), step("z", "load"))
+
+        dag = flows.valid('load:\n  steps:\n    y:\n      parameters:\n        text: "{{x.v}}{{a.v}}"\n').dag
+
+        assert {each.key: tuple(each.dependencies) for each in dag.steps} == {
+            "a": (),
+            "load.x": ("a",),
+            "load.y": ("load.x",),
+            "z": ("load.y",),
+        }
+
+    def test_a_step_outside_refers_to_one_inside(self, flows: Flows) -> None:
+        flows.workflow(step("x"), command="inner")
+        flows.workflow(step("load", command="inner", type="workflow"), step("z", "load"))
+
+        valid = flows.valid('z:\n  parameters:\n    text: "{{load.x.job_id}}"\n')
+
+        assert valid.bound["z"].targets["load.x.job_id"] == Target("load.x", ["job_id"])
+
+    def test_what_a_step_says_of_retries_timeout_and_condition_holds_inside(self, flows: Flows) -> None:
+        flows.workflow(step("x"), step("y", "x", retry="constant(1)", retry_max=9), command="inner")
+        extra = {"retry": "constant(2)", "retry_max": 4, "timeout": 7, "when": "\"{{a.status}} = 'succeeded'\""}
+        flows.workflow(step("a"), step("load", "a", command="inner", type="workflow", **extra))
+
+        steps = flows.valid().dag.by_key
+
+        assert [(steps[key].retry.most, steps[key].timeout) for key in ("load.x", "load.y")] == [(4, 7), (9, 7)]
+        assert [bool(steps[key].when) for key in ("load.x", "load.y")] == [True, False]
+
+    def test_a_workflow_that_nests_itself_is_refused_with_the_path(self, flows: Flows) -> None:
+        flows.workflow(step("b", command="flow", type="workflow"), command="inner")
+        flows.workflow(step("a", command="inner", type="workflow"))
+
+        assert flows.problems() == ["workflow.yaml:9: dag[0].command: nests itself: demo:flow → demo:inner → demo:flow"]
+
+    def test_an_unknown_workflow_is_named(self, flows: Flows) -> None:
+        flows.workflow(step("a", command="iner", type="workflow"))
+
+        (problem,) = flows.problems()
+
+        assert problem.startswith('workflow.yaml:9: dag[0].command: Workflow "demo:iner" not found.')
