@@ -16,6 +16,7 @@ from mason.clients.spark.execution import SparkExecutionClient
 from mason.clients.spark.runners import SparkRunner
 from mason.engines.execution.models.job import Job
 from mason.pipeline.merge.job import MergeJob
+from mason.pipeline.storage_address import LOCAL
 from mason.pipeline.tasks import TaskEvent, TaskRunner
 
 WARM = {"runner": {"type": "local", "warm": "always"}}
@@ -48,8 +49,8 @@ def duckdb_tuned(source: str, target: Path) -> Contestant:
 class Mason:
     """Runs whole merges on one warm session, and notes how long their parts took."""
 
-    def __init__(self, inputs: Path, output: Path) -> None:
-        self.job = MergeJob(str(inputs), str(output))
+    def __init__(self, inputs: Path | str, output: Path | str, storage: str = LOCAL) -> None:
+        self.job = MergeJob(str(inputs), str(output), storage)
         self.client = TimedClient(WARM)
         self._plans: list[float] = []
         self._wholes: list[float] = []
@@ -113,12 +114,13 @@ class TimedClient(SparkExecutionClient):
         super().__init__(configuration)
         self.tasks: list[float] = []
 
-    def runner(self) -> TaskRunner:
-        return TimedRunner(super().runner(), self.tasks)
+    def runner(self, storage: str) -> TaskRunner:
+        return TimedRunner(super().runner(storage), self.tasks)
 
     @property
     def plain_runner(self) -> SparkRunner:
-        return self._runner
+        (runner,) = self._runners.values()
+        return runner
 
 
 class TimedRunner:

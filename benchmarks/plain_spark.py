@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from pyspark.sql import SparkSession
 
@@ -16,12 +18,13 @@ SCHEMA = (
 )
 
 
-def plain_session(warehouse: str) -> SparkSession:
+def plain_session(warehouse: str, others: Mapping[str, str] = MappingProxyType({})) -> SparkSession:
     """Return a session of `local[*]` with nothing set that would make it quicker or slower."""
     os.environ["JAVA_HOME"] = str(java_home())
     os.environ["PYSPARK_PYTHON"] = sys.executable
     return (
         SparkSession.builder.master("local[*]")
+        .config(map=dict(others))
         .config("spark.ui.enabled", "false")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "localhost")
@@ -34,7 +37,11 @@ def plain_session(warehouse: str) -> SparkSession:
 
 def main(inputs: str, inferred: str, given: str) -> None:
     """Merge once for each line of stdin."""
-    spark = plain_session(inferred + "-warehouse")
+    answer(merges(plain_session(inferred + "-warehouse"), inputs, inferred, given))
+
+
+def merges(spark: SparkSession, inputs: str, inferred: str, given: str) -> Callable[[str], None]:
+    """Return what merges the inputs, with types that are found out or given."""
 
     def merge(how: str) -> None:
         if how == "inferred":
@@ -43,8 +50,7 @@ def main(inputs: str, inferred: str, given: str) -> None:
             frame = spark.read.csv(inputs, header=True, schema=SCHEMA)
         frame.write.mode("overwrite").parquet(inferred if how == "inferred" else given, compression="snappy")
 
-    answer(merge)
-    spark.stop()
+    return merge
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.measure import LARGEST_SIZE_DIFFERENCE, RESULTS, Comparison, Output, Profile, Result, Runs, read_results
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
-UNITS = {"s": "{:.2f} s", "ms": "{:.0f} ms", "MB": "{:.0f} MB"}
+UNITS = {"s": "{:.2f} s", "ms": "{:.0f} ms", "MB": "{:.0f} MB", "requests": "{:.0f}"}
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,13 @@ GROUPS = (
         "The whole of `table format`, as above; DuckDB writes one file, or, tuned, one per thread.",
         ("format",),
         "format",
+    ),
+    Group(
+        "Merge from S3 to S3",
+        "The first merge above once more, with a SeaweedFS on this machine as the store, which takes its share of the "
+        "two cores; beside the same merge on the disk, and beside plain PySpark over S3A.",
+        ("s3_merge", "s3_requests"),
+        "s3",
     ),
     Group(
         "What record and commit cost",

@@ -34,14 +34,34 @@ class User:
     secret_key: str
 
 
-@dataclass(frozen=True)
+@dataclass
 class Seaweed:
     """A server that runs; what a test makes in it goes with it."""
 
-    endpoint: str
-    process: int
+    folder: Path
+    ports: Mapping[str, int]
     owner: User
     reader: User
+    _process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self.ports['s3']}"
+
+    def start(self) -> None:
+        """Start the server, also again after it was killed: its data are still there."""
+        variables = {**os.environ, "WEED_MASTER_VOLUME_GROWTH_COPY_1": "1"}  # one volume at a time rather than seven
+        with open(self.folder / "log", "w") as log:
+            self._process = subprocess.Popen(
+                _command(self.folder, self.ports), stdout=log, stderr=log, env=variables, start_new_session=True
+            )
+        _wait_until_open(self.endpoint, self._process, self.folder / "log")
+
+    def kill(self) -> None:
+        """Kill the server as a power cut would."""
+        if self._process:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait()
 
     def configuration(self, user: User | None = None, **others: Any) -> dict[str, Any]:
         """Return what a configuration of the client `s3` says to reach this server."""
@@ -70,6 +90,11 @@ class Seaweed:
         self.client().create_bucket(Bucket=name)
         return name
 
+    def keys(self, bucket: str) -> list[str]:
+        """Return the keys of all objects in a bucket."""
+        pages = self.client().get_paginator("list_objects_v2").paginate(Bucket=bucket)
+        return [each["Key"] for page in pages for each in page.get("Contents", ())]
+
 
 @contextmanager
 def running_seaweed(folder: Path) -> Iterator[Seaweed]:
@@ -78,18 +103,12 @@ def running_seaweed(folder: Path) -> Iterator[Seaweed]:
     (folder / "data").mkdir(parents=True)
     (folder / "s3.json").write_text(json.dumps(_identities(owner, reader)))
     ports = dict(zip(("s3", "filer", "master", "volume", "iceberg", "lance"), _free_ports(6), strict=True))
-    variables = {**os.environ, "WEED_MASTER_VOLUME_GROWTH_COPY_1": "1"}  # one volume at a time rather than seven
-    with open(folder / "log", "w") as log:
-        process = subprocess.Popen(
-            _command(folder, ports), stdout=log, stderr=log, env=variables, start_new_session=True
-        )
+    server = Seaweed(folder, ports, owner, reader)
     try:
-        endpoint = f"http://127.0.0.1:{ports['s3']}"
-        _wait_until_open(endpoint, process, folder / "log")
-        yield Seaweed(endpoint, process.pid, owner, reader)
+        server.start()
+        yield server
     finally:
-        process.send_signal(signal.SIGKILL)  # its data are thrown away: nothing is worth a slow goodbye
-        process.wait()
+        server.kill()  # its data are thrown away: nothing is worth a slow goodbye
 
 
 def _command(folder: Path, ports: Mapping[str, int]) -> Sequence[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mason.clients.engines.storage import StorageClient
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
-from mason.errors import InvalidParameters, Unsupported
+from mason.errors import InvalidParameters
 from mason.parameters.validated_parameters import ValidatedParameters
 
 
@@ -17,17 +17,6 @@ class TablePlace:
 
     storage: StorageClient
     path: str
-
-    @property
-    def folder(self) -> str:
-        """The path on this machine.
-
-        Raises:
-            Unsupported: it is elsewhere, where the versions of a table cannot be gone through yet.
-        """
-        if "file" not in self.storage.schemes:
-            raise Unsupported(f"The versions of {self.path} cannot be gone through yet: it is not on this machine.")
-        return self.path
 
 
 def find_table(config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> TablePlace:

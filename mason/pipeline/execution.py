@@ -13,6 +13,7 @@ from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.errors import ClientFailed, NotFound, Unsupported
 from mason.pipeline.job_watch import JobWatch, ask_to_cancel, reconciled
+from mason.pipeline.storage_address import LOCAL
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Work, job_types, plan_work
 from mason.state.home import open_state, read_state
@@ -26,8 +27,8 @@ class PipelineExecutionClient(ExecutionClient):
     errors = {OSError: ClientFailed}  # a full disk, a network that is gone
 
     @abstractmethod
-    def runner(self) -> TaskRunner:
-        """Return what runs the tasks of a job."""
+    def runner(self, storage: str) -> TaskRunner:
+        """Return what runs the tasks of a job on a storage, which is named by its address."""
 
     def job_types(self) -> Sequence[str]:
         return job_types()
@@ -49,7 +50,7 @@ class PipelineExecutionClient(ExecutionClient):
         for warning in response.warnings:
             watch.note(warning, logging.WARNING)
         try:
-            outcome = work.run(watch.watched(self.runner()), watch.job_id, watch.progress)
+            outcome = work.run(watch.watched(self.runner(plan.job.inputs.get("storage", LOCAL))), watch.job_id, watch.progress)
         except BaseException as error:
             watch.failed(error)
             raise

@@ -47,5 +47,8 @@ class ObjectStore(Protocol):
     def delete(self, paths: Iterable[str]) -> None:
         """Delete objects; one that is not there is none to worry about."""
 
+    def abandon_uploads(self, folder: str) -> None:
+        """Remove the parts of uploads below a folder that were never finished, if they are a day old."""
+
     def keeps_conditions(self, folder: str) -> bool:
         """Say whether `write_new` and `rewrite` hold what they promise here; it is found out by trying, once."""

@@ -111,15 +111,21 @@ class ScanResult:
         return sum(each.quarantined for each in self.results)
 
 
-def plan_scan(storage: str, path: str, columns: Sequence[str] = (), options: MergeOptions | None = None) -> Scan:
-    """Look at a table, through its newest commit, or at the files of a path.
+def plan_scan(
+    storage: str,
+    path: str,
+    columns: Sequence[str] = (),
+    options: MergeOptions | None = None,
+    commit: CommitRecord | None = None,
+) -> Scan:
+    """Look at a table, through the commit that is given, or its newest, or at the files of a path.
 
     Raises:
         PathNotFound, NoData, PlanRefused: as a merge of it would.
         NoSuchColumn: a column that was asked for is not there.
     """
     filesystem = open_filesystem(storage)
-    view = view_table(filesystem, path, options, storage)
+    view = view_table(filesystem, path, options, storage, commit)
     chosen_columns(view.schema, columns)
     return Scan(view.plan, tuple(dict.fromkeys(columns)), view.commit)
 

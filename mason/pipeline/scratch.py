@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from mason.errors import Unsupported
+from mason.pipeline.object_store import ObjectStore
+from mason.pipeline.storage_address import is_local, open_objects
+
+SCRATCH = ".mason/scratch"
+_FORGOTTEN_SECONDS = 2 * 24 * 3600
 
 
 @contextmanager
-def scratch_folder(storage: str) -> Iterator[str]:
+def scratch_folder(storage: str, near: str) -> Iterator[str]:
     """Give a folder that tasks on this storage can write to; it is removed at the end.
 
-    Raises:
-        Unsupported: there is no such folder in this storage yet.
+    On an object store it is in the bucket of `near`; what a job that was killed left there is removed after two days.
     """
-    if not storage.startswith("file:"):
-        raise Unsupported("What needs a place for rows in between works on local files only, as yet.")
-    with tempfile.TemporaryDirectory(prefix="mason-") as folder:
+    if is_local(storage):
+        with tempfile.TemporaryDirectory(prefix="mason-") as folder:
+            yield folder
+        return
+    store, scratch = open_objects(storage), f"{near.partition('/')[0]}/{SCRATCH}"
+    _remove_forgotten(store, scratch)
+    folder = f"{scratch}/{uuid.uuid4().hex}"
+    try:
         yield folder
+    finally:
+        store.delete([each.path for each in store.below(folder)])
+
+
+def _remove_forgotten(store: ObjectStore, scratch: str) -> None:
+    store.delete([each.path for each in store.below(scratch) if each.age_seconds > _FORGOTTEN_SECONDS])

@@ -7,6 +7,8 @@ knows the rest: `s3://?region=us-east-1`.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import cast
 
@@ -17,6 +19,22 @@ from mason.errors import ClientFailed, MasonError, MissingDependency, Unsupporte
 from mason.pipeline.object_store import ObjectStore
 
 LOCAL = "file:///"
+
+
+@dataclass(frozen=True)
+class JavaNeeds:
+    """What an engine on the Java platform needs to read a storage by itself; a machine's own disks take nothing."""
+
+    root: str = "file://"
+    """What stands before a path of the storage in the names that Hadoop has for files."""
+    packages: tuple[str, ...] = ()
+    """What is fetched, as `group:name:version`."""
+    excluded: tuple[str, ...] = ()
+    """What the packages ask for and is not needed, as `group:name`."""
+    conf: Mapping[str, str] = field(default_factory=dict)
+    """Settings of Hadoop; no secret is among them."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the environment that say where credentials are; the credentials are not in them."""
 
 
 def is_local(address: str) -> bool:
@@ -43,6 +61,17 @@ def open_objects(address: str) -> ObjectStore:
         Unsupported, Forbidden: as for the file system.
     """
     return cast(ObjectStore, _client_of(address).open_objects(address))
+
+
+def java_needs(address: str, hadoop: str = "") -> JavaNeeds:
+    """Return what an engine on the Java platform needs to read the storage, with this version of Hadoop in it.
+
+    Raises:
+        Unsupported: such an engine cannot read it.
+    """
+    if is_local(address):
+        return JavaNeeds()
+    return cast(JavaNeeds, _client_of(address).java_needs(address, hadoop))
 
 
 def explained(filesystem: pafs.FileSystem, path: str, error: OSError) -> MasonError:

@@ -23,8 +23,8 @@ from mason.pipeline.rejects import FOLDER as QUARANTINE
 from mason.pipeline.table_commit import COMMITS, OWN_FOLDER, CommitRecord, CommittedFile, changed_meanwhile
 
 LOG = logging.getLogger("mason.pipeline")
-_DATA = f"{OWN_FOLDER}/data"
-_LEASES = f"{OWN_FOLDER}/leases"
+DATA = f"{OWN_FOLDER}/data"
+LEASES = f"{OWN_FOLDER}/leases"
 _SHOWN = ".shown"
 
 
@@ -65,8 +65,8 @@ class TableObjects:
         if not self._store.keeps_conditions(self.path):
             raise Unsupported(f"{self.path} is on a store without conditional writes: no table can be written there.")
         self.sweep()
-        staging = f"{self.path}/{_DATA}/{job}"
-        with Lease(self._store, f"{self.path}/{_LEASES}/{job}.json", job) as lease:
+        staging = f"{self.path}/{DATA}/{job}"
+        with Lease(self._store, f"{self.path}/{LEASES}/{job}.json", job) as lease:
             self._leases[staging] = lease
             try:
                 yield staging
@@ -110,7 +110,7 @@ class TableObjects:
     def sweep(self) -> None:
         """Finish what a killed job had committed, and remove what others left behind."""
         self._show()
-        for lease in list(self._store.below(f"{self.path}/{_LEASES}")):
+        for lease in list(self._store.below(f"{self.path}/{LEASES}")):
             sweep_lease(self._store, lease, self._committed_by, self._remove)
 
     def _complete(
@@ -130,7 +130,7 @@ class TableObjects:
             files=files,
             rows=sum(each.rows for each in files),
             created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
-            beside={**carried, **beside},
+            beside={**record.beside, **carried, **beside},
             aside=[name for name in shown(self._store, self.path) if name not in known],
         )
 
@@ -166,7 +166,7 @@ class TableObjects:
         return record.id if record else None
 
     def _remove(self, job: str) -> None:
-        self._store.delete([each.path for each in self._store.below(f"{self.path}/{_DATA}/{job}")])
+        self._store.delete([each.path for each in self._store.below(f"{self.path}/{DATA}/{job}")])
 
     def _place(self, number: int) -> str:
         return f"{self.path}/{COMMITS}/{number:08}.json"

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from mason.errors import NotFound, Unprocessable
 from mason.pipeline.evidence_json import decode_schema
-from mason.pipeline.table_commit import OWN_FOLDER, CommitRecord
-from mason.pipeline.table_folder import TableFolder
+from mason.pipeline.kept_versions import Kept, KeptVersions, kept_versions
+from mason.pipeline.storage_address import LOCAL
+from mason.pipeline.table_commit import CommitRecord
 
 _SHORTEST_ID = 4
 
@@ -25,11 +23,19 @@ class VersionGone(Unprocessable):
 
 @dataclass(frozen=True)
 class Version:
-    """A version of a table, what it changed, and the folder that still holds it, if one does."""
+    """A version of a table, what it changed, and what is kept of it."""
 
-    commit: CommitRecord
+    kept: Kept
     changes: Sequence[str]
-    folder: Path | None
+
+    @property
+    def commit(self) -> CommitRecord:
+        return self.kept.commit
+
+    @property
+    def folder(self) -> str | None:
+        """The path below which its files are; none if they were removed."""
+        return self.kept.place
 
     def to_dict(self) -> dict[str, Any]:
         commit = self.commit
@@ -52,43 +58,38 @@ class Version:
 class Removal:
     """What a vacuum removes: former versions, and the bytes that nothing else uses."""
 
-    versions: Sequence[Version]
+    table: KeptVersions
+    versions: Sequence[Kept]
     bytes: int
 
     def to_dict(self) -> dict[str, Any]:
         return {"Removed": [each.commit.id for each in self.versions], "BytesFreed": self.bytes}
 
 
-def list_versions(table: str) -> list[Version]:
+def list_versions(table: str, storage: str = LOCAL) -> list[Version]:
     """Return the versions of a table, the newest first.
 
     Raises:
         NotFound: there is no table that Mason has made.
     """
-    path = Path(table)
-    history = list(TableFolder(table).history())
+    history = kept_versions(storage, table).history()
     if not history:
         raise NotFound(f"At {table} there is no table that Mason has made.", hint="Merge some files into it.")
-    older: Sequence[CommitRecord | None] = [*history[1:], None]
-    # A version is moved aside by the commit that follows it, and is kept under the name of that.
-    newer = [None, *history[:-1]]
-    return [
-        Version(commit, _changes(before, commit), path if after is None else _kept(path, after))
-        for commit, before, after in zip(history, older, newer, strict=True)
-    ]
+    older = [*(each.commit for each in history[1:]), None]
+    return [Version(kept, _changes(before, kept.commit)) for kept, before in zip(history, older, strict=True)]
 
 
-def find_version(table: str, to: str) -> Version:
+def find_version(table: str, to: str, storage: str = LOCAL) -> Version:
     """Return a version by its number, or by the beginning of its commit's id, if its files are still there.
 
     Raises:
         NotFound: there is no such version, or more than one begins so.
         VersionGone: its files are not kept any more.
     """
-    return _kept_version(list_versions(table), to)
+    return _kept_version(list_versions(table, storage), to)
 
 
-def roll_back(table: str, to: str, job_id: str) -> CommitRecord:
+def roll_back(table: str, to: str, job_id: str, storage: str = LOCAL) -> CommitRecord:
     """Make an earlier version the table again, as a new version; what is there now is kept.
 
     Raises:
@@ -96,31 +97,30 @@ def roll_back(table: str, to: str, job_id: str) -> CommitRecord:
         VersionGone: its files are not kept any more.
         Conflict: another job committed to the table meanwhile.
     """
-    versions = list_versions(table)
+    versions = list_versions(table, storage)
     wanted = _kept_version(versions, to)
-    current = versions[0].commit
-    folder = TableFolder(table)
-    with folder.stage(job_id) as staging:
-        _link_all(wanted, Path(staging))
-        details = {**wanted.commit.details, "rolled_back_to": wanted.commit.id, "sources": _sources(versions, wanted)}
-        record = replace(wanted.commit, id=job_id, job=job_id, adds=False, details=details)
-        return folder.publish(staging, record, expected=current)
+    details = {**wanted.commit.details, "rolled_back_to": wanted.commit.id, "sources": _sources(versions, wanted)}
+    record = replace(wanted.commit, id=job_id, job=job_id, adds=False, details=details)
+    return kept_versions(storage, table).restore(wanted.kept, record, job_id, expected=versions[0].commit)
 
 
-def plan_vacuum(table: str, keep: int, older_than_days: float) -> Removal:
+def plan_vacuum(table: str, keep: int, older_than_days: float, storage: str = LOCAL) -> Removal:
     """Say what a vacuum would remove: all but so many former versions, of those that were replaced long enough ago."""
-    versions = list_versions(table)
-    former = [(each, after.commit) for after, each in pairwise(versions) if each.folder]
+    versions = list_versions(table, storage)
+    former = [(each.kept, after.commit) for after, each in pairwise(versions) if each.folder]
     limit = datetime.now(UTC) - timedelta(days=older_than_days)
     old = [each for each, after in former[keep:] if datetime.fromisoformat(after.created_at) <= limit]
-    return Removal(old, _bytes_freed([each.folder for each in old if each.folder]))
+    kept = kept_versions(storage, table)
+    return Removal(kept, *kept.removable(old))
 
 
 def vacuum(removal: Removal) -> None:
-    """Remove what was planned."""
-    for version in removal.versions:
-        if version.folder:
-            shutil.rmtree(version.folder)
+    """Remove what was planned.
+
+    Raises:
+        Conflict: a job is at work on the table.
+    """
+    removal.table.remove(removal.versions)
 
 
 def _kept_version(versions: Sequence[Version], to: str) -> Version:
@@ -140,11 +140,6 @@ def _find(versions: Sequence[Version], to: str) -> Version:
     return found[0]
 
 
-def _kept(path: Path, after: CommitRecord) -> Path | None:
-    folder = path / OWN_FOLDER / "kept" / after.id
-    return folder if folder.is_dir() else None
-
-
 def _changes(before: CommitRecord | None, after: CommitRecord) -> Sequence[str]:
     if before is None:
         return []
@@ -159,18 +154,6 @@ def _changes(before: CommitRecord | None, after: CommitRecord) -> Sequence[str]:
     return [*added, *removed, *changed]
 
 
-def _link_all(version: Version, staging: Path) -> None:
-    assert version.folder is not None
-    quarantine = (version.folder / OWN_FOLDER / "quarantine").glob("*")
-    paths = [version.folder / each.path for each in version.commit.files]
-    tables = version.commit.details.get("tables", {}).values()  # of an explode: each has a folder, and a record in it
-    below = [file for each in tables for file in (version.folder / each["folder"]).rglob("*") if file.is_file()]
-    for file in dict.fromkeys([*paths, *quarantine, *below]):
-        place = staging / file.relative_to(version.folder)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        os.link(file, place)
-
-
 def _sources(versions: Sequence[Version], wanted: Version) -> Mapping[str, Any]:
     """The files that the version was merged from, those of the versions it added to included."""
     sources: dict[str, Any] = {}
@@ -179,14 +162,3 @@ def _sources(versions: Sequence[Version], wanted: Version) -> Mapping[str, Any]:
         if not each.commit.adds:
             break
     return sources
-
-
-def _bytes_freed(folders: Sequence[Path]) -> int:
-    """Files are shared between versions: only those are freed whose every name is in what goes."""
-    names: dict[tuple[int, int], list[os.stat_result]] = {}
-    for folder in folders:
-        for file in folder.rglob("*"):
-            if file.is_file():
-                found = file.stat()
-                names.setdefault((found.st_dev, found.st_ino), []).append(found)
-    return sum(same[0].st_size for same in names.values() if len(same) >= same[0].st_nlink)

@@ -502,7 +502,7 @@ def written(
         path=str(path),
         name="a.jsonl",
         size=status.st_size,
-        modified_ns=status.st_mtime_ns,
+        stamp=status.st_mtime_ns,
         format="jsonl",
         delimiter="",
         encoding=encoding,

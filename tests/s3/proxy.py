@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import http.client
+import socket
+import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +14,10 @@ from urllib.parse import urlsplit
 
 Answer = tuple[int, str]
 """A status and the body of an error."""
+RESET = (0, "reset")
+"""The connection is cut before there is an answer."""
+HALF = (0, "half")
+"""The answer of the server, but only half of its body; then the connection is cut."""
 Says = Callable[[str, str], Answer | None]
 """What the proxy says to a method and a path of its own accord; nothing lets the request through."""
 
@@ -44,7 +50,10 @@ def running_proxy(target: str) -> Iterator[Proxy]:
             body = self._body()
             proxy.requests.append(f"{self.command} {self.path}")
             said = proxy.says(self.command, self.path)
-            if said:
+            if said == RESET:
+                self._cut()
+                return
+            if said and said != HALF:
                 self._reply(said[0], said[1].encode(), {"Content-Type": "application/xml"})
                 return
             # The headers go on as they came: the name of the host is part of what is signed.
@@ -58,8 +67,12 @@ def running_proxy(target: str) -> Iterator[Proxy]:
             answer = connection.getresponse()
             content = answer.read()
             kept = {name: value for name, value in answer.getheaders() if name.lower() not in _OWN}
-            self._reply(answer.status, content, kept, answer.getheader("Content-Length"))
             connection.close()
+            if said == HALF:
+                self._reply(answer.status, content[: len(content) // 2], kept, str(len(content)))
+                self._cut()
+                return
+            self._reply(answer.status, content, kept, answer.getheader("Content-Length"))
 
         do_GET = do_PUT = do_POST = do_HEAD = do_DELETE = handle_one
 
@@ -81,6 +94,13 @@ def running_proxy(target: str) -> Iterator[Proxy]:
             self.end_headers()
             if self.command != "HEAD":
                 self.wfile.write(content)
+
+        def _cut(self) -> None:
+            self.close_connection = True
+            self.wfile.flush()
+            # At once and without a goodbye, as when a cable is pulled out.
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.close()
 
         def log_message(self, *arguments: object) -> None:
             pass

@@ -115,16 +115,6 @@ def test_a_merge_of_a_table_reads_its_newest_commit_and_not_what_lies_about(
     assert rows("copy") == [{"type": "saw", "price": 1}]
 
 
-@pytest.mark.parametrize("command", ["history", "vacuum"])
-def test_the_versions_of_a_table_on_s3_are_refused_rather_than_not_found(
-    on_s3: Mason, place: Place, command: str
-) -> None:
-    done = on_s3("operator", "table", command, "-p", f"path:{place.below('out')}")
-
-    assert done.exit_code == 1
-    assert "cannot be gone through yet" in done.json["Errors"][0]
-
-
 def test_operators_read_a_committed_table(on_s3: Mason, place: Place) -> None:
     place.write("in/a.csv", b"type,price\nsaw,1\nsaw,1\naxe,2\n")
     run(on_s3, "merge", input_path=place.below("in"), output_path=place.below("out"))

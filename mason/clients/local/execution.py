@@ -16,5 +16,5 @@ class LocalExecutionClient(PipelineExecutionClient):
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         pass
 
-    def runner(self) -> TaskRunner:
+    def runner(self, storage: str) -> TaskRunner:
         return InProcessRunner()

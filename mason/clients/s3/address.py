@@ -6,8 +6,10 @@ import pyarrow.fs as pafs
 
 from mason.clients.s3.connection import S3Connection
 from mason.clients.s3.failures import s3_failures
+from mason.clients.s3.hadoop import needs_of
 from mason.clients.s3.objects import S3Objects
 from mason.errors import ClientFailed, MasonError
+from mason.pipeline.storage_address import JavaNeeds
 
 
 def open_filesystem(address: str) -> pafs.FileSystem:
@@ -18,6 +20,11 @@ def open_filesystem(address: str) -> pafs.FileSystem:
 def open_objects(address: str) -> S3Objects:
     """Return the store as what it is."""
     return S3Objects(S3Connection.at(address).client())
+
+
+def java_needs(address: str, hadoop: str) -> JavaNeeds:
+    """Return what an engine on the Java platform needs to read the store."""
+    return needs_of(S3Connection.at(address), hadoop)
 
 
 def explained(path: str, error: OSError) -> MasonError:

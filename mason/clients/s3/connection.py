@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow.fs
 
 _ADDRESS = "s3://?"
-_DEFAULT_REGION = "us-east-1"
+DEFAULT_REGION = "us-east-1"
 _ATTEMPTS = 5
 
 
@@ -64,7 +64,7 @@ class S3Connection:
         import pyarrow.fs
 
         session = self.keys.session(self.region)
-        region = session.region_name or _DEFAULT_REGION
+        region = session.region_name or DEFAULT_REGION
         found = session.get_credentials()
         if found is None:
             raise no_credentials()
@@ -96,7 +96,7 @@ def _new_client(connection: S3Connection) -> Any:
     style = {"addressing_style": "path" if connection.path_style else "auto"}
     return session.client(
         "s3",
-        region_name=session.region_name or _DEFAULT_REGION,
+        region_name=session.region_name or DEFAULT_REGION,
         endpoint_url=connection.endpoint or None,
         config=Config(s3=style, retries={"mode": "standard", "max_attempts": _ATTEMPTS}, max_pool_connections=16),
     )

@@ -1,17 +1,19 @@
 """Who Mason is for AWS: by the configuration, else by the usual chain of the machine on which it is asked.
 
 Keys travel to the tasks of this machine in a file that this user alone can read; its name is in the address of the
-storage, the keys are not. A task on another machine follows the usual chain there.
+storage, the keys are not. It is such a file as AWS's own tools read, for Spark reads it too. A task on another machine
+follows the usual chain there.
 """
 
 from __future__ import annotations
 
+import configparser
 import hashlib
-import json
+import io
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +25,8 @@ from mason.util.private_folder import private_folder, runtime_root
 if TYPE_CHECKING:
     import boto3
 
+PROFILE = "mason"
+_BASE = "mason-base"
 _UNUSED_DAYS = 7
 _VARIABLES = {
     "access_key": "AWS_ACCESS_KEY_ID",
@@ -53,7 +57,7 @@ class Keys:
         """Keep the keys for the tasks of this machine, and return the file in which they find them; "" for none."""
         if self == Keys():
             return ""
-        content = json.dumps(asdict(self)).encode()
+        content = self._as_profiles().encode()
         file = _folder() / hashlib.sha256(content).hexdigest()[:32]
         _remove_unused(file.parent)
         if file.exists():
@@ -72,7 +76,23 @@ class Keys:
         if not file or not Path(file).exists():
             return cls()
         private_folder(Path(file).parent)
-        return cls(**json.loads(Path(file).read_bytes()))
+        profiles = configparser.RawConfigParser()
+        profiles.read(file, encoding="utf-8")
+        role = profiles.get(PROFILE, "role_arn", fallback="")
+        keys = profiles[_BASE if profiles.has_section(_BASE) else PROFILE]
+        return cls(*(keys.get(variable.lower(), "") for variable in _VARIABLES.values()), role=role)
+
+    def _as_profiles(self) -> str:
+        """The keys as a file of AWS's; a role is a profile that rests on another."""
+        given = {"access_key": self.access_key, "secret_key": self.secret_key, "session_token": self.session_token}
+        keys = {_VARIABLES[name].lower(): value for name, value in given.items() if value}
+        profiles = configparser.RawConfigParser()
+        if self.role:
+            profiles[PROFILE] = {"role_arn": self.role, "source_profile": _BASE, "role_session_name": "mason"}
+        profiles[_BASE if self.role else PROFILE] = keys
+        text = io.StringIO()
+        profiles.write(text)
+        return text.getvalue()
 
     def session(self, region: str) -> boto3.session.Session:
         """Return the session of these keys, or of the usual chain: environment, profile, container, instance."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
 from uuid import uuid4
@@ -19,6 +19,7 @@ _NOT_MET = ("PreconditionFailed", "412")
 _AT_ONCE = ("ConditionalRequestConflict", "409")  # somebody else writes at this very moment; S3 says: ask again
 _ATTEMPTS = 5
 _IN_PARTS = 1024**3
+_FORGOTTEN = timedelta(days=1)
 
 
 class S3Objects:
@@ -106,6 +107,17 @@ class S3Objects:
         with s3_failures(folder):
             found = self._client.list_objects_v2(Bucket=bucket, Prefix=f"{key}/" if key else "", MaxKeys=1)
         return not key or bool(found.get("Contents"))
+
+    def abandon_uploads(self, folder: str) -> None:
+        """Remove the parts of uploads below a folder that were never finished, if they are a day old."""
+        bucket, key = split(folder)
+        with s3_failures(folder):
+            pages = self._client.get_paginator("list_multipart_uploads").paginate(Bucket=bucket, Prefix=f"{key}/")
+            for page in pages:
+                now = _date(page)
+                for each in page.get("Uploads", ()):
+                    if now - each["Initiated"] >= _FORGOTTEN:
+                        self._client.abort_multipart_upload(Bucket=bucket, Key=each["Key"], UploadId=each["UploadId"])
 
     def read(self, path: str) -> tuple[bytes, str] | None:
         """Return an object's content and the tag of this version of it; nothing where there is none."""

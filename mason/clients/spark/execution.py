@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 from mason.clients.spark.runners import SparkRunner, build_runner
@@ -18,6 +17,7 @@ class SparkExecutionClient(PipelineExecutionClient):
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         self._configuration = configuration
+        self._runners: dict[str, SparkRunner] = {}
 
     def check(self) -> list[str]:
         try:
@@ -26,9 +26,7 @@ class SparkExecutionClient(PipelineExecutionClient):
             return [str(error)]
         return [] if find_java() else [HOW_TO_INSTALL]
 
-    def runner(self) -> TaskRunner:
-        return self._runner
-
-    @cached_property
-    def _runner(self) -> SparkRunner:
-        return build_runner(self._configuration)
+    def runner(self, storage: str) -> TaskRunner:
+        if storage not in self._runners:
+            self._runners[storage] = build_runner(self._configuration, storage)
+        return self._runners[storage]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -28,10 +28,11 @@ from mason.pipeline.sql.query import (
     table_gone,
 )
 from mason.pipeline.sql.statement import bad_query, check_names, offset_of
-from mason.pipeline.storage_address import open_filesystem
+from mason.pipeline.storage_address import java_needs, open_filesystem
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 # Of analysis, which counts columns from 0; and of values, which counts them from 1.
 _PLACES = (re.compile(r"line (\d+) pos (\d+)"), re.compile(r"\(line (\d+), position (\d+)\)"))
@@ -73,10 +74,27 @@ def _table_frame(spark: SparkSession, storage: str, table: SqlTable) -> DataFram
     if not table.files:
         places = [StructField(name, LongType()) for name in (FILE_COLUMN, ROW_COLUMN)] if table.positions else []
         return spark.createDataFrame([], StructType([*schema.fields, *places]))
-    # Not looked for by pattern: a name may hold brackets and stars.
-    reader = spark.read.schema(schema).option("__globPaths__", "false").option("basePath", _uri(storage, table.path))
-    frame = reader.parquet(*[_uri(storage, file) for file in table.files])
+    frames = [_files_frame(spark, storage, schema, root, files) for root, files in _by_root(table).items()]
+    frame = reduce(lambda one, other: one.unionAll(other), frames)
     return _with_positions(spark, frame, table) if table.positions else frame
+
+
+def _files_frame(
+    spark: SparkSession, storage: str, schema: StructType, root: str, files: Sequence[str]
+) -> DataFrame:
+    base = java_needs(storage).root
+    # Not looked for by pattern: a name may hold brackets and stars.
+    reader = spark.read.schema(schema).option("__globPaths__", "false").option("basePath", f"{base}{root}")
+    return reader.parquet(*[f"{base}{file}" for file in files])
+
+
+def _by_root(table: SqlTable) -> Mapping[str, Sequence[str]]:
+    """The files by the folder that the folders of partitions are in: on an object store each commit has its own."""
+    roots: dict[str, list[str]] = {}
+    for file in table.files:
+        root = file.rsplit("/", len(table.partition_keys) + 1)[0] if table.partition_keys else table.path
+        roots.setdefault(root, []).append(file)
+    return roots
 
 
 def _with_positions(spark: SparkSession, frame: DataFrame, table: SqlTable) -> DataFrame:
@@ -88,10 +106,6 @@ def _with_positions(spark: SparkSession, frame: DataFrame, table: SqlTable) -> D
     numbers = spark.createDataFrame(pa.table({_NAME_COLUMN: names, FILE_COLUMN: range(len(names))}))
     placed = frame.selectExpr("*", f"_metadata.file_name as {_NAME_COLUMN}", row)
     return placed.join(numbers.hint("broadcast"), _NAME_COLUMN).drop(_NAME_COLUMN)
-
-
-def _uri(storage: str, path: str) -> str:
-    return f"{storage.removesuffix('/')}{path}" if storage.startswith("file:") else path
 
 
 def _write_rows(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from mason.pipeline.storage_address import JavaNeeds
 
 LOG_SETTINGS = Path(__file__).parent / "log4j2.properties"
 IVY_SETTINGS = Path(__file__).parent / "ivysettings.xml"
@@ -36,6 +38,9 @@ class RunnerSettings:
     driver_memory: str = ""
     executors: int | None = None
     packages: tuple[str, ...] = ()
+    excluded_packages: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables for the environment of Spark's processes; none of them is a secret."""
     warm: str = "auto"
     spark_version: str = ""
 
@@ -47,6 +52,22 @@ class RunnerSettings:
         conf = {key: spark_text(value) for key, value in (runner.get("conf") or {}).items()}
         return cls(**values, conf=conf, packages=tuple(runner.get("packages") or ()))
 
+    def reading(self, needs: JavaNeeds) -> RunnerSettings:
+        """Return the settings of a Spark that reads a storage; what the configuration says still wins."""
+        return replace(
+            self,
+            conf={**{f"spark.hadoop.{name}": value for name, value in needs.conf.items()}, **self.conf},
+            packages=self.packages + (() if self._brings_own(needs) else needs.packages),
+            excluded_packages=needs.excluded,
+            variables=needs.variables,
+        )
+
+    def _brings_own(self, needs: JavaNeeds) -> bool:
+        """Whether the configuration names the packages itself, in another version say, or as files."""
+        names = {":".join(package.split(":")[:2]) for package in needs.packages[:1]}
+        own = [*self.packages, self.conf.get("spark.jars", ""), self.conf.get("spark.jars.packages", "")]
+        return any(name.partition(":")[2] in text for name in names for text in own)
+
     @property
     def package_conf(self) -> dict[str, str]:
         """The settings that let Spark fetch the packages."""
@@ -54,8 +75,10 @@ class RunnerSettings:
             return {}
         # An Ivy folder of its own, and no look into ~/.m2: what a Maven run left half there would stop Spark.
         ivy = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mason" / "ivy"
+        excluded = {"spark.jars.excludes": ",".join(self.excluded_packages)} if self.excluded_packages else {}
         return {
             "spark.jars.packages": ",".join(self.packages),
+            **excluded,
             "spark.jars.ivy": str(ivy),
             "spark.jars.ivySettings": str(IVY_SETTINGS),
         }

@@ -12,6 +12,7 @@ import math
 import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 
 import duckdb
@@ -20,8 +21,9 @@ from mason.pipeline.dedupe.order import TABLE
 from mason.pipeline.sinks import SinkPlace, open_sink, table_spec
 from mason.pipeline.sql.duckdb_engine import BATCH, create_views, ctrl_c_kept, quoted, to_duckdb
 from mason.pipeline.sql.inputs import ReadyTable
+from mason.pipeline.sql.local_copies import at_hand
 from mason.pipeline.sql.query import FILE_COLUMN, Output, Piece, SqlQuery, SqlTable, write_rows
-from mason.pipeline.storage_address import open_filesystem
+from mason.pipeline.storage_address import is_local, open_filesystem
 from mason.pipeline.tasks import TaskRunner, running, without_beats
 
 KERNEL = "mason.pipeline.dedupe.find:find_task"
@@ -98,6 +100,8 @@ def _shares(ready: ReadyTable, wanted: Wanted) -> int | None:
     if ready.rows > MOST_ROWS_BY_TASKS:
         return None
     shares = 1 if ready.rows <= FEW_ROWS else 2 * math.ceil(ready.rows / ROWS_OF_TWO_TASKS)
+    if shares > 1 and not is_local(ready.scan.storage):
+        return None  # each of them would have to fetch all files
     read = ready.scan.input_bytes * len(wanted.needed) / max(len(ready.scan.schema), 1)
     return shares if shares * read <= MOST_BYTES_READ else None
 
@@ -112,7 +116,10 @@ def _find(task: FindTask) -> Piece:
     filesystem = open_filesystem(task.storage)
     name = f"part-{task.commit}-{task.number:05}-{uuid.uuid4().hex[:8]}"
     spec = table_spec([FILE_COLUMN])
-    with tempfile.TemporaryDirectory(prefix="mason-") as spilled, duckdb.connect() as connection:
+    with ExitStack() as stack:
+        spilled = stack.enter_context(tempfile.TemporaryDirectory(prefix="mason-"))
+        (task,) = [replace(task, table=table) for table in stack.enter_context(at_hand([task.table], task.storage))]
+        connection = stack.enter_context(duckdb.connect())
         connection.execute(f"SET memory_limit = '{_MEMORY}'")
         connection.execute(f"SET temp_directory = '{spilled}'")
         relation = connection.sql(_statement(connection, task))

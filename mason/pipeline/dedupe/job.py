@@ -130,7 +130,7 @@ class DedupeWork:
         expected = table.current()
         with ExitStack() as stack:
             ready = made_ready(TableInput(TABLE, self.scan), runner, job_id, progress, stack)
-            scratch = stack.enter_context(scratch_folder(storage))
+            scratch = stack.enter_context(scratch_folder(storage, self.job.output))
             going = find_rows(runner, ready, self.wanted, job_id, scratch)
             staging = stack.enter_context(table.stage(job_id))
             removed = (

@@ -10,18 +10,16 @@ from typing import Any
 import pyarrow as pa
 
 from mason.engines.execution.models.job import Job
-from mason.errors import Unsupported
 from mason.pipeline.columns import chosen_columns
 from mason.pipeline.diff.schemas import SchemaDiff, schema_diff
 from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.preview import Preview
-from mason.pipeline.scan import plan_scan
+from mason.pipeline.scan import Scan, plan_scan
 from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sinks import table_spec
 from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
 from mason.pipeline.sql.query import Output, SqlQuery, SqlTable, fetch_rows, quoted, write_rows
-from mason.pipeline.storage_address import is_local
 from mason.pipeline.table_versions import find_version
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
@@ -81,8 +79,8 @@ class DiffWork:
             NoSuchColumn: a key is not a column of both.
         """
         diff = DiffJob.of(job)
-        before = plan_scan(diff.storage, _versioned(diff.storage, diff.path, diff.options.version))
-        after = plan_scan(diff.storage, _versioned(diff.storage, diff.other, diff.options.other_version))
+        before = _scan(diff.storage, diff.path, diff.options.version)
+        after = _scan(diff.storage, diff.other, diff.options.other_version)
         schemas = schema_diff(before.schema, after.schema)
         chosen_columns(pa.schema([before.schema.field(name) for name in schemas.compared]), diff.options.keys)
         inputs = (TableInput(_BEFORE, before, schemas.compared), TableInput(_AFTER, after, schemas.compared))
@@ -121,7 +119,7 @@ class DiffWork:
         with ExitStack() as stack:
             before = made_ready(self.before, runner, job_id, progress, stack)
             after = made_ready(self.after, runner, f"{job_id}a", progress, stack)
-            scratch = stack.enter_context(scratch_folder(self.job.storage))
+            scratch = stack.enter_context(scratch_folder(self.job.storage, self.job.path))
             difference = self._find(before, after, runner, job_id, scratch)
             (counts,) = self._ask(runner, difference, self._counts())
             result = DiffResult(self, before, after, counts, self._samples(runner, difference))
@@ -261,10 +259,11 @@ def _check(result: DiffResult) -> None:
         )
 
 
-def _versioned(storage: str, path: str, version: str) -> str:
-    if version and not is_local(storage):
-        raise Unsupported(f"The versions of {path} cannot be gone through yet: it is not on this machine.")
-    return str(find_version(path, version).folder) if version else path
+def _scan(storage: str, path: str, version: str) -> Scan:
+    if not version:
+        return plan_scan(storage, path)
+    found = find_version(path, version, storage)
+    return plan_scan(storage, found.folder or path, commit=found.commit)
 
 
 def _table_told(table: TableInput) -> dict[str, Any]:

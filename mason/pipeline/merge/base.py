@@ -10,6 +10,7 @@ import pyarrow.fs as pafs
 
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.file_schema import FileSchema
+from mason.pipeline.file_stamp import FileStamp, file_stamp
 from mason.pipeline.files import DataFile, partition_of
 from mason.pipeline.merge.look import find_file_ranges
 from mason.pipeline.merge.planned_file import PlannedFile
@@ -46,10 +47,11 @@ class BaseTable:
 def _planned(
     filesystem: pafs.FileSystem, output: str, committed: CommittedFile, evidence: Mapping[str, Evidence], format_: str
 ) -> PlannedFile:
-    info = filesystem.get_file_info(f"{output}/{committed.place}")
+    path = f"{output}/{committed.place}"
+    found = file_stamp(filesystem, path) or FileStamp(committed.bytes, 0)  # one that is gone is missed by its reader
     constants = partition_of(committed.path.rpartition("/")[0])
     columns = {name: seen for name, seen in evidence.items() if name not in constants}
-    file = DataFile(info.path, committed.path, info.size, constants)
+    file = DataFile(path, committed.path, found.size, constants)
     schema = FileSchema(format_, columns, delimiter=",", encoding="utf-8")
     ranges = find_file_ranges(filesystem, file, schema)
-    return PlannedFile(file, info.mtime_ns or 0, schema, constants, ranges, is_base=True)
+    return PlannedFile(file, found.number, schema, constants, ranges, is_base=True)

@@ -11,6 +11,7 @@ from mason.pipeline.blocks import is_compressed
 from mason.pipeline.csv_splits import Range, find_ranges
 from mason.pipeline.file_reader import FileReader
 from mason.pipeline.file_schema import FileSchema
+from mason.pipeline.file_stamp import file_stamp
 from mason.pipeline.files import DataFile
 from mason.pipeline.formats import checked_format
 from mason.pipeline.line_splits import find_line_ranges
@@ -45,7 +46,7 @@ def look_at_files(
     headers: dict[bool, list[str]] = {True: [], False: []}
     for file in files:
         try:
-            modified = filesystem.get_file_info(file.path).mtime_ns or 0
+            stamp = file_stamp(filesystem, file.path)
             schema = reader.read(file)
         except UnreadableFile as error:
             problems.append(error)
@@ -59,7 +60,7 @@ def look_at_files(
             told = f"no folder of its path says {', '.join(missing)}, as those of other files do"
             warnings.append(f"{file.name}: {told}.")
         ranges = _ranges(filesystem, file, schema, total)
-        yield PlannedFile(file, modified, schema, constants_of(file, options.extract_paths), ranges)
+        yield PlannedFile(file, stamp.number if stamp else 0, schema, constants_of(file, options.extract_paths), ranges)
     if problems:
         raise PlanRefused(problems)
     if headers[True]:

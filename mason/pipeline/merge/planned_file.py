@@ -15,7 +15,8 @@ class PlannedFile:
     """A file as it was when the plan was made, and how it is read."""
 
     file: DataFile
-    modified_ns: int
+    stamp: int
+    """By which the file is known again."""
     schema: FileSchema
     constants: Mapping[str, str | None]
     """Columns that the file's folders give."""

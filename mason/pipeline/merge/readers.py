@@ -13,6 +13,7 @@ import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
 from mason.pipeline.columnar_files import parsing
+from mason.pipeline.file_stamp import FileStamp, file_stamp
 from mason.pipeline.merge.batches import Batch, Place, rows_batch
 from mason.pipeline.merge.csv_batches import read_csv
 from mason.pipeline.merge.json_batches import read_json, read_json_lines
@@ -81,10 +82,10 @@ def _types_in_file(file: FileInTask, schema: pa.Schema) -> dict[str, pa.DataType
 
 
 def _check_unchanged(filesystem: pafs.FileSystem, file: FileInTask) -> None:
-    info = filesystem.get_file_info(file.path)
-    if info.type != pafs.FileType.File:
+    found = file_stamp(filesystem, file.path)
+    if found is None:
         raise UnreadableFile(file.name, "it vanished after the plan was made.", hint="Run the merge again.")
-    if (info.size, info.mtime_ns or 0) != (file.size, file.modified_ns):
+    if found != FileStamp(file.size, file.stamp):
         raise UnreadableFile(file.name, "it was changed after the plan was made.", hint="Run the merge again.")
 
 

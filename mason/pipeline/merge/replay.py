@@ -15,6 +15,7 @@ from mason.engines.execution.models.job import Job
 from mason.errors import NotFound
 from mason.pipeline.blocks import read_bytes, write_bytes
 from mason.pipeline.file_schema import FileSchema
+from mason.pipeline.file_stamp import file_stamp
 from mason.pipeline.files import DataFile, make_folder, partition_of
 from mason.pipeline.merge.base import BaseTable
 from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode, OnBadRecord
@@ -205,15 +206,16 @@ def _written(
     make_folder(filesystem, folder)
     text = "".join(each.raw.rstrip("\r\n") + "\n" for each in records)
     write_bytes(filesystem, file, text.encode("utf-8", "surrogateescape"))
-    info = filesystem.get_file_info(file)
+    stamp = file_stamp(filesystem, file)
+    assert stamp, "it was just written"
     kind, columns = ("csv", reading.columns) if reading.format == "csv" else ("jsonl", ())
     schema = FileSchema(
         kind, dict.fromkeys(columns, NOTHING), header=False, delimiter=reading.delimiter, encoding="utf-8"
     )
     name = records[0].file
     constants = constants_of(DataFile(name, name, 0, partition_of(name.rpartition("/")[0])), extracts)
-    data = DataFile(file, folder.rpartition("/")[2], info.size)
-    return PlannedFile(data, info.mtime_ns or 0, schema, constants, is_scratch=True)
+    data = DataFile(file, folder.rpartition("/")[2], stamp.size)
+    return PlannedFile(data, stamp.number, schema, constants, is_scratch=True)
 
 
 def _tell_origins(

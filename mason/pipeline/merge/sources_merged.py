@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow.fs as pafs
 
+from mason.pipeline.file_stamp import file_stamp
 from mason.pipeline.files import DataFile
 from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.merge.planned_file import PlannedFile
@@ -18,7 +19,7 @@ Fingerprint = tuple[int, int]
 
 def fingerprints(planned: Sequence[PlannedFile]) -> dict[str, Any]:
     """Return what a commit keeps of the files it was made from: path, size, time of the last change."""
-    return {each.file.path: [each.file.size, each.modified_ns] for each in planned if each.is_source}
+    return {each.file.path: [each.file.size, each.stamp] for each in planned if each.is_source}
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,13 @@ class Sources:
         for file in files:
             if file.path not in self.known:
                 new.append(file)
-            elif self.known[file.path] != (file.size, filesystem.get_file_info(file.path).mtime_ns or 0):
+            elif self.known[file.path] != _fingerprint(filesystem, file):
                 changed.append(f"{file.name}: it was merged before, and has changed since then.")
         if changed:
             raise PlanRefused(changed, hint="Merge everything anew (incremental: false), or give new data a new name.")
         return new
+
+
+def _fingerprint(filesystem: pafs.FileSystem, file: DataFile) -> Fingerprint | None:
+    found = file_stamp(filesystem, file.path)
+    return (found.size, found.number) if found else None

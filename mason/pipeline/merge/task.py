@@ -24,7 +24,7 @@ class FileInTask:
     path: str
     name: str
     size: int
-    modified_ns: int
+    stamp: int
     format: str
     delimiter: str
     encoding: str
@@ -46,7 +46,7 @@ class FileInTask:
         dialect = (schema.format, schema.delimiter, schema.encoding, schema.header)
         place = (part.offset, part.length)
         names = (dict(planned.renames), types)
-        pinned = (file.path, file.name, file.size, planned.modified_ns)
+        pinned = (file.path, file.name, file.size, planned.stamp)
         return cls(*pinned, *dialect, columns, constants, *place, *names, planned.is_base)
 
     @property

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from mason.engines.execution.models.job import Job
-from mason.pipeline.merge.job import MergeJob
+from mason.errors import Conflict
+from mason.pipeline.merge.job import MergeJob, Mode
 from mason.pipeline.merge.outcome import MergeResult
 from mason.pipeline.merge.plan import MergePlan, plan_merge
 from mason.pipeline.merge.replay import ReplayJob, ReplayPlan, ReplayResult, plan_replay, run_replay
@@ -16,6 +18,9 @@ from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
 from mason.util.words import counted
+
+_LOG = logging.getLogger("mason.pipeline")
+_TRIES = 5
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,15 @@ class MergeWork:
         return self.merge.to_dict()
 
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> MergeResult:
-        return run_merge(self.merge, runner, job_id, progress)
+        """Run the merge. What adds to a table can add to whatever it is by then; so it is tried again after others."""
+        plan = self.merge
+        for _ in range(_TRIES - 1 if plan.job.options.mode is Mode.APPEND else 0):
+            try:
+                return run_merge(plan, runner, job_id, progress)
+            except Conflict as conflict:
+                _LOG.info("Planned anew: %s", conflict)
+                plan = plan_merge(open_filesystem(plan.job.storage), plan.job)
+        return run_merge(plan, runner, job_id, progress)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import threading
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -19,6 +20,7 @@ from sqlglot.optimizer.qualify import qualify
 from mason.errors import ClientFailed
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.sinks import SinkPlace, open_sink
+from mason.pipeline.sql.local_copies import at_hand
 from mason.pipeline.sql.query import (
     FILE_COLUMN,
     ROW_COLUMN,
@@ -70,6 +72,11 @@ def run_query(content: bytes) -> Iterator[TaskEvent]:
 
 
 def _result(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> bytes:
+    with at_hand(query.tables, query.storage) as tables:
+        return _result_here(connection, replace(query, tables=tables))
+
+
+def _result_here(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> bytes:
     create_views(connection, query)
     _close_off(connection, query)
     relation = _named(connection.sql(to_duckdb(query)), query.names)

@@ -86,7 +86,7 @@ def made_ready(table: TableInput, runner: TaskRunner, job_id: str, progress: Pro
     """
     if table.is_ready:
         return ReadyTable(table.name, table.scan)
-    scratch = stack.enter_context(scratch_folder(table.scan.storage))
+    scratch = stack.enter_context(scratch_folder(table.scan.storage, table.scan.path))
     plan = table.scan.plan
     merged = replace(plan, job=replace(plan.job, output=f"{scratch}/table"))
     done = run_merge(merged, runner, job_id, progress)

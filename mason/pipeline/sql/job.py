@@ -134,7 +134,7 @@ class QueryWork:
         from mason.pipeline.format.plan import plan_format
         from mason.pipeline.format.run import run_format
 
-        with scratch_folder(self.job.storage) as scratch:
+        with scratch_folder(self.job.storage, self.job.output) as scratch:
             write_table(query, f"{scratch}/table", runner, job_id, details)
             options = FormatOptions(self.job.format)
             plan = plan_format(FormatJob(f"{scratch}/table", self.job.output, options, self.job.storage))

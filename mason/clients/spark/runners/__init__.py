@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from mason.clients.spark.server.launch import hadoop_version
 from mason.clients.spark.settings import RunnerSettings, is_version
 from mason.errors import InvalidConfiguration, Unsupported
+from mason.pipeline.storage_address import LOCAL, is_local, java_needs
 from mason.pipeline.tasks import TaskEvent
 from mason.util.packages import find_version
 
@@ -30,16 +32,17 @@ class SparkRunner(Protocol):
         """Give back what the runner holds: its session, its connection."""
 
 
-def build_runner(configuration: Mapping[str, Any]) -> SparkRunner:
+def build_runner(configuration: Mapping[str, Any], storage: str = LOCAL) -> SparkRunner:
     """Return the runner of a `spark` client's configuration: this machine's Spark unless told.
 
     Raises:
-        Unsupported: this runner is not there yet.
+        Unsupported: this runner is not there yet, or cannot read the storage.
         InvalidConfiguration: the configuration wants another Spark than the one that is installed.
     """
     settings = RunnerSettings.of(configuration)
     if settings.type in ("local", "submit"):
         _check_version(settings)
+        settings = settings if is_local(storage) else settings.reading(java_needs(storage, hadoop_version()))
     if settings.type == "local":
         from mason.clients.spark.runners.local import LocalRunner
 

@@ -6,12 +6,13 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.server.launch import spark_environment
 from mason.clients.spark.settings import RunnerSettings
-from mason.errors import ClientFailed
+from mason.errors import ClientFailed, Unsupported
 from mason.pipeline.tasks import TaskEvent
 
 if TYPE_CHECKING:
@@ -30,14 +31,14 @@ class InProcessRunner:
     def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[TaskEvent]:
         if not tasks:
             return
-        session = classic_session(self._settings.local_conf)
+        session = classic_session(self._settings.local_conf, self._settings.variables)
         from mason.clients.spark.job import run_job
         from mason.clients.spark.results import Collected
 
         yield from run_job(session, kernel, tasks, Collected)
 
     def query(self, content: bytes) -> Iterator[TaskEvent]:
-        session = classic_session(self._settings.local_conf)
+        session = classic_session(self._settings.local_conf, self._settings.variables)
         from mason.clients.spark.job import run_query
         from mason.clients.spark.results import Collected
 
@@ -50,11 +51,12 @@ class InProcessRunner:
         """Leave the session to the next job: a process has one JVM, and cannot start another cheaply."""
 
 
-def classic_session(conf: Mapping[str, str]) -> SparkSession:
+def classic_session(conf: Mapping[str, str], variables: Mapping[str, str] = MappingProxyType({})) -> SparkSession:
     """Return this process's Spark session, which is started if need be.
 
     Raises:
         MissingDependency: there is no Java that Spark can run on.
+        Unsupported: the one that runs was not started for the storage of this job.
     """
     home = java_home()
     from pyspark import SparkConf, SparkContext
@@ -64,9 +66,22 @@ def classic_session(conf: Mapping[str, str]) -> SparkSession:
         running = SparkContext._active_spark_context is not None
     if not running:
         settings = SparkConf(loadDefaults=False).setAll(list(conf.items()))
-        with _environment(spark_environment(home)):
+        with _environment({**spark_environment(home), **variables}):
             _start_quietly(settings)
-    return SparkSession.builder.getOrCreate()
+    session = SparkSession.builder.getOrCreate()
+    _check_storage(session, conf)
+    return session
+
+
+def _check_storage(session: SparkSession, conf: Mapping[str, str]) -> None:
+    """A process has one JVM, with the packages and settings of its first job."""
+    started = session.sparkContext.getConf()
+    wanted = {name: value for name, value in conf.items() if name.startswith(("spark.jars.packages", "spark.hadoop."))}
+    if any(started.get(name) != value for name, value in wanted.items()):
+        raise Unsupported(
+            "The Spark of this process was started for another storage.",
+            hint="Keep a server (`warm: always`), or use one configuration in a process.",
+        )
 
 
 def _start_quietly(settings: SparkConf) -> None:

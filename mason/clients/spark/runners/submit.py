@@ -79,7 +79,7 @@ class SubmitRunner:
         with open(folder / "log", "wb") as log:
             process = subprocess.Popen(
                 command,
-                env=_environment(os.environ, java_home()),
+                env={**_environment(os.environ, java_home()), **self._settings.variables},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -118,6 +118,7 @@ def submit_conf(settings: RunnerSettings, java_options: str = "") -> dict[str, s
         "spark.sql.session.timeZone": "UTC",
         **ivy,
         **_executors(settings),
+        **{f"spark.executorEnv.{name}": value for name, value in settings.variables.items()},
         **settings.conf,
     }
 

@@ -41,7 +41,7 @@ class Launch:
 
     @classmethod
     def of(cls, settings: RunnerSettings, java: Path) -> Launch:
-        return cls({**_SERVER_CONF, **settings.local_conf}, spark_environment(java))
+        return cls({**_SERVER_CONF, **settings.local_conf}, {**spark_environment(java), **settings.variables})
 
     @property
     def key(self) -> str:
@@ -64,6 +64,12 @@ def spark_home() -> Path:
     if spec is None or not spec.origin:
         raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
     return Path(spec.origin).parent
+
+
+def hadoop_version() -> str:
+    """Return the version of Hadoop that Spark was built with; empty where its jars do not say."""
+    names = [each.name for each in (spark_home() / "jars").glob("hadoop-client-api-*.jar")]
+    return names[0].removeprefix("hadoop-client-api-").removesuffix(".jar") if names else ""
 
 
 def spark_environment(java: Path, variables: Mapping[str, str] = os.environ) -> dict[str, str]:

@@ -15,6 +15,6 @@ class TableHistory(OperatorDefinition):
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
         place = find_table(config, parameters, resp)
-        for version in list_versions(place.folder)[: parameters.get_optional("limit")]:
+        for version in list_versions(place.path, place.storage.address())[: parameters.get_optional("limit")]:
             resp.add_data(version)
         return OperatorResponse(resp)

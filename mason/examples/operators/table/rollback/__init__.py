@@ -17,8 +17,8 @@ class TableRollback(OperatorDefinition):
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
         place = find_table(config, parameters, resp)
-        roll_back(place.folder, parameters.get_required("to"), uuid4().hex[:16])
-        current = list_versions(place.folder)[0]
+        roll_back(place.path, parameters.get_required("to"), uuid4().hex[:16], place.storage.address())
+        current = list_versions(place.path, place.storage.address())[0]
         resp.add_info(f"Version {current.commit.number} is what {parameters.get_required('to')} was: {place.path}")
         return OperatorResponse(resp, current)
 
@@ -26,4 +26,4 @@ class TableRollback(OperatorDefinition):
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
         place = find_table(config, parameters, resp)
-        return OperatorResponse(resp, find_version(place.folder, parameters.get_required("to")))
+        return OperatorResponse(resp, find_version(place.path, parameters.get_required("to"), place.storage.address()))

@@ -27,5 +27,6 @@ class TableVacuum(OperatorDefinition):
 
 
 def _removal(config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> Removal:
-    path = find_table(config, parameters, resp).folder
-    return plan_vacuum(path, parameters.get_optional("keep"), parameters.get_optional("older_than_days"))
+    place = find_table(config, parameters, resp)
+    keep, days = parameters.get_optional("keep"), parameters.get_optional("older_than_days")
+    return plan_vacuum(place.path, keep, days, place.storage.address())

@@ -1,0 +1,72 @@
+"""S3 as Spark reads it by itself: Hadoop's S3A, without the bundle of all of AWS that it asks for (16 MB, not 700)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from mason.clients.s3.connection import DEFAULT_REGION, S3Connection
+from mason.clients.s3.credentials import PROFILE
+from mason.errors import Unsupported
+from mason.pipeline.storage_address import JavaNeeds
+
+# The version of AWS's SDK that each hadoop-aws was built with.
+_SDK = {"3.4.2": "2.29.52"}
+_NEWEST = "3.4.2"
+_SDK_GROUP = "software.amazon.awssdk"
+_SDK_MODULES = ("s3", "s3-transfer-manager", "sts", "apache-client")
+_EXCLUDED = (
+    f"{_SDK_GROUP}:bundle",
+    "software.amazon.encryption.s3:amazon-s3-encryption-client-java",
+    "software.amazon.s3.analyticsaccelerator:analyticsaccelerator-s3",
+)
+_PROVIDERS = ("ProfileCredentialsProvider", "DefaultCredentialsProvider")
+
+# Where the usual chain of AWS looks; keys themselves are not passed on.
+_POINTERS = (
+    "AWS_CONFIG_FILE",
+    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_EC2_METADATA_DISABLED",
+    "AWS_PROFILE",
+    "AWS_ROLE_ARN",
+    "AWS_SHARED_CREDENTIALS_FILE",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+)
+
+
+def needs_of(connection: S3Connection, hadoop: str, environment: Mapping[str, str] = os.environ) -> JavaNeeds:
+    """Return what S3A needs to reach the store.
+
+    Raises:
+        Unsupported: a role is to be assumed with what the machine itself has for keys.
+    """
+    keys = connection.keys
+    if keys.role and not keys.access_key:
+        raise Unsupported(
+            "Spark cannot read S3 in a role that is assumed without keys.",
+            hint="Give access_key and secret_key beside aws_role_arn.",
+        )
+    version = hadoop or _NEWEST
+    sdk = _SDK.get(version, _SDK[_NEWEST])
+    packages = [f"org.apache.hadoop:hadoop-aws:{version}", *(f"{_SDK_GROUP}:{name}:{sdk}" for name in _SDK_MODULES)]
+    variables = {name: environment[name] for name in _POINTERS if environment.get(name)}
+    if kept := keys.keep():
+        variables |= {"AWS_SHARED_CREDENTIALS_FILE": kept, "AWS_PROFILE": PROFILE}
+    return JavaNeeds("s3a://", tuple(packages), _EXCLUDED, _settings(connection), variables)
+
+
+def _settings(connection: S3Connection) -> dict[str, str]:
+    told = {
+        "endpoint": connection.endpoint,
+        "endpoint.region": connection.region or DEFAULT_REGION,
+        "path.style.access": "true" if connection.path_style else "false",
+        "connection.ssl.enabled": "false" if connection.endpoint.startswith("http://") else "true",
+        "aws.credentials.provider": ",".join(f"{_SDK_GROUP}.auth.credentials.{name}" for name in _PROVIDERS),
+        # A store that is not there is said to be so after seconds; with what is usual it takes minutes.
+        "attempts.maximum": "3",
+        "retry.limit": "3",
+        "connection.establish.timeout": "5s",
+    }
+    return {f"fs.s3a.{name}": value for name, value in told.items() if value}

@@ -1,0 +1,51 @@
+"""What is kept of a table's versions, wherever it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from mason.pipeline.storage_address import is_local, open_objects
+from mason.pipeline.table_commit import CommitRecord
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A version, and the path below which its files are; none if they were removed."""
+
+    commit: CommitRecord
+    place: str | None
+
+
+class KeptVersions(Protocol):
+    """The versions of a table, as far as they are kept."""
+
+    def history(self) -> Sequence[Kept]:
+        """Return the versions, the newest first; none where there is no table of Mason's."""
+
+    def restore(self, version: Kept, record: CommitRecord, job_id: str, *, expected: CommitRecord) -> CommitRecord:
+        """Commit the files of a version anew, with this record.
+
+        Raises:
+            Conflict: another job committed to the table meanwhile.
+        """
+
+    def removable(self, versions: Sequence[Kept]) -> tuple[Sequence[Kept], int]:
+        """Return those of the versions of which something is still there, and the bytes that only they use."""
+
+    def remove(self, versions: Sequence[Kept]) -> None:
+        """Remove what only these versions use.
+
+        Raises:
+            Conflict: a job is going back to one of them at this moment.
+        """
+
+
+def kept_versions(storage: str, path: str) -> KeptVersions:
+    """Return what is kept of the table at a path of a storage."""
+    # Each kind imports what is above.
+    from mason.pipeline.folder_versions import FolderVersions
+    from mason.pipeline.object_versions import ObjectVersions
+
+    return FolderVersions(path) if is_local(storage) else ObjectVersions(open_objects(storage), path)

@@ -1,0 +1,84 @@
+"""What is kept of the versions of a table on an object store: every file stays where it was written, until a vacuum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from uuid import uuid4
+
+from mason.errors import Conflict
+from mason.pipeline.kept_versions import Kept
+from mason.pipeline.object_lease import EXPIRY_SECONDS, Lease
+from mason.pipeline.object_store import ObjectStore
+from mason.pipeline.table_commit import CommitRecord
+from mason.pipeline.table_objects import DATA, LEASES, TableObjects
+
+_VACUUM = "vacuum-"
+
+
+class ObjectVersions:
+    """The versions of a table below a prefix. Those that share files name the same ones.
+
+    A vacuum and a job that goes back to a version must not meet, for the store has no lock: each leaves word of itself
+    first and then looks for the other, so that one of them at least sees the other and gives way.
+    """
+
+    def __init__(self, store: ObjectStore, path: str) -> None:
+        self._store, self._path = store, path
+        self._table = TableObjects(store, path)
+
+    def history(self) -> Sequence[Kept]:
+        there = set(self._sizes())
+        return [
+            Kept(commit, self._path if _places(commit) <= there else None) for commit in list(self._table.history())
+        ]
+
+    def restore(self, version: Kept, record: CommitRecord, job_id: str, *, expected: CommitRecord) -> CommitRecord:
+        with self._table.stage(job_id) as staging:
+            if self._others(_VACUUM) or not _places(version.commit) <= set(self._sizes()):
+                raise Conflict(f"Former versions of {self._path} are being removed.", hint="Run it again later.")
+            record = replace(record, files=[])
+            return self._table.publish(staging, record, expected=expected, kept=version.commit.files)
+
+    def removable(self, versions: Sequence[Kept]) -> tuple[Sequence[Kept], int]:
+        freed = self._freed(versions)
+        found = [each for each in versions if _places(each.commit) & set(freed)]
+        return found, sum(freed.values())
+
+    def remove(self, versions: Sequence[Kept]) -> None:
+        job = f"{_VACUUM}{uuid4().hex[:16]}"
+        with Lease(self._store, f"{self._path}/{LEASES}/{job}.json", job) as lease:
+            try:
+                if self._others("", but=job):
+                    raise Conflict(f"A job is writing to {self._path}.", hint="Run the vacuum when it is done.")
+                self._store.delete([f"{self._path}/{place}" for place in self._freed(versions)])
+                self._store.abandon_uploads(f"{self._path}/{DATA}")
+            finally:
+                lease.end()
+
+    def _freed(self, versions: Sequence[Kept]) -> dict[str, int]:
+        """What is there and only these versions use, with the sizes."""
+        going = {each.commit.id for each in versions}
+        staying = [commit for commit in self._table.history() if commit.id not in going]
+        unused = _all(each.commit for each in versions) - _all(staying)
+        return {place: size for place, size in self._sizes().items() if place in unused}
+
+    def _sizes(self) -> dict[str, int]:
+        start = len(self._path) + 1
+        return {each.path[start:]: each.size for each in self._store.below(f"{self._path}/{DATA}")}
+
+    def _others(self, beginning: str, but: str = "") -> bool:
+        """Whether others are at work on the table."""
+        return any(
+            lease.path.rpartition("/")[2].startswith(beginning) and lease.path.rpartition("/")[2] != f"{but}.json"
+            for lease in self._store.below(f"{self._path}/{LEASES}")
+            if lease.age_seconds <= EXPIRY_SECONDS
+        )
+
+
+def _places(commit: CommitRecord) -> set[str]:
+    return {*(each.place for each in commit.files), *commit.beside.values()}
+
+
+def _all(commits: Iterable[CommitRecord]) -> set[str]:
+    return {place for commit in commits for place in _places(commit)}

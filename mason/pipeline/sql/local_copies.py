@@ -1,0 +1,52 @@
+"""Tables of another storage, brought to this machine for an engine that reads nothing but its disks."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.fs as pafs
+
+from mason.pipeline.sql.query import SqlTable, table_gone
+from mason.pipeline.storage_address import is_local, open_filesystem
+
+_AT_ONCE = 8
+
+
+@contextmanager
+def at_hand(tables: Sequence[SqlTable], storage: str) -> Iterator[Sequence[SqlTable]]:
+    """Give the tables with files on this machine: their own where they are here, else copies while they are needed.
+
+    Raises:
+        TableChanged: a file is gone.
+    """
+    if is_local(storage):
+        yield tables
+        return
+    with tempfile.TemporaryDirectory(prefix="mason-") as folder:
+        filesystem = open_filesystem(storage)
+        yield [_copied(filesystem, table, Path(folder, str(number))) for number, table in enumerate(tables)]
+
+
+def _copied(filesystem: pafs.FileSystem, table: SqlTable, folder: Path) -> SqlTable:
+    # In folders of their own: names may be the same in two of them, and those of partitions must stay.
+    keys = len(table.partition_keys)
+    copies = [
+        folder.joinpath(str(number), *file.split("/")[-keys - 1 :]) for number, file in enumerate(table.files)
+    ]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for _ in pool.map(lambda pair: _copy(filesystem, *pair), zip(table.files, copies, strict=True)):
+            pass
+    return replace(table, path=str(folder), files=[str(copy) for copy in copies])
+
+
+def _copy(filesystem: pafs.FileSystem, file: str, copy: Path) -> None:
+    copy.parent.mkdir(parents=True)
+    try:
+        pafs.copy_files(file, str(copy), filesystem, pafs.LocalFileSystem(), use_threads=False)
+    except FileNotFoundError as error:
+        raise table_gone() from error

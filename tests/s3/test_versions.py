@@ -1,0 +1,144 @@
+"""The versions of a table on an object store: history, going back, and a vacuum that takes nothing away from others."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from mason.clients.s3 import objects
+from mason.clients.s3.storage import S3StorageClient
+from mason.errors import Conflict
+from mason.pipeline.in_process import InProcessRunner
+from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode
+from mason.pipeline.merge.work import MergeWork
+from mason.pipeline.object_lease import Lease
+from mason.pipeline.object_versions import ObjectVersions
+from mason.pipeline.scan import plan_scan
+from mason.pipeline.sql.inputs import ReadyTable
+from mason.pipeline.sql.query import SqlQuery, fetch_rows
+from mason.pipeline.storage_address import open_objects
+from mason.pipeline.table_commit import open_table
+from mason.pipeline.table_versions import VersionGone, list_versions, plan_vacuum, roll_back, vacuum
+from mason.testing import Place
+from tests.seaweed import Seaweed
+
+
+class Table:
+    """A table on the store with three versions: one row, three, and another one."""
+
+    def __init__(self, place: Place, address: str) -> None:
+        self._place, self.storage, self.path = place, address, place.below("out").path
+        self.merge("id\n1\n")
+        self.merge("id\n2\n3\n", Mode.APPEND)
+        self.merge("id\n9\n")
+
+    def merge(self, text: str, mode: Mode = Mode.REPLACE) -> None:
+        self.planned(text, "in", mode).run(InProcessRunner(), uuid4().hex[:16], lambda *_: None)
+
+    def planned(self, text: str, folder: str, mode: Mode) -> MergeWork:
+        self._place.write(f"{folder}/a.csv", text.encode())
+        source = self._place.below(folder).path
+        return MergeWork.plan(MergeJob(source, self.path, self.storage, MergeOptions(mode=mode)).to_job())
+
+    def rows(self) -> list[int]:
+        table = ReadyTable("t", plan_scan(self.storage, self.path)).sql_table()
+        rows = fetch_rows(InProcessRunner(), SqlQuery("select id from t", [table], self.storage))
+        return sorted(rows["id"].to_pylist())
+
+    def seen_by_others(self) -> int:
+        return sum(name.startswith("out/part-") for name in self._place.contents())
+
+
+@pytest.fixture
+def table(seaweed: Seaweed, bucket: str) -> Table:
+    storage = S3StorageClient(seaweed.configuration())
+    return Table(Place(storage.filesystem(), storage.path(f"{bucket}/{uuid4().hex}")), storage.address())
+
+
+def test_a_table_goes_back_to_an_earlier_version_and_forward_again(table: Table) -> None:
+    assert [each.commit.rows for each in list_versions(table.path, table.storage)] == [1, 3, 1]
+
+    roll_back(table.path, "2", "back", table.storage)
+    assert table.rows() == [1, 2, 3] and table.seen_by_others() == 2
+
+    roll_back(table.path, "3", "forward", table.storage)
+    assert table.rows() == [9] and table.seen_by_others() == 1
+
+
+def test_a_vacuum_removes_former_versions_and_says_first_what_goes(table: Table) -> None:
+    plan = plan_vacuum(table.path, 0, 0, table.storage)
+    assert [each.commit.number for each in plan.versions] == [2, 1] and plan.bytes > 0
+    assert all(each.folder for each in list_versions(table.path, table.storage)), "a plan removes nothing"
+
+    vacuum(plan)
+
+    assert [bool(each.folder) for each in list_versions(table.path, table.storage)] == [True, False, False]
+    assert table.rows() == [9] and table.seen_by_others() == 1
+    assert plan_vacuum(table.path, 0, 0, table.storage).versions == []
+    with pytest.raises(VersionGone):
+        roll_back(table.path, "1", "back", table.storage)
+
+
+def test_a_vacuum_leaves_what_a_version_that_stays_uses(table: Table) -> None:
+    roll_back(table.path, "2", "back", table.storage)
+
+    vacuum(plan_vacuum(table.path, 0, 0, table.storage))
+
+    assert table.rows() == [1, 2, 3]
+
+
+def test_appends_that_were_planned_at_once_are_all_in_the_table(table: Table) -> None:
+    works = [table.planned(f"id\n{number}\n", f"in-{number}", Mode.APPEND) for number in (10, 11, 12)]
+
+    for work in works:
+        work.run(InProcessRunner(), uuid4().hex[:16], lambda *_: None)
+
+    assert table.rows() == [9, 10, 11, 12] and table.seen_by_others() == 4
+
+
+def test_a_vacuum_gives_way_to_a_job_that_writes(table: Table) -> None:
+    plan = plan_vacuum(table.path, 0, 0, table.storage)
+    with open_table(table.storage, table.path).stage("other"), pytest.raises(Conflict, match="A job is writing to"):
+        vacuum(plan)
+
+    assert all(each.folder for each in list_versions(table.path, table.storage))
+
+
+def test_going_back_gives_way_to_a_vacuum(table: Table) -> None:
+    store = open_objects(table.storage)
+    lease = Lease(store, f"{table.path}/_mason/leases/vacuum-1.json", "vacuum-1")
+    with lease, pytest.raises(Conflict, match="are being removed"):
+        roll_back(table.path, "1", "back", table.storage)
+
+    assert table.rows() == [9]
+
+
+def test_a_vacuum_that_removed_a_file_after_the_plan_of_going_back_is_noticed(table: Table) -> None:
+    """The deletion was faster than the version's commit: nothing is committed that has no files."""
+    versions = ObjectVersions(open_objects(table.storage), table.path)
+    newest, _, first = versions.history()
+    vacuum(plan_vacuum(table.path, 0, 0, table.storage))
+
+    with pytest.raises(Conflict, match="are being removed"):
+        versions.restore(first, first.commit, "back", expected=newest.commit)
+
+
+def test_a_vacuum_abandons_uploads_that_were_never_finished(
+    table: Table, seaweed: Seaweed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of the last day stay: their jobs may still be at it."""
+    client = seaweed.client()
+    bucket, _, key = table.path.partition("/")
+    client.create_multipart_upload(Bucket=bucket, Key=f"{key}/_mason/data/dead/part-1.parquet")
+
+    def unfinished() -> int:
+        return len(client.list_multipart_uploads(Bucket=bucket, Prefix=key).get("Uploads", []))
+
+    vacuum(plan_vacuum(table.path, 0, 0, table.storage))
+    assert unfinished() == 1
+
+    monkeypatch.setattr(objects, "_FORGOTTEN", timedelta(0))
+    vacuum(plan_vacuum(table.path, 0, 0, table.storage))
+    assert unfinished() == 0
