@@ -6,6 +6,8 @@ import os
 import time
 from typing import IO, TYPE_CHECKING
 
+from mason.util.words import counted
+
 if TYPE_CHECKING:
     from mason.pipeline.job_progress import JobProgress
 
@@ -54,7 +56,7 @@ def can_draw(stream: IO[str]) -> bool:
 
 def bar_line(progress: JobProgress, width: int) -> str:
     """Return the bar with the figures that have room beside it, the more important ones first."""
-    figures = [f"{progress.share:4.0%}", f"{progress.done:,} of {progress.tasks:,} tasks", _time(progress)]
+    figures = [f"{progress.share:4.0%}", f"{progress.done:,} of {counted(progress.tasks, 'task')}", _time(progress)]
     figures += [f"{progress.records:,} records"] if progress.records else []
     figures += [_size(progress.bytes_done, progress.bytes)] if progress.bytes else []
     while len(figures) > 1 and len("  ".join(figures)) + _SHORTEST_BAR + 3 > width:

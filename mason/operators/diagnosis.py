@@ -16,7 +16,7 @@ from mason import __version__
 from mason.clients.discovery import find_client
 from mason.clients.engines.role import ROLES
 from mason.configurations.saved import use_configuration
-from mason.configurations.valid_config import Engine
+from mason.configurations.valid_config import Engine, ValidConfig
 from mason.errors import MasonError
 from mason.state.home import read_state
 from mason.state.models import Kind
@@ -122,6 +122,17 @@ def _check_configuration(env: MasonEnvironment, config_id: str) -> Iterator[Find
         engine: Engine[Any] = config.engine(role)
         for name in engine.client_names:
             yield from _check_client(engine, role, name)
+    yield from _check_reach(config)
+
+
+def _check_reach(config: ValidConfig) -> Iterator[Finding]:
+    """What the execution engine needs to read the storage by itself."""
+    try:
+        told = config.execution.client.reach(config.storage.client.address())
+    except MasonError:
+        return  # a client that cannot be used has been told about already
+    if told:
+        yield Finding("Packages for Spark", Verdict.FINE, told)
 
 
 def _check_client(engine: Engine[Any], role: str, name: str) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mason.pipeline.tasks import TaskEvent
+from mason.util.words import counted
 
 _LEAST_SHARE = 0.05
 _LEAST_SECONDS = 1.0
@@ -40,8 +41,8 @@ class JobProgress:
         return max(0.0, self.seconds_of_done / self.share - self.seconds)
 
     def __str__(self) -> str:
-        tasks = f"{self.done:,} of {self.tasks:,} tasks"
-        return f"{tasks}, {self.records:,} records" if self.records or self.done == self.tasks else tasks
+        tasks = f"{self.done:,} of {counted(self.tasks, 'task')}"
+        return f"{tasks}, {counted(self.records, 'record')}" if self.records or self.done == self.tasks else tasks
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -28,7 +28,7 @@ ENGINE = "metastore_engine: local\nstorage_engine: local\nexecution_engine: {eng
 SPARK = "  spark:\n    configuration:\n      runner:\n        type: {type}\n        {more}\n"
 SMALL = "input_path:small,output_path:out"
 LARGE = "input_path:large,output_path:out"
-BAR = re.compile(r"\r\x1b\[K\[[#-]+\] +\d+%  \d of 1 tasks  [^\r\n]+")
+BAR = re.compile(r"\r\x1b\[K\[[#-]+\] +\d+%  \d of 1 task  [^\r\n]+")
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_who_waits_at_a_terminal_sees_a_bar_that_is_gone_at_the_end(here: Mason)
     assert BAR.search(written)
     screen = [seen_at_last(line) for line in written.split("\n")]
     assert "2 records in, 1 row out, 1 quarantined: " + str(here.folder / "out") in screen
-    assert not [line for line in screen if "of 1 tasks" in line], "nothing of the bar is left"
+    assert not [line for line in screen if "of 1 task" in line], "nothing of the bar is left"
 
 
 @pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
@@ -73,19 +73,19 @@ def test_a_plain_terminal_gets_lines(here: Mason, variables: dict[str, str]) -> 
     written = on_a_terminal(here, "operator", "table", "merge", "-c", "here", "-p", SMALL, **variables)
 
     assert "\x1b" not in written and "\r" not in written
-    assert "1 of 1 tasks, 2 records\n" in written
+    assert "1 of 1 task, 2 records\n" in written
 
 
 def test_who_asks_for_warnings_alone_gets_no_bar(here: Mason) -> None:
     written = on_a_terminal(here, "operator", "table", "merge", "-l", "warning", "-c", "here", "-p", SMALL)
 
-    assert "\r" not in written and "of 1 tasks" not in written
+    assert "\r" not in written and "of 1 task" not in written
 
 
 def test_a_pipe_gets_lines(here: Mason) -> None:
     result = here("operator", "table", "merge", "-c", "here", "-p", SMALL)
 
-    assert "1 of 1 tasks, 2 records\n" in result.stderr
+    assert "1 of 1 task, 2 records\n" in result.stderr
     assert "\r" not in result.stderr
 
 

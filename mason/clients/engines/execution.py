@@ -17,6 +17,10 @@ class ExecutionClient(Role):
     def job_types(self) -> Sequence[str]:
         """Return the types of job that this engine can run."""
 
+    def reach(self, storage: str) -> str:
+        """Say how this engine gets at a storage, which is named by its address, where there is something to say."""
+        return ""
+
     @abstractmethod
     def plan_job(self, job: Job, *, response: Response) -> tuple[JobPlan, Response]:
         """Return what running the job would read, write and change; nothing is written.

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from mason.clients.spark.runners import SparkRunner, build_runner
+from mason.clients.spark.server.launch import hadoop_version
+from mason.clients.spark.settings import RunnerSettings, is_fetched
 from mason.errors import MasonError
 from mason.pipeline.execution import PipelineExecutionClient
+from mason.pipeline.storage_address import is_local, java_needs
 from mason.pipeline.tasks import TaskRunner
 from mason.util.java import HOW_TO_INSTALL, find_java
 
@@ -30,3 +33,11 @@ class SparkExecutionClient(PipelineExecutionClient):
         if storage not in self._runners:
             self._runners[storage] = build_runner(self._configuration, storage)
         return self._runners[storage]
+
+    def reach(self, storage: str) -> str:
+        settings = RunnerSettings.of(self._configuration)
+        if is_local(storage) or settings.type == "connect":
+            return ""
+        reading = settings.reading(java_needs(storage, hadoop_version()))
+        missing = [name for name in reading.packages if not is_fetched(name)]
+        return f"fetched when they are first needed: {', '.join(missing)}" if missing else "fetched"

@@ -74,12 +74,11 @@ class RunnerSettings:
         if not self.packages:
             return {}
         # An Ivy folder of its own, and no look into ~/.m2: what a Maven run left half there would stop Spark.
-        ivy = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mason" / "ivy"
         excluded = {"spark.jars.excludes": ",".join(self.excluded_packages)} if self.excluded_packages else {}
         return {
             "spark.jars.packages": ",".join(self.packages),
             **excluded,
-            "spark.jars.ivy": str(ivy),
+            "spark.jars.ivy": str(_ivy_folder()),
             "spark.jars.ivySettings": str(IVY_SETTINGS),
         }
 
@@ -102,6 +101,15 @@ class RunnerSettings:
             **self.package_conf,
             **self.conf,
         }
+
+
+def is_fetched(package: str) -> bool:
+    """Say whether Spark has fetched a package, `group:name:version`, before."""
+    return (_ivy_folder() / "jars" / f"{package.replace(':', '_', 1).replace(':', '-')}.jar").exists()
+
+
+def _ivy_folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mason" / "ivy"
 
 
 def spark_text(value: object) -> str:
