@@ -1,4 +1,4 @@
-"""Merging from S3 to S3: Mason there, Mason on the machine's disk, and plain PySpark over S3A; a server on this machine.
+"""Merging from S3 to S3: Mason there, Mason on the machine's disk, and plain PySpark over S3A; the server is here.
 
 .venv/bin/python -m benchmarks.s3 [--scale 0.01]
 """

@@ -108,7 +108,8 @@ def main(address: str) -> None:
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
         listening.listen(16)
-        print("ready", flush=True)
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
         while _is_asked(listening):
             connection, _ = listening.accept()
             with contextlib.suppress(ChildProcessError):

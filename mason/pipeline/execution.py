@@ -50,7 +50,9 @@ class PipelineExecutionClient(ExecutionClient):
         for warning in response.warnings:
             watch.note(warning, logging.WARNING)
         try:
-            outcome = work.run(watch.watched(self.runner(plan.job.inputs.get("storage", LOCAL))), watch.job_id, watch.progress)
+            outcome = work.run(
+                watch.watched(self.runner(plan.job.inputs.get("storage", LOCAL))), watch.job_id, watch.progress
+            )
         except BaseException as error:
             watch.failed(error)
             raise

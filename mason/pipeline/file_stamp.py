@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow.fs as pafs
@@ -32,6 +33,6 @@ def file_stamp(filesystem: pafs.FileSystem, path: str) -> FileStamp | None:
         return None
 
 
-def _number(metadata: dict[bytes, bytes]) -> int:
-    tag = metadata.get(b"ETag") or metadata.get(b"Last-Modified") or b""
+def _number(metadata: Mapping[str, bytes]) -> int:
+    tag = metadata.get("ETag") or metadata["Last-Modified"]
     return int.from_bytes(hashlib.sha256(tag).digest()[:7])

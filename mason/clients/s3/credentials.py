@@ -80,7 +80,8 @@ class Keys:
         profiles.read(file, encoding="utf-8")
         role = profiles.get(PROFILE, "role_arn", fallback="")
         keys = profiles[_BASE if profiles.has_section(_BASE) else PROFILE]
-        return cls(*(keys.get(variable.lower(), "") for variable in _VARIABLES.values()), role=role)
+        found = {name: keys.get(variable.lower(), "") for name, variable in _VARIABLES.items()}
+        return cls(**found, role=role)
 
     def _as_profiles(self) -> str:
         """The keys as a file of AWS's; a role is a profile that rests on another."""

@@ -103,9 +103,7 @@ def _table_frame(spark: SparkSession, storage: str, table: SqlTable) -> DataFram
     return _with_positions(spark, frame, table) if table.positions else frame
 
 
-def _files_frame(
-    spark: SparkSession, storage: str, schema: StructType, root: str, files: Sequence[str]
-) -> DataFrame:
+def _files_frame(spark: SparkSession, storage: str, schema: StructType, root: str, files: Sequence[str]) -> DataFrame:
     base = java_needs(storage).root
     # Not looked for by pattern: a name may hold brackets and stars.
     reader = spark.read.schema(schema).option("__globPaths__", "false").option("basePath", f"{base}{root}")

@@ -35,9 +35,7 @@ def at_hand(tables: Sequence[SqlTable], storage: str) -> Iterator[Sequence[SqlTa
 def _copied(filesystem: pafs.FileSystem, table: SqlTable, folder: Path) -> SqlTable:
     # In folders of their own: names may be the same in two of them, and those of partitions must stay.
     keys = len(table.partition_keys)
-    copies = [
-        folder.joinpath(str(number), *file.split("/")[-keys - 1 :]) for number, file in enumerate(table.files)
-    ]
+    copies = [folder.joinpath(str(number), *file.split("/")[-keys - 1 :]) for number, file in enumerate(table.files)]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for _ in pool.map(lambda pair: _copy(filesystem, *pair), zip(table.files, copies, strict=True)):
             pass
