@@ -45,7 +45,7 @@ STEP_BY_STEP = textwrap.dedent(
                 yield from ((number, content) for _, content in super().run(kernel, [task]))
 
     class Client(PipelineExecutionClient):
-        def runner(self):
+        def runner(self, storage):
             return StepByStep()
 
     client = Client()
