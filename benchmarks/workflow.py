@@ -15,7 +15,7 @@ from benchmarks.child import Child
 from benchmarks.measure import Comparison, Contestant, Result, Runs, interleaved, seconds
 from benchmarks.profiling import profile_call
 from benchmarks.rivals import RIVALS, rival_environment
-from benchmarks.script import PROJECT, Script, script
+from benchmarks.script import Script, script
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import numpy as np
@@ -35,12 +35,15 @@ def check_sink(place: SinkPlace, schema: pa.Schema, options: Mapping[str, Any]) 
         if check.kind in BY_KEYS:
             places[number] = RowPlaces(place.filesystem, options["places"][str(number)])
         elif check.kind not in OF_THE_TABLE:
-            try:
+            with suppress(BadCheck):  # a column turned out wider than planned: the driver sees the same, and says so
                 by_rows[number] = failing(check, schema)
-            except BadCheck:
-                pass  # a column turned out wider than planned: the driver sees the same, and says so
     saved = table_sink(place, saved_schema(schema), {}) if options["saves"] else None
-    return CheckSink(checks, by_rows, places, saved, options["samples"])
+    moments = {number: each.column for number, each in enumerate(checks) if _has_moments(each, schema)}
+    return CheckSink(checks, by_rows, places, moments, saved, options["samples"])
+
+
+def _has_moments(check: Check, schema: pa.Schema) -> bool:
+    return check.kind == "freshness" and pa.types.is_temporal(schema.field(check.column).type)
 
 
 class CheckSink:
@@ -51,6 +54,7 @@ class CheckSink:
         checks: Sequence[Check],
         by_rows: Mapping[int, Failing],
         places: Mapping[int, RowPlaces],
+        moments: Mapping[int, str],
         saved: Sink | None,
         samples: int,
     ) -> None:
@@ -60,6 +64,7 @@ class CheckSink:
         self._rows = self._failed = 0
         self._counts = [0] * len(checks)
         self._samples: list[list[Any]] = [[] for _ in checks]
+        self._moments = moments
         self._newest: dict[str, int] = {}
         self._stack = ExitStack()
 
@@ -114,12 +119,10 @@ class CheckSink:
         return found
 
     def _note_moments(self, rows: pa.RecordBatch) -> None:
-        for number, check in enumerate(self._checks):
-            if check.kind == "freshness":
-                latest = newest(rows.column(check.column))
-                if latest is not None:
-                    key = str(number)
-                    self._newest[key] = max(latest, self._newest.get(key, latest))
+        for number, column in self._moments.items():
+            latest = newest(rows.column(column))
+            if latest is not None:
+                self._newest[str(number)] = max(latest, self._newest.get(str(number), latest))
 
     def _sample(self, number: int, rows: pa.RecordBatch, indices: npt.NDArray[np.int64]) -> None:
         room = self._most - len(self._samples[number])
