@@ -14,7 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mason.clients.local.execution import LocalExecutionClient
+from mason.clients.response import Response
+from mason.engines.execution.models.job import JobStatus
 from mason.errors import BadPath, Conflict, InvalidParameters, PathNotFound
+from mason.operators.operator_response import OperatorResponse
+from mason.operators.runner import respond
 from mason.pipeline.check.job import CheckJob
 from mason.pipeline.check.outcome import CheckOutcome
 from mason.pipeline.check.reading import read_checks
@@ -425,6 +430,52 @@ class TestFaults:
         assert len(rows_of(tmp_path / "failed")) == 2
 
 
+
+
+class TestResponse:
+    """What who asked gets to see, in a home of its own."""
+
+    @pytest.fixture(autouse=True)
+    def home(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("MASON_HOME", str(tmp_path / "home"))
+
+    def respond(self, path: Path, *checks: str) -> OperatorResponse:
+        client = LocalExecutionClient({})
+
+        def work(response: Response) -> OperatorResponse:
+            plan, _ = client.plan_job(CheckJob(str(path), read_checks(checks)).to_job(), response=response)
+            record, _ = client.run_job(plan, response=response)
+            return OperatorResponse(response, record)
+
+        return respond(work)
+
+    def test_a_check_that_blocks_gives_errors_and_the_data_all_the_same(self, here: Database) -> None:
+        result = self.respond(here.given("t", ORDERS), "unique id", "not_null id on_failure=warn")
+
+        said = result.to_dict()
+        assert (result.response.status, said["Errors"]) == (422, ["unique id: 2 of 4 rows fail, such as id 2."])
+        assert said["Warnings"] == ["not_null id: 1 of 4 rows fails."]
+        (data,) = said["Data"]
+        assert [each["Status"] for each in data["Checks"]] == ["failed", "warned"]
+        assert data["Checks"][0]["Samples"] == [{"id": 2}, {"id": 2}]
+        assert OperatorResponse(result.response).to_dict()["Data"] == [data]
+        assert result.object.picture(80)[0] == "✗ unique id  2 of 4 rows fail, such as id 2."
+
+    def test_the_record_of_the_job_says_failed_and_why_and_keeps_no_rows(self, here: Database) -> None:
+        result = self.respond(here.given("t", ORDERS), "unique id", "row_count max=1")
+
+        record, _ = LocalExecutionClient({}).get_job(result.object.id, response=Response())
+        assert record.status is JobStatus.FAILED
+        assert record.details["Error"].splitlines() == list(result.response.errors)
+        assert record.details["RowsFailed"] == 2
+        assert "Samples" not in record.details["Checks"][0]
+
+    def test_checks_that_hold_give_neither_errors_nor_warnings(self, here: Database) -> None:
+        said = self.respond(here.given("t", ORDERS), "not_null sku", "row_count min=1").to_dict()
+
+        assert (said["Errors"], said["Warnings"]) == ([], [])
+        assert said["Info"] == ["2 checks of 4 rows: 2 passed."]
+        assert said["Data"][0]["Status"] == "succeeded"
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([1, 2, 3, None]), st.sampled_from(["a", "b", "ab", None])), min_size=1),
