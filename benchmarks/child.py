@@ -30,7 +30,12 @@ class Child:
     def __enter__(self) -> Child:
         self._log = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
-            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True, env=self._variables
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+            env=self._variables,
         )
         return self
 

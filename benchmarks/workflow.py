@@ -118,11 +118,17 @@ def _comparisons(runs: Sequence[Runs]) -> list[Comparison]:
     per_step = "ms a step"
     return [
         Comparison("a chain of 1,000", short, target, per_step, limit=1.0),
-        Comparison("a chain of 10,000, beside one of 1,000", long, replace(short, label="1,000 steps"), per_step, limit=MOST_OF_LINEAR),
+        Comparison(
+            "a chain of 10,000, beside one of 1,000",
+            long,
+            replace(short, label="1,000 steps"),
+            per_step,
+            limit=MOST_OF_LINEAR,
+        ),
         Comparison("a ladder, beside a chain of as many steps", rungs, level, per_step, limit=MOST_OF_CHAIN),
         Comparison("sleeps at the same time", sleeps, ideal, limit=MOST_OF_IDEAL),
         *(Comparison("the chain of 1,000, beside a rival", short, each, per_step) for each in rivals),
-    ]  # fmt: skip
+    ]
 
 
 def _mason(label: str, shape: Shape) -> Contestant:

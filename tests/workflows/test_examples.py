@@ -116,9 +116,7 @@ class TestDaily:
             **dict.fromkeys(("summarize", "csv", "report"), "blocked"),
         }
         assert strict_json(result)["Errors"] == ["check: unique sku: 2 of 14 rows fail, such as sku 00501."]
-        shown = json.loads(
-            examples("workflow", "--show", strict_json(result)["Data"][0]["RunID"], "--json").stdout
-        )
+        shown = json.loads(examples("workflow", "--show", strict_json(result)["Data"][0]["RunID"], "--json").stdout)
         (data,) = next(each for each in shown["Steps"] if each["Id"] == "check")["Response"]["Data"]
         assert [each["Status"] for each in data["Checks"]] == ["passed", "failed", "warned", "passed"]
         assert (examples.folder / "daily" / "failed").exists()

@@ -1,10 +1,10 @@
 """Checks as users write them: a mapping in a file of parameters, or a short text on the command line.
 
-    - check: range                        range price min=0 max=100 on_failure=warn
-      column: price
-      min: 0
-      max: 100
-      on_failure: warn
+- check: range                        range price min=0 max=100 on_failure=warn
+  column: price
+  min: 0
+  max: 100
+  on_failure: warn
 """
 
 from __future__ import annotations

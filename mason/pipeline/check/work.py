@@ -56,7 +56,9 @@ class CheckWork:
         references = {path: plan_scan(asked.storage, path) for path in asked.references}
         check_fit(asked.checks, scan.schema, {path: each.schema for path, each in references.items()})
         if asked.failures and FAILED_CHECKS in scan.schema.names:
-            raise BadPath(f'The table has a column "{FAILED_CHECKS}" already, so its rows cannot be saved with another.')
+            raise BadPath(
+                f'The table has a column "{FAILED_CHECKS}" already, so its rows cannot be saved with another.'
+            )
         return cls(asked, replace(scan, columns=_columns(asked, scan.schema)), references, _moment(asked.as_of))
 
     @property
