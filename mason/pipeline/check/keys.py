@@ -19,6 +19,7 @@ from mason.pipeline.sql.query import FILE_COLUMN, ROW_COLUMN, Output, SqlQuery, 
 from mason.pipeline.tasks import TaskRunner
 
 _CHECKED, _REFERENCED = "_mason_checked", "_mason_referenced"
+_HERE, _THERE = "_mason_here_", "_mason_there_"
 
 
 def failing_keys(
@@ -45,12 +46,16 @@ def _duplicates(keys: Sequence[str]) -> str:
 
 
 def _orphans(keys: Sequence[str], keys_there: Sequence[str]) -> str:
-    """The query for rows whose key the other table does not have; one with a null in it refers to nothing."""
-    pairs = zip(keys, keys_there, strict=True)
-    same = " AND ".join(f"{_REFERENCED}.{quoted(there)} = {_CHECKED}.{quoted(here)}" for here, there in pairs)
-    found = f"EXISTS (SELECT 1 FROM {_REFERENCED} WHERE {same})"  # noqa: S608
-    whole = _whole(f"{_CHECKED}.{quoted(key)}" for key in keys)
-    return f"SELECT {FILE_COLUMN}, {ROW_COLUMN} FROM {_CHECKED} WHERE {whole} AND NOT {found}"  # noqa: S608
+    """The query for rows whose key the other table does not have; one with a null in it refers to nothing.
+
+    Keys get names of their own: a column may be called as anything else here is.
+    """
+    here = ", ".join(f"{quoted(key)} AS {_HERE}{number}" for number, key in enumerate(keys))
+    there = ", ".join(f"{quoted(key)} AS {_THERE}{number}" for number, key in enumerate(keys_there))
+    same = " AND ".join(f"{_THERE}{number} = {_HERE}{number}" for number in range(len(keys)))
+    rows = f"SELECT {FILE_COLUMN}, {ROW_COLUMN}, {here} FROM {_CHECKED} WHERE {_whole(map(quoted, keys))}"  # noqa: S608
+    found = f"EXISTS (SELECT 1 FROM (SELECT {there} FROM {_REFERENCED}) WHERE {same})"  # noqa: S608
+    return f"SELECT {FILE_COLUMN}, {ROW_COLUMN} FROM ({rows}) WHERE NOT {found}"  # noqa: S608
 
 
 def _whole(names: Iterable[str]) -> str:
