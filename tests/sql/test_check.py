@@ -188,7 +188,9 @@ def test_keys_of_two_types_of_number_are_compared_as_numbers(database: Database)
     assert failing(database.runner, path, f"foreign_key k references={keys}") == [2]
 
 
-@pytest.mark.parametrize("name", ["select", "a.b", 'quo"te', "back`tick", "Ü😀", "a=b", "_mason_checked", "_mason_here_0"])
+@pytest.mark.parametrize(
+    "name", ["select", "a.b", 'quo"te', "back`tick", "Ü😀", "a=b", "_mason_checked", "_mason_here_0"]
+)
 def test_any_name_of_a_column_can_be_checked(database: Database, name: str) -> None:
     path = database.given("t", pa.table({name: [1, 1, None]}))
     asked: list[Mapping[str, Any]] = [
