@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 DONE = "done: "
@@ -16,13 +17,25 @@ _LINES_SHOWN = 20
 class Child:
     """A module of the benchmarks in a process of its own; use it as a context."""
 
-    def __init__(self, module: str, *arguments: str) -> None:
-        self._command = [sys.executable, "-m", module, *arguments]
+    def __init__(
+        self,
+        module: str,
+        *arguments: str,
+        python: str = sys.executable,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        self._command = [python, "-m", module, *arguments]
+        self._variables = {**os.environ, **(variables or {})}
 
     def __enter__(self) -> Child:
         self._log = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
-            self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+            env=self._variables,
         )
         return self
 

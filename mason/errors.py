@@ -21,6 +21,7 @@
     ├── Unprocessable               422 · understood, but cannot be carried out
     │   ├── UnreadableFile              a data file that cannot be read as what it claims to be
     │   ├── NoData                      nothing there to look at
+    │   ├── ChecksFailed                data that are not what they should be
     │   └── UnsupportedConfiguration    the operator does not accept these clients
     ├── Interrupted                 499 · exit 130 · ctrl-C
     ├── Unsupported                 501 · a client says no, and why
@@ -44,6 +45,8 @@ class MasonError(Exception):
 
     status = 500
     exit_code = 1
+    record: object = None
+    """What there is to look at all the same, such as the record of a job that found what must not be."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(f"{message} {hint}" if hint else message)
@@ -169,6 +172,10 @@ class UnreadableFile(Unprocessable):
 
 
 class NoData(Unprocessable):
+    """422 · exit 1"""
+
+
+class ChecksFailed(Unprocessable, Problems):
     """422 · exit 1"""
 
 

@@ -64,6 +64,7 @@ def respond(work: Callable[[Response], OperatorResponse], new_response: Response
     except MasonError as error:
         for message in error.messages:
             response.add_error(message, error.status)
+        return OperatorResponse(response, error.record)
     except KeyboardInterrupt:
         response.add_error("Interrupted.", Interrupted.status)
     except (Exception, SystemExit) as error:  # noqa: BLE001 (a bug, here or in an operator: the caller still gets a response)

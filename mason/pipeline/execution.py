@@ -11,11 +11,11 @@ from mason.clients.engines.execution import ExecutionClient
 from mason.clients.engines.role import verb
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
-from mason.errors import ClientFailed, NotFound, Unsupported
+from mason.errors import ChecksFailed, ClientFailed, NotFound, Unsupported
 from mason.pipeline.job_watch import JobWatch, ask_to_cancel, reconciled
 from mason.pipeline.storage_address import LOCAL
 from mason.pipeline.tasks import TaskRunner
-from mason.pipeline.work import Work, job_types, plan_work
+from mason.pipeline.work import Outcome, Work, job_types, plan_work
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.util.environment import MasonEnvironment
@@ -59,9 +59,13 @@ class PipelineExecutionClient(ExecutionClient):
         for warning in outcome.warnings:
             response.add_warning(warning)
         response.add_info(outcome.summary)
-        record = watch.succeeded(outcome.to_dict())
-        shown = {**record.details, **getattr(outcome, "shown", {})}
-        return replace(record, details=shown, picture=getattr(outcome, "picture", None))
+        errors = getattr(outcome, "errors", ())
+        if errors:
+            failure = ChecksFailed(errors)
+            failure.record = found = _shown(watch.failed(failure, outcome.to_dict()), outcome)
+            response.add_data(found)  # who gets but the response sees it, too
+            raise failure
+        return _shown(watch.succeeded(outcome.to_dict()), outcome)
 
     @verb
     def get_job(self, job_id: str, *, response: Response) -> JobRecord:
@@ -92,6 +96,12 @@ _ENDS = {
     JobStatus.CANCELLED: "was cancelled",
     JobStatus.LOST: "is lost: the process that ran it is gone",
 }
+
+
+def _shown(record: JobRecord, outcome: Outcome) -> JobRecord:
+    """A record with what is shown beside it and not kept."""
+    details = {**record.details, **getattr(outcome, "shown", {})}
+    return replace(record, details=details, picture=getattr(outcome, "picture", None))
 
 
 def _found(job_id: str) -> JobRecord:

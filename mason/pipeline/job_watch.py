@@ -103,10 +103,11 @@ class JobWatch:
         self.note("Committed." if "Commit" in result else "Done.")
         return self._end(JobStatus.SUCCEEDED, result)
 
-    def failed(self, error: BaseException) -> None:
-        """Say why the job is not done."""
+    def failed(self, error: BaseException, result: Mapping[str, Any] | None = None) -> JobRecord:
+        """Say why the job is not done, and what it found all the same."""
         cancelled = isinstance(error, KeyboardInterrupt | Interrupted)
-        self._end(JobStatus.CANCELLED if cancelled else JobStatus.FAILED, {"Error": self._redactor(_reason(error))})
+        status = JobStatus.CANCELLED if cancelled else JobStatus.FAILED
+        return self._end(status, {**(result or {}), "Error": self._redactor(_reason(error))})
 
     def _look_up(self) -> None:
         now = time.monotonic()

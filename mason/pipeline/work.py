@@ -16,7 +16,7 @@ class Outcome(Protocol):
     """What a job did.
 
     One that is worth looking at has `picture(width)`, too, which returns the lines to draw. What is to be shown and not
-    kept, such as the rows of a query, is in `shown`.
+    kept, such as the rows of a query, is in `shown`. One that found what must not be has `errors`: then the job failed.
     """
 
     @property
@@ -67,6 +67,7 @@ def job_types() -> Sequence[str]:
 
 # Named, not imported: a command loads only what its own job needs.
 _PLANNERS = {
+    "check": "mason.pipeline.check.work:CheckWork",
     "dedupe": "mason.pipeline.dedupe.job:DedupeWork",
     "explode": "mason.pipeline.explode.work:ExplodeWork",
     "diff": "mason.pipeline.diff.job:DiffWork",

@@ -45,6 +45,24 @@ NOT_THE_SAME |= {
 
 Step = tuple[Sequence[str], Mapping[str, str]]
 
+CHECKS = (
+    "not_null id country",
+    "unique id",
+    "accepted_values country values=DE|FR",
+    "range price min=4 max=10",
+    "row_count min=30",
+    "freshness day max_age=1h",
+    "regular_expression note pattern=o.d",
+    "foreign_key id name=dated references={}/twice",
+)
+CHECK = {
+    "path": "{}/orders",
+    "checks": ",".join(f"{each} on_failure=warn" for each in CHECKS),
+    "as_of": "2026-02-01T12:00:00",
+    "failures_path": "{}/failed",
+    "samples": "2",
+}
+
 STEPS: Sequence[Step] = [
     (("table", "merge"), {"input_path": "shop/raw", "output_path": "{}/orders"}),
     (("table", "merge"), {"input_path": "shop/raw", "output_path": "{}/orders", "mode": "append"}),
@@ -67,6 +85,7 @@ STEPS: Sequence[Step] = [
             "output_path": "{}/twice",
         },
     ),
+    (("table", "check"), CHECK),
     (
         ("table", "dedupe"),
         {
@@ -87,11 +106,12 @@ STEPS: Sequence[Step] = [
 FEW_STEPS: Sequence[Step] = [
     STEPS[0],
     *(step for step in STEPS if step[0][1] == "query"),
+    (("table", "check"), CHECK),
     (("table", "dedupe"), {"path": "{}/orders", "keys": "id", "order_by": "day", "output_path": "{}/latest"}),
     (("table", "diff"), {"path": "{}/orders", "other_path": "{}/latest", "keys": "id", "limit": "0"}),
 ]
 ENGINES = ("here", "warm", "connect", "cluster")
-TABLES = ("orders", "twice", "latest", "removed")
+TABLES = ("orders", "twice", "latest", "removed", "failed")
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +185,7 @@ def test_every_operator_gives_the_same_answers_and_tables_on_a_cluster(engines: 
     answers = run_steps(engines, "cluster", FEW_STEPS, "cluster")
     for mine, theirs in zip(answers, expected, strict=True):
         assert mine == theirs
-    for name in ("orders", "latest", "twice"):
+    for name in ("orders", "latest", "twice", "failed"):
         assert rows_of(engines.folder / "cluster" / name) == rows_of(engines.folder / "few" / name)
 
 

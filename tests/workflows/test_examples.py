@@ -84,7 +84,7 @@ class TestDaily:
         assert result.exit_code == 0, result.stdout
         steps = {each["Id"]: each for each in strict_json(result)["Data"][0]["Steps"]}
         assert "Plan" in steps["merge"]
-        assert all("Waits" in steps[key] for key in ("dedupe", "summarize", "csv", "report"))
+        assert all("Waits" in steps[key] for key in ("dedupe", "check", "summarize", "csv", "report"))
         assert sorted(path.name for path in examples.folder.iterdir() if path.name != "configs") == ["suppliers"]
 
     def test_it_runs_and_a_resume_after_new_data_runs_it_again_and_else_nothing(self, examples: Mason) -> None:
@@ -102,6 +102,25 @@ class TestDaily:
         assert "merge: runs again, since the files that it reads were changed." in strict_json(changed)["Info"]
         (file,) = (examples.folder / "daily" / "csv").glob("*.csv")
         assert "00599" in file.read_text()
+
+    def test_a_check_that_fails_keeps_the_steps_behind_it_from_running(self, examples: Mason) -> None:
+        (examples.folder / "suppliers" / "acme" / "2026-03.csv").write_text("sku,name\n00501,another saw\n")
+
+        result = run(examples, "daily", self.FILE)
+
+        assert result.exit_code == 1
+        assert statuses(result) == {
+            "merge": "succeeded",
+            "dedupe": "succeeded",
+            "check": "failed",
+            **dict.fromkeys(("summarize", "csv", "report"), "blocked"),
+        }
+        assert strict_json(result)["Errors"] == ["check: unique sku: 2 of 14 rows fail, such as sku 00501."]
+        shown = json.loads(examples("workflow", "--show", strict_json(result)["Data"][0]["RunID"], "--json").stdout)
+        (data,) = next(each for each in shown["Steps"] if each["Id"] == "check")["Response"]["Data"]
+        assert [each["Status"] for each in data["Checks"]] == ["passed", "failed", "warned", "passed"]
+        assert (examples.folder / "daily" / "failed").exists()
+        assert not (examples.folder / "daily" / "csv").exists()
 
     def test_a_resume_makes_anew_what_was_deleted(self, examples: Mason) -> None:
         run_id = strict_json(run(examples, "daily", self.FILE))["Data"][0]["RunID"]

@@ -81,6 +81,10 @@ class Found:
             files.setdefault(number, []).append(f"{folder}/{path}")
         return cls(sum(piece.rows for piece in pieces), files)
 
+    def places(self, table: ReadyTable) -> dict[str, Sequence[str]]:
+        """Return, for each file of the table, the files that say which of its rows were found."""
+        return {path: self.files.get(str(number), []) for number, path in enumerate(table.sql_table().files)}
+
 
 def find_rows(runner: TaskRunner, ready: ReadyTable, wanted: Wanted, job_id: str, folder: str) -> Found:
     """Write the places of the rows that go into a folder."""

@@ -145,11 +145,6 @@ class DedupeWork:
             commit = table.publish(staging, self._record(job_id, files, done, sink.partition_keys), expected=expected)
             return DedupeResult(self, ready, commit, done.rows_in, going.rows)
 
-    def _stage_removed(self, job_id: str, stack: ExitStack) -> str:
-        if not self.job.removed:
-            return ""
-        return stack.enter_context(open_table(self.job.storage, self.job.removed).stage(job_id))
-
     def _partition_keys(self, ready: ReadyTable) -> Sequence[str]:
         """A table that is written anew keeps its folders."""
         return ready.scan.commit.partition_keys if ready.scan.commit else ()
@@ -214,8 +209,7 @@ class DedupeResult:
 
 
 def _sink(ready: ReadyTable, going: Found, removed: str, keys: Sequence[str]) -> SinkSpec:
-    places = {path: going.files.get(str(number), []) for number, path in enumerate(ready.sql_table().files)}
-    options = {"places": places, "removed": removed, "partition_keys": list(keys)}
+    options = {"places": going.places(ready), "removed": removed, "partition_keys": list(keys)}
     return SinkSpec(NAME, options, keys)
 
 

@@ -8,44 +8,29 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.fs as pafs
-import pyarrow.parquet as pq
 
+from mason.pipeline.row_places import RowPlaces
 from mason.pipeline.sinks import Sink, SinkPlace, table_sink
-from mason.pipeline.sql.query import ROW_COLUMN
 
 NAME = "mason.pipeline.dedupe.sink:dividing_sink"
 
 
 def dividing_sink(place: SinkPlace, schema: pa.Schema, options: Mapping[str, Any]) -> DividingSink:
-    """Write the rows that stay; and those that go, if there is a folder for them.
-
-    `places` has, for each file of the table, the files that say which of its rows go.
-    """
+    """Write the rows that stay; and those that go, if there is a folder for them."""
     staying = table_sink(place, schema, options)
     folder = options["removed"]
     going = table_sink(replace(place, folder=folder), schema, {}) if folder else None
-    return DividingSink(place.filesystem, options["places"], staying, going)
+    return DividingSink(RowPlaces(place.filesystem, options["places"]), staying, going)
 
 
 class DividingSink:
     """Two sinks, and the rows that belong to the second."""
 
-    def __init__(
-        self,
-        filesystem: pafs.FileSystem,
-        places: Mapping[str, Sequence[str]],
-        staying: Sink,
-        going: Sink | None,
-    ) -> None:
-        self._filesystem, self._places = filesystem, places
+    def __init__(self, places: RowPlaces, staying: Sink, going: Sink | None) -> None:
+        self._places = places
         self._staying, self._going = staying, going
         self._stack = ExitStack()
-        self._file = ""
-        self._first = 0
-        self._rows: npt.NDArray[np.int64] = np.empty(0, np.int64)
         self._removed = 0
 
     @property
@@ -54,13 +39,10 @@ class DividingSink:
 
     def stand_at(self, file: str, first: int) -> None:
         """Take note of where the next rows stand."""
-        if file != self._file:
-            self._file, self._rows = file, self._rows_of(file)
-        self._first = first
+        self._places.stand_at(file, first)
 
     def write(self, rows: pa.RecordBatch) -> None:
-        begin, end = np.searchsorted(self._rows, [self._first, self._first + rows.num_rows])
-        going = self._rows[begin:end] - self._first
+        going = self._places.among(rows.num_rows)
         if not len(going):
             self._staying.write(rows)
             return
@@ -82,9 +64,3 @@ class DividingSink:
 
     def __exit__(self, *raised: Any) -> None:
         self._stack.__exit__(*raised)
-
-    def _rows_of(self, file: str) -> npt.NDArray[np.int64]:
-        """The rows of a file that go, in order."""
-        files = self._places[file]
-        read = [pq.read_table(each, filesystem=self._filesystem, partitioning=None)[ROW_COLUMN] for each in files]
-        return np.sort(np.concatenate([np.empty(0, np.int64), *(each.to_numpy() for each in read)]))

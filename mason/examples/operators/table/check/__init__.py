@@ -1,0 +1,39 @@
+from dataclasses import replace
+
+from mason.clients.response import Response
+from mason.configurations.valid_config import ValidConfig
+from mason.engines.execution.models.job import Job
+from mason.errors import BadPath
+from mason.operators.operator_definition import DataOperator
+from mason.operators.table_place import TablePlace, find_table
+from mason.parameters.validated_parameters import ValidatedParameters
+from mason.pipeline.check.checks import Check
+from mason.pipeline.check.job import CheckJob
+from mason.pipeline.check.reading import read_checks
+
+
+class TableCheck(DataOperator):
+    """Hold the rows of a table against checks: one pass over the data, however many they are."""
+
+    def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
+        checks = read_checks(parameters.get_required("checks"))
+        place = find_table(config, parameters, Response())
+        failures, as_of = parameters.get_optional("failures_path"), parameters.get_optional("as_of")
+        return CheckJob(
+            place.path,
+            [_located(config, place, each) for each in checks],
+            place.storage.address(),
+            place.storage.path(failures).path if failures else "",
+            parameters.get_optional("samples"),
+            as_of.isoformat() if as_of else "",
+        ).to_job()
+
+
+def _located(config: ValidConfig, place: TablePlace, check: Check) -> Check:
+    """Return the check with the whole path of the table that it refers to."""
+    if not check.references:
+        return check
+    storage = config.storage.client_for(check.references)
+    if storage.address() != place.storage.address():
+        raise BadPath(f"{check.name}: {check.references} is not in the storage that {place.path} is in.")
+    return replace(check, references=storage.path(check.references).path)

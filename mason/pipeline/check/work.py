@@ -1,0 +1,179 @@
+"""Checking a table as a job of an engine: the rows that fail by their keys first, then one pass over the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+
+from mason.engines.execution.models.job import Job
+from mason.errors import BadPath, Unsupported
+from mason.pipeline.check.checks import BY_KEYS
+from mason.pipeline.check.failures import Failures
+from mason.pipeline.check.fitting import check_fit
+from mason.pipeline.check.job import CheckJob
+from mason.pipeline.check.keys import failing_keys
+from mason.pipeline.check.outcome import CheckOutcome
+from mason.pipeline.check.sink import FAILED_CHECKS, SINK
+from mason.pipeline.check.verdicts import Totals, verdicts
+from mason.pipeline.dedupe.find import Found
+from mason.pipeline.dedupe.order import TABLE
+from mason.pipeline.merge.outcome import RowsLost
+from mason.pipeline.scan import Scan, ScanResult, plan_scan, run_scan
+from mason.pipeline.scratch import scratch_folder
+from mason.pipeline.sinks import SinkSpec
+from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
+from mason.pipeline.storage_address import is_local
+from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.work import Progress
+from mason.util.words import counted
+
+
+@dataclass(frozen=True)
+class CheckWork:
+    """A check of a table that is planned."""
+
+    job: CheckJob
+    scan: Scan
+    references: Mapping[str, Scan]
+    as_of: datetime
+
+    @classmethod
+    def plan(cls, job: Job) -> CheckWork:
+        """Look at the table, and at those that its keys refer to.
+
+        Raises:
+            InvalidParameters: a check cannot be asked of it.
+            BadPath: the rows that fail would have to be written where they are read.
+            Unsupported: it is on an object store, and a check needs places of rows to be kept there.
+        """
+        asked = CheckJob.of(job)
+        _check_storage(asked)
+        for path in (asked.path, *asked.references) if asked.failures else ():
+            _check_apart(path, asked.failures)
+        scan = plan_scan(asked.storage, asked.path)
+        references = {path: plan_scan(asked.storage, path) for path in asked.references}
+        check_fit(asked.checks, scan.schema, {path: each.schema for path, each in references.items()})
+        if asked.failures and FAILED_CHECKS in scan.schema.names:
+            raise BadPath(
+                f'The table has a column "{FAILED_CHECKS}" already, so its rows cannot be saved with another.'
+            )
+        return cls(asked, replace(scan, columns=_columns(asked, scan.schema)), references, _moment(asked.as_of))
+
+    @property
+    def summary(self) -> str:
+        checks, tasks = counted(len(self.job.checks), "check"), counted(len(self.task_bytes), "task")
+        return f"Planned {checks}, {self.scan.input_bytes:,} bytes, {tasks}."
+
+    @property
+    def warnings(self) -> Iterable[str]:
+        yield from self.scan.warnings
+        for each in self.references.values():
+            yield from each.warnings
+
+    @property
+    def task_bytes(self) -> Sequence[int]:
+        return self.scan.task_bytes
+
+    def to_dict(self) -> dict[str, Any]:
+        told = {**self.scan.to_dict(), "Checks": [each.to_dict() for each in self.job.checks]}
+        if self.references:
+            told["References"] = list(self.references)
+        return {**told, "Failures": self.job.failures} if self.job.failures else told
+
+    def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> CheckOutcome:
+        """Ask all checks.
+
+        Raises:
+            RowsLost: not every row was asked, or a row that fails is not where it was found.
+            InvalidParameters: a value beyond the sample made a column another that a check cannot be asked of.
+            Conflict: another job committed to the table of failures meanwhile.
+        """
+        failures = Failures.of(self.job) if self.job.failures else None
+        with ExitStack() as stack:
+            table, found = self._find_keys(runner, job_id, progress, stack)
+            staging = stack.enter_context(failures.table.stage(job_id)) if failures else ""
+            scan = replace(table.scan, columns=self.scan.columns) if table else self.scan
+            done = run_scan(scan, self._sink(table, found), runner, job_id, progress, staging)
+            check_fit(self.job.checks, done.scan.plan.schema, self._schemas)
+            totals = Totals.of(done.payloads, len(self.job.checks))
+            _check_sums(done, totals, found)
+            commit = failures.publish(staging, job_id, done, totals.failed) if failures else None
+        left_out = table.left_out if table else 0
+        results = verdicts(self.job.checks, totals, self.as_of, self.job.samples)
+        counts = (done.rows_in + left_out, done.quarantined + left_out)
+        return CheckOutcome(self.to_dict(), results, *counts, totals, self.job.failures, commit)
+
+    def _find_keys(
+        self, runner: TaskRunner, job_id: str, progress: Progress, stack: ExitStack
+    ) -> tuple[ReadyTable | None, Mapping[int, Found]]:
+        """Find the rows that fail by their keys. They are found by their places, which only a table's files have."""
+        by_keys = {number: each for number, each in enumerate(self.job.checks) if each.kind in BY_KEYS}
+        if not by_keys:
+            return None, {}
+        whole = TableInput(TABLE, replace(self.scan, columns=()))
+        table = made_ready(whole, runner, job_id, progress, stack)
+        others = {
+            path: made_ready(TableInput(path, scan), runner, f"{job_id}r{number}", progress, stack)
+            for number, (path, scan) in enumerate(self.references.items())
+        }
+        found = {}
+        for number, check in by_keys.items():
+            scratch = stack.enter_context(scratch_folder(self.job.storage))
+            found[number] = failing_keys(check, table, others, runner, job_id, scratch)
+        return table, found
+
+    def _sink(self, table: ReadyTable | None, found: Mapping[int, Found]) -> SinkSpec:
+        places = {str(number): each.places(table) for number, each in found.items()} if table else {}
+        options = {
+            "checks": [asdict(each) for each in self.job.checks],
+            "places": places,
+            "saves": bool(self.job.failures),
+            "samples": self.job.samples,
+        }
+        return SinkSpec(SINK, options)
+
+    @property
+    def _schemas(self) -> Mapping[str, pa.Schema]:
+        return {path: each.schema for path, each in self.references.items()}
+
+
+def _columns(job: CheckJob, schema: pa.Schema) -> tuple[str, ...]:
+    """The columns that are read: those that checks look at; all, if rows are saved; one, if rows are only counted."""
+    if job.failures:
+        return ()
+    looked_at = {name for check in job.checks for name in check.columns}
+    return tuple(name for name in schema.names if name in looked_at) or tuple(schema.names[:1])
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text) if text else datetime.now(UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _check_storage(job: CheckJob) -> None:
+    by_keys = [each.name for each in job.checks if each.kind in BY_KEYS]
+    if by_keys and not is_local(job.storage):
+        raise Unsupported(
+            f"{', '.join(by_keys)}: checks by keys work on local files only, as yet.", hint="Leave them out there."
+        )
+
+
+def _check_apart(path: str, failures: str) -> None:
+    read, written = path.rstrip("/") + "/", failures.rstrip("/") + "/"
+    if read.startswith(written) or written.startswith(read):
+        raise BadPath(f"The rows that fail cannot go to {failures}: {path} is read, and both must be apart.")
+
+
+def _check_sums(done: ScanResult, totals: Totals, found: Mapping[int, Found]) -> None:
+    hint = "This is a defect of Mason: please report it."
+    if totals.rows != done.rows:
+        raise RowsLost(f"{done.rows:,} rows were read, and {totals.rows:,} were checked.", hint=hint)
+    for number, each in found.items():
+        if totals.counts[number] != each.rows:
+            told = f"{each.rows:,} rows fail by their keys, and {totals.counts[number]:,} were met."
+            raise RowsLost(told, hint=hint)
