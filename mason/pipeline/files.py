@@ -75,8 +75,13 @@ def find_partitions(filesystem: pafs.FileSystem, path: str) -> list[Partition]:
         PathNotFound: there is nothing at that path.
         Forbidden: a folder may not be listed.
     """
+    return partitions_of(list_files(filesystem, path))
+
+
+def partitions_of(files: Sequence[DataFile]) -> list[Partition]:
+    """Return the Hive-style partitions that files are in, in their order."""
     found: dict[str, Partition] = {}
-    for file in list_files(filesystem, path):
+    for file in files:
         if file.partition:
             folder = _partition_folder(file)
             found.setdefault(folder, Partition(file.partition, folder))

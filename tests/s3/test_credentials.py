@@ -11,7 +11,7 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from mason.clients.s3.connection import S3Connection
-from mason.clients.s3.credentials import Keys
+from mason.clients.aws.credentials import Keys
 from mason.clients.s3.storage import S3StorageClient
 from mason.errors import Forbidden
 from mason.testing.contract import answer
