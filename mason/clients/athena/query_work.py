@@ -10,10 +10,12 @@ import pyarrow as pa
 
 from mason.clients.athena.translation import Question
 from mason.clients.engines.metastore import MetastoreClient
+from mason.clients.glue.formats import storage_format
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job
 from mason.engines.metastore.models.table import Table
 from mason.errors import NotFound, Unsupported
+from mason.pipeline.hive_types import arrow_type, hive_type
 from mason.pipeline.preview import Preview
 from mason.pipeline.sql.job import QueryJob, check_parameters, only_the_first
 from mason.pipeline.sql.query import BadQuery
@@ -45,13 +47,13 @@ class AthenaWork:
         check_parameters(statement, query.parameters)
         _check_output(query)
         tables = {name: _table(catalog, query.database, name, path, response) for name, path in query.tables.items()}
-        schemas = {name: table.schema.to_arrow() for name, table in tables.items()}
+        schemas = {name: athena_schema(table) for name, table in tables.items()}
         return cls(query, statement, tables, check_columns(statement, schemas))
 
     @property
     def question(self) -> Question:
         """What Athena is asked."""
-        schemas = {name: table.schema.to_arrow() for name, table in self.tables.items()}
+        schemas = {name: athena_schema(table) for name, table in self.tables.items()}
         text = without_database(self.statement, self.job.database)
         return Question(text, self.job.parameters, schemas, self.statement.names)
 
@@ -95,6 +97,20 @@ class AthenaRows:
         columns = [{"Name": each.name, "Type": str(each.type)} for each in self.rows.schema]
         counts = {"RowsOut": self.rows.num_rows, "HasMore": self.has_more}
         return {**self.work.to_dict(), "Columns": columns, **counts, "Rows": self.rows.to_pylist()}
+
+
+def athena_schema(table: Table) -> pa.Schema:
+    """Return the types that the columns of a table have for Athena: those of Hive.
+
+    What is nested, and whether a time is an instant, is known better than Hive can say it.
+    """
+    text_only = storage_format(table).text_only
+    columns = []
+    for each in table.schema.columns:
+        kept = pa.types.is_nested(each.type) or pa.types.is_timestamp(each.type)
+        kind = each.type if kept else arrow_type(hive_type(each.type))
+        columns.append((each.name, pa.string() if text_only and each.name not in table.partition_keys else kind))
+    return pa.schema(columns)
 
 
 def _check_output(query: QueryJob) -> None:
