@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from mason.clients.local.execution import LocalExecutionClient
 from mason.clients.local.metastore import LocalMetastoreClient
 from mason.clients.local.storage import LocalStorageClient
-from tests.testing import broken_metastores, broken_storages
+from tests.testing import broken_executions, broken_metastores, broken_storages
 from tests.testing.trial import failed_tests
 
 GOOD_METASTORES = [
@@ -24,6 +25,18 @@ def test_a_metastore_without_defects_passes(good: type, tmp_path: Path) -> None:
 @pytest.mark.parametrize("good", [LocalStorageClient, broken_storages.DeclaresWhatItLacks])
 def test_a_storage_without_defects_passes(good: type, tmp_path: Path) -> None:
     assert failed_tests(good, "TestStorage", tmp_path) == set()
+
+
+@pytest.mark.parametrize("good", [LocalExecutionClient, broken_executions.DeclaresWhatItLacks])
+def test_an_execution_without_defects_passes(good: type, tmp_path: Path) -> None:
+    assert failed_tests(good, "TestExecution", tmp_path) == set()
+
+
+@pytest.mark.parametrize("broken", broken_executions.FOUND_BY, ids=lambda broken: broken.__name__)
+def test_the_suite_finds_the_defect_of_an_execution(broken: type, tmp_path: Path) -> None:
+    test = f"TestExecution::{broken_executions.FOUND_BY[broken]}"
+
+    assert failed_tests(broken, test, tmp_path) == {test}
 
 
 @pytest.mark.parametrize("broken", broken_metastores.FOUND_BY, ids=lambda broken: broken.__name__)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 _SUITES = """
-from mason.testing import MetastoreContract, StorageContract
+from mason.testing import ExecutionContract, MetastoreContract, StorageContract
 
 import pytest
 
@@ -17,6 +17,12 @@ class TestMetastore(MetastoreContract):
     def client(self, client_class, tmp_path):
         self.refuses = getattr(client_class, "cannot_keep", {})
         return client_class({"root": str(tmp_path)})
+
+
+class TestExecution(ExecutionContract):
+    @pytest.fixture
+    def client(self, client_class):
+        return client_class({})
 
 
 class TestStorage(StorageContract):
@@ -33,7 +39,7 @@ class TestStorage(StorageContract):
 def failed_tests(client_class: type, tests: str, folder: Path) -> set[str]:
     """Return the names of the tests that fail for a client.
 
-    `tests` is a suite, `TestMetastore` or `TestStorage`, or one test of it: `TestStorage::test_schemes_are_named`.
+    `tests` is a suite, `TestExecution`, `TestMetastore` or `TestStorage`, or one test of it: `TestStorage::test_schemes_are_named`.
     """
     file = folder / "test_suites.py"
     file.write_text(_SUITES)
