@@ -1,6 +1,6 @@
 """ministack, with an engine for its Athena that takes Athena's SQL and answers as Athena's documentation says.
 
-Run by the Python of ministack's own environment. ministack itself hands a statement to DuckDB as it is, takes null for an
+Run by the Python of its own environment. ministack itself hands a statement to DuckDB as it is, takes null for an
 empty text, knows no pages and no digits of decimals, and goes on with a query that was stopped. So the statement is
 translated from Athena's dialect here, the tables are views of what Glue and S3 have, and the answers are Athena's.
 """

@@ -200,9 +200,9 @@ ANSWERS: Sequence[GoldenAnswer] = [
     _answer(
         "a join with itself, a window, a name for each",
         "with known as (select id, country from orders where country is not null)"
-        " select a.id, b.country, row_number() over (partition by b.country order by a.id desc) as r"
+        " select a.id, b.country, cast(row_number() over (partition by b.country order by a.id desc) as bigint) as r"
         " from known a join known b using (id) order by a.id",
-        "id bigint; country string; r int",
+        "id bigint; country string; r bigint",
         *[(1, "DE", 2), (2, "FR", 1), (3, "DE", 1), (5, "", 1)],
     ),
     _answer(
@@ -220,10 +220,10 @@ ANSWERS: Sequence[GoldenAnswer] = [
     ),
     _answer(
         "functions of texts and of nulls",
-        "select upper(name) as u, length(name) as n, coalesce(country, '-') as c, substring(name, 2, 2) as s,"
+        "select upper(name) as u, cast(length(name) as bigint) as n, coalesce(country, '-') as c, substring(name, 2, 2) as s,"
         " concat(name, '!') as w, case when paid then 'yes' when not paid then 'no' end as p"
         " from orders where id in (1, 4) order by id",
-        "u string; n int; c string; s string; w string; p string",
+        "u string; n bigint; c string; s string; w string; p string",
         ("ANN", 3, "DE", "nn", "Ann!", "yes"),
         ("ZOË 🙂", 5, "-", "oë", "Zoë 🙂!", None),
     ),

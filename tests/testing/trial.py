@@ -39,7 +39,8 @@ class TestStorage(StorageContract):
 def failed_tests(client_class: type, tests: str, folder: Path) -> set[str]:
     """Return the names of the tests that fail for a client.
 
-    `tests` is a suite, `TestExecution`, `TestMetastore` or `TestStorage`, or one test of it: `TestStorage::test_schemes_are_named`.
+    `tests` is a suite, `TestExecution`, `TestMetastore` or `TestStorage`, or one test of it:
+    `TestStorage::test_schemes_are_named`.
     """
     file = folder / "test_suites.py"
     file.write_text(_SUITES)

@@ -13,7 +13,7 @@ _TOLD_ANYWAY = "EXTERNAL"
 
 
 def create_statement(table: Table) -> str:
-    """Return CREATE EXTERNAL TABLE for a table; nothing for one that Athena cannot read, such as one that is not on S3."""
+    """Return CREATE EXTERNAL TABLE for a table; nothing for one that Athena cannot read, since it is not on S3, say."""
     found = glue_from_table(table)
     place: Mapping[str, Any] = found["StorageDescriptor"]
     reader: Mapping[str, Any] = place.get("SerdeInfo", {})

@@ -180,8 +180,8 @@ def failure_of(execution: Execution) -> MasonError:
 def reason_of(execution: Execution) -> str:
     """Return why a query did not succeed, in Athena's words."""
     status = execution["Status"]
-    told = status.get("StateChangeReason") or status.get("AthenaError", {}).get("ErrorMessage") or "Athena does not say."
-    return str(told).strip()
+    told = status.get("StateChangeReason") or status.get("AthenaError", {}).get("ErrorMessage")
+    return str(told or "Athena does not say.").strip()
 
 
 def _is_invalid(cause: BaseException | None) -> bool:

@@ -21,8 +21,8 @@ class ExecutionContract(VerbTests, PlanTests, AnswerTests, RecordTests, CancelTe
     and are there to be overridden: `make_table` (how the suite makes a table of which the engine is asked, and where it
     lies), `storage` (the address of the storage in which it does), `database`.
 
-    The engine must run jobs of the type `query`: what it answers is compared with golden rows and types. Jobs are run in
-    this process and looked at by a second client, which the fixture `elsewhere` gives where building one is not enough.
+    The engine must run jobs of the type `query`: what it answers is compared with golden rows and types. Jobs are run
+    in this process; `elsewhere` is the client that looks at them as another process would.
 
     A verb that the client declares unsupported is not skipped: its tests demand that it is refused with its reason.
     """
