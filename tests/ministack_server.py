@@ -1,8 +1,9 @@
 """ministack, with an engine for its Athena that takes Athena's SQL and answers as Athena's documentation says.
 
-Run by the Python of its own environment. ministack itself hands a statement to DuckDB as it is, takes null for an
-empty text, knows no pages and no digits of decimals, and goes on with a query that was stopped. So the statement is
-translated from Athena's dialect here, the tables are views of what Glue and S3 have, and the answers are Athena's.
+Run by the Python of its own environment. ministack itself hands a statement to DuckDB as it is, reads folders rather than
+partitions, tells no digits of decimals and no zones, lists the oldest query first, and goes on with one that was stopped.
+So the statement is translated from Athena's dialect here, the tables are views of what Glue and S3 have, and the answers
+are Athena's. Its own part are S3, Glue, work groups, and CREATE and DROP TABLE.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _PAGE = 1000
 _running: dict[str, duckdb.DuckDBPyConnection] = {}
 
 
-async def execute(query_id: str, query: str, database: str) -> None:
+async def execute(query_id: str, query: str, database: str, ddl: Any, catalog: str = "") -> None:
     """Run a query; in place of ministack's own."""
     execution = athena._executions[query_id]
     status, began = execution["Status"], time.time()
@@ -41,8 +42,10 @@ async def execute(query_id: str, query: str, database: str) -> None:
     connection = _running[query_id] = duckdb.connect()
     try:
         with tempfile.TemporaryDirectory() as folder:
-            work = _Query(query, database, Path(folder))
+            work = _Query(query if ddl is None else "SELECT 1", database, Path(folder))
             answer = await asyncio.to_thread(work.run, connection)
+            if ddl is not None:
+                athena._run_ddl(ddl, database)
             if status["State"] == "RUNNING":
                 work.keep()
                 execution["_answer"] = answer

@@ -70,13 +70,10 @@ class QueryTests(OperatorFixtures):
 
         assert written.details["RowsOut"] == 2
         shown = operators("table:preview", path=output).object
-        assert {each.name: str(each.type) for each in shown.schema} == {
-            "id": "int64",
-            "name": "string",
-            "price": "decimal128(10, 2)",
-            "day": "date32[day]",
-            "tags": EVERY_TYPE.types["tags"],
-        }
+        golden = TABLES["orders"].schema
+        assert [(each.name, each.type) for each in shown.schema] == [
+            (name, golden.field(name).type) for name in ("id", "name", "price", "day", "tags")
+        ]
         assert sorted(shown.rows, key=lambda row: int(row["id"])) == [
             {"id": 1, "name": "Ann", "price": _price("10.50"), "day": date(2026, 1, 1), "tags": ["a", None]},
             {"id": 4, "name": "Zoë 🙂", "price": _price("7.25"), "day": None, "tags": ["null", "", 'q"q']},
