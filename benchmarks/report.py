@@ -117,6 +117,14 @@ GROUPS = (
         "executors",
     ),
     Group(
+        "The tables of a Glue catalog",
+        "Wall time of a listing in a process that is running, from an emulated AWS (moto) in the same process, through a "
+        "proxy that cuts its answers into pages of 100 as AWS does. Most of it is the emulator's; Mason's part is what is "
+        "beyond the rival.",
+        ("glue",),
+        "glue",
+    ),
+    Group(
         "Commands",
         "CPU time of whole processes, user and system. DuckDB's plain `DESCRIBE` takes the schema of the first file "
         "for all; `table get` looks into every file, as DuckDB does with `union_by_name`.",
