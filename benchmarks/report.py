@@ -118,9 +118,8 @@ GROUPS = (
     ),
     Group(
         "The tables of a Glue catalog",
-        "Wall time of a listing in a process that is running, from an emulated AWS (moto) in the same process, through a "
-        "proxy that cuts its answers into pages of 100 as AWS does. Most of it is the emulator's; Mason's part is what is "
-        "beyond the rival.",
+        "Wall time of a listing in a process that is running. A server on this machine has the answers ready, in pages of "
+        "100 as AWS cuts them; the rival reads no more of them than the names.",
         ("glue",),
         "glue",
     ),
