@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mason.clients.discovery import find_client
@@ -32,27 +32,32 @@ class ClientSecrets:
         wanted = list(secrets_in(place, values))
         if not wanted:
             return values
+        found = self._read(wanted)
+        package = find_client(client)
+        schema = package.schema if package else {}
+        filled: Mapping[str, Any] = fill_secrets(values, schema, lambda name: found[name])
+        if has_constrained_template(values, schema):
+            self._check(schema, place, filled)
+        return filled
+
+    def _read(self, wanted: Sequence[tuple[Sequence[str | int], str]]) -> dict[str, str]:
         found: dict[str, str] = {}
         problems: list[Problem] = []
-        for where, name in wanted:
+        for place, name in wanted:
             try:
                 found[name] = SecretReference.of(name).read(self._known)
             except (MasonError, ValueError) as error:
-                problems.append(self._document.problem(where, f"{{{{{name}}}}} cannot be read: {error}"))
+                problems.append(self._document.problem(place, f"{{{{{name}}}}} cannot be read: {error}"))
         self._redactor.learn([*self._known.values(), *found.values()])
-        package = find_client(client)
-        schema = package.schema if package else {}
-        if not problems:
-            filled: Mapping[str, Any] = fill_secrets(values, schema, lambda name: found[name])
-            problems = self._misfits(schema, place, values, filled)
-        if problems:
-            raise InvalidConfiguration(self._redactor(str(problem)) for problem in sorted(problems))
-        return filled
+        self._refuse(problems)
+        return found
 
-    def _misfits(self, schema: Mapping[str, Any], place: tuple[str, ...], values: Any, filled: Any) -> list[Problem]:
-        if not has_constrained_template(values, schema):
-            return []
+    def _check(self, schema: Mapping[str, Any], place: Sequence[str], filled: Mapping[str, Any]) -> None:
         from mason.util.json_schema import check_document
 
         checked = YamlDocument(self._document.name, self._document.text, filled, self._document.lines)
-        return check_document(checked, schema, at=place)
+        self._refuse(check_document(checked, schema, at=place))
+
+    def _refuse(self, problems: Sequence[Problem]) -> None:
+        if problems:
+            raise InvalidConfiguration(self._redactor(str(problem)) for problem in sorted(problems))
