@@ -10,12 +10,10 @@ from urllib.parse import unquote
 
 import pyarrow.fs as pafs
 
-from mason.engines.metastore.models.partition import Partition
+from mason.engines.metastore.models.partition import NULL_PARTITION, Partition
 from mason.errors import Forbidden, PathNotFound, UnreadableFile
 from mason.pipeline.formats import format_of_name, is_data
 from mason.pipeline.storage_address import explained
-
-NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,13 @@ Says = Callable[[str, str], Answer | None]
 
 @dataclass
 class Proxy:
-    """A proxy that runs; `says` may be changed at any time."""
+    """A proxy that runs; `says` and `date` may be changed at any time."""
 
     endpoint: str
     requests: list[str] = field(default_factory=list)
     says: Says = lambda method, path: None
+    date: str = ""
+    """What the answers say it is; the time of this machine unless told."""
 
 
 def error_body(code: str, message: str, **more: str) -> str:
@@ -81,6 +83,9 @@ def running_proxy(target: str) -> Iterator[Proxy]:
             self.end_headers()
             if self.command != "HEAD":
                 self.wfile.write(content)
+
+        def date_time_string(self, timestamp: float | None = None) -> str:
+            return proxy.date or super().date_time_string(timestamp)
 
         def log_message(self, *arguments: object) -> None:
             pass

@@ -42,6 +42,12 @@ def endpoint_address(written: object) -> str:
     return endpoint if not endpoint or "://" in endpoint else f"https://{endpoint}"
 
 
+def region_of(arn: str) -> str:
+    """Return the region that an ARN names; "" of what is no ARN."""
+    parts = arn.split(":")
+    return parts[3] if len(parts) > 5 and parts[0] == "arn" else ""
+
+
 def build_client(service: str, keys: Keys, region: str, endpoint: str, **more: Any) -> Any:
     """Build a client of boto3; `more` are settings of botocore for this service."""
     from botocore.config import Config

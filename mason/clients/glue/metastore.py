@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from mason.clients.aws.service import clock_troubles
 from mason.clients.engines.metastore import MetastoreClient
 from mason.clients.engines.role import verb
 from mason.clients.glue.catalog import GlueCatalog, checked_name, glue_service
-from mason.clients.glue.partitions import GluePartitions
-from mason.clients.glue.tables import (
-    covers,
-    glue_from_table,
-    partition_from_glue,
-    refuse_other_kinds,
-    save_warnings,
-    summary_from_glue,
-    table_from_glue,
-    unknown_types,
-)
+from mason.clients.glue.summaries import partition_from_glue, summary_from_glue
 from mason.clients.response import Response
 from mason.engines.metastore.models.database import Database
 from mason.engines.metastore.models.partition import Partition
 from mason.engines.metastore.models.table import Table, TableSummary
-from mason.errors import AlreadyExists, Conflict, DatabaseNotFound, MasonError, NotFound
+from mason.errors import AlreadyExists, DatabaseNotFound, MasonError, NotFound
 
 
 class GlueMetastoreClient(MetastoreClient):
@@ -84,23 +73,10 @@ class GlueMetastoreClient(MetastoreClient):
 
     @verb
     def save_table(self, table: Table, *, response: Response) -> Table:
-        names = {
-            "name": checked_name(table.name, "table"),
-            "database_name": checked_name(table.database_name, "database"),
-        }
-        named = replace(table, **names, created_by=table.created_by or "mason")
-        existing = self._catalog.find_table(named.database_name, named.name)
-        if existing is None:
-            self._create(named)
-        else:
-            self._update(named, existing, response)
-        if named.partitions is not None and (named.partition_keys or (existing or {}).get("PartitionKeys")):
-            response.add_info(str(GluePartitions(self._glue, named).save()))
-        if named.name != table.name:
-            response.add_info(f'Glue keeps names in lower case: "{table.name}" is "{named.name}" there.')
-        for warning in save_warnings(named):
-            response.add_warning(warning)
-        return self._read(named.database_name, named.name, response)
+        from mason.clients.glue.saving import save
+
+        saved = save(self._glue, table, response)
+        return self._read(saved.database_name, saved.name, response)
 
     @verb
     def delete_table(self, database: str, table: str, *, response: Response) -> None:
@@ -108,7 +84,7 @@ class GlueMetastoreClient(MetastoreClient):
         try:
             self._glue.call("delete_table", **where)
         except NotFound as error:
-            self._catalog.database(database)
+            self._catalog.database(database)  # Glue has one code for both
             raise self._catalog.missing_table(database, table) from error
 
     @verb
@@ -123,38 +99,14 @@ class GlueMetastoreClient(MetastoreClient):
         return sorted(found, key=lambda each: [str(value) for value in each.values.values()])
 
     def _read(self, database: str, table: str, response: Response) -> Table:
+        from mason.clients.glue.tables import table_from_glue, unknown_types
+
         described = self._catalog.table(database, table)
         found = table_from_glue(described)
         for sentence in unknown_types(found, described):
             response.add_warning(sentence)
         return found
 
-    def _create(self, table: Table) -> None:
-        try:
-            self._glue.call("create_table", DatabaseName=table.database_name, TableInput=glue_from_table(table))
-        except AlreadyExists as error:
-            raise _changed_meanwhile(table) from error
-
-    def _update(self, table: Table, existing: Mapping[str, Any], response: Response) -> None:
-        """Describe a table anew; Glue keeps the former description as a version. What is the same makes none."""
-        refuse_other_kinds(existing)
-        wanted = glue_from_table(table, existing)
-        if covers(existing, wanted):
-            return
-        # With the version that was looked at, Glue refuses what would undo somebody else's change.
-        version = {"VersionId": existing["VersionId"]} if "VersionId" in existing else {}
-        try:
-            self._glue.call("update_table", DatabaseName=table.database_name, TableInput=wanted, **version)
-        except Conflict as error:
-            raise _changed_meanwhile(table) from error
-        if version:
-            response.add_info(f'Glue keeps the former description of "{table.name}" as version {existing["VersionId"]}.')
-
 
 def _database(found: Mapping[str, Any]) -> Database:
     return Database(found["Name"], found.get("LocationUri", ""))
-
-
-def _changed_meanwhile(table: Table) -> Conflict:
-    place = f'"{table.name}" in database "{table.database_name}"'
-    return Conflict(f"Somebody else changed table {place} at the same time.", hint="Do it again.")

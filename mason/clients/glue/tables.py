@@ -12,29 +12,22 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from mason.clients.glue.formats import StorageFormat, data_columns, storage_format
-from mason.engines.metastore.models.partition import Partition
+from mason.clients.glue.summaries import CREATED_BY, PATH, Found, summary_from_glue
+from mason.engines.metastore.models.partition import NULL_PARTITION, Partition
 from mason.engines.metastore.models.schema import Column, Schema
-from mason.engines.metastore.models.table import Table, TableSummary
+from mason.engines.metastore.models.table import Table
 from mason.engines.metastore.models.table_entry import entry_of, table_of
 from mason.errors import Conflict
-from mason.pipeline.files import NULL_PARTITION
 from mason.pipeline.formats import format_of_name
 from mason.pipeline.hive_types import arrow_type, hive_type, odd_names
 
 _ENTRY = "mason.table"
-_CREATED_BY = "mason.created_by"
-_PATH = "mason.path"
-_CRAWLER = "UPDATED_BY_CRAWLER"
-_SETTINGS = ("classification", "skip.header.line.count", "avro.schema.literal", "areColumnsQuoted", "delimiter", _PATH)
+_SETTINGS = ("classification", "skip.header.line.count", "avro.schema.literal", "areColumnsQuoted", "delimiter", PATH)
 """Parameters that say how files are read: those of a former version do not hold for the next."""
 _KEPT = ("Description", "Owner", "Retention")
-
-Found = Mapping[str, Any]
-"""Something as Glue describes it."""
 
 
 def glue_from_table(table: Table, existing: Found | None = None) -> dict[str, Any]:
@@ -58,8 +51,8 @@ def glue_from_table(table: Table, existing: Found | None = None) -> dict[str, An
             **form.table_settings,
             "EXTERNAL": "TRUE",
             **({"classification": form.classification} if form.classification else {}),
-            **({_PATH: table.path} if location != table.path else {}),
-            _CREATED_BY: table.created_by,
+            **({PATH: table.path} if location != table.path else {}),
+            CREATED_BY: table.created_by,
             _ENTRY: _packed(table),
         },
     }
@@ -102,28 +95,6 @@ def table_from_glue(found: Found) -> Table:
         partition_keys=tuple(each["Name"] for each in keys),
         **({"read_options": saved.read_options} if saved else {}),
     )
-
-
-def summary_from_glue(found: Found) -> TableSummary:
-    """Return what a listing says of a table that Glue describes."""
-    parameters = found.get("Parameters", {})
-    crawler = parameters.get(_CRAWLER)
-    maker = f"crawler:{crawler}" if crawler else parameters.get(_CREATED_BY) or found.get("CreatedBy", "")
-    location, path = found.get("StorageDescriptor", {}).get("Location", ""), parameters.get(_PATH, "")
-    return TableSummary(
-        found["Name"],
-        found.get("DatabaseName", ""),
-        path if path.rstrip("/") == location.rstrip("/") else location,
-        _time(found.get("CreateTime")),
-        maker,
-    )
-
-
-def partition_from_glue(keys: Sequence[str], found: Found) -> Partition:
-    """Return a partition that Glue describes."""
-    values = [None if value == NULL_PARTITION else value for value in found["Values"]]
-    location = found.get("StorageDescriptor", {}).get("Location", "")
-    return Partition(dict(zip(keys, values, strict=False)), location.rstrip("/"))
 
 
 def save_warnings(table: Table) -> Iterator[str]:
@@ -237,6 +208,3 @@ def _unpacked(found: Found) -> Table | None:
     except (ValueError, KeyError, TypeError, zlib.error):
         return None
 
-
-def _time(found: datetime | None) -> str:
-    return found.isoformat(timespec="seconds") if found else ""

@@ -21,6 +21,12 @@ class TableSummary:
     created_at: str = ""
     created_by: str = ""
 
+    @property
+    def crawler(self) -> str:
+        """The crawler that made the table and keeps it up to date; "" where none does."""
+        kind, _, name = self.created_by.partition(":")
+        return name if kind == "crawler" else ""
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "Name": self.name,

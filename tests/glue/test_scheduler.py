@@ -1,0 +1,249 @@
+"""Glue as scheduler: crawlers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from moto.moto_api import state_manager
+
+from mason.clients.glue.crawlers import Crawl, Crawlers
+from mason.clients.glue.catalog import glue_service
+from mason.clients.glue.scheduler import GlueSchedulerClient
+from mason.clients.response import Response
+from mason.engines.scheduler.models.dags.dag import Dag
+from mason.engines.scheduler.models.dags.dag_run import StepEvent, StepStatus
+from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
+from mason.engines.scheduler.models.schedule import Schedule
+from mason.errors import BadInput, Conflict, NotFound, Unprocessable
+from mason.testing.contract import answer
+from tests.aws import ROLE, Moto
+from tests.conftest import EXAMPLES, Mason
+from tests.glue.proxy import AwsProxy, error
+
+
+@pytest.fixture
+def scheduler(moto: Moto) -> GlueSchedulerClient:
+    return GlueSchedulerClient(moto.configuration(aws_role_arn=ROLE))
+
+
+@pytest.fixture
+def crawlers(moto: Moto) -> Crawlers:
+    return Crawlers(glue_service(moto.configuration()), ROLE)
+
+
+@pytest.fixture
+def crawl(database: str) -> Crawl:
+    return Crawl(f"crawler_{uuid4().hex[:8]}", database, "s3://data/orders", "0 6 * * 1-5")
+
+
+@pytest.fixture
+def crawls_end_at_once() -> Iterator[None]:
+    state_manager.set_transition("glue::crawl", {"progression": "immediate"})
+    yield
+    state_manager.unset_transition("glue::crawl")
+
+
+def test_a_crawler_is_created_listed_started_and_deleted(
+    moto: Moto, scheduler: GlueSchedulerClient, crawlers: Crawlers, crawl: Crawl
+) -> None:
+    response = Response()
+    crawlers.save(crawl, response)
+    scheduler.trigger_schedule(crawl.name, response=response)
+
+    assert response.info == (f"Created table crawler {crawl.name}.", f"Refreshing Table Crawler: {crawl.name}")
+    assert Schedule(crawl.name, "cron(0 6 ? * MON-FRI *)") in answer(scheduler.list_schedules)
+    found = moto.client("glue").get_crawler(Name=crawl.name)["Crawler"]
+    assert found["Role"] == ROLE
+    assert found["DatabaseName"] == crawl.database
+    assert found["Targets"]["S3Targets"] == [{"Path": "s3://data/orders"}]
+    assert found["State"] == "RUNNING"
+
+    answer(scheduler.delete_schedule, crawl.name)
+
+    assert crawl.name not in [each.name for each in answer(scheduler.list_schedules)]
+
+
+def test_a_crawler_that_is_there_and_one_that_runs_are_warnings(
+    scheduler: GlueSchedulerClient, crawlers: Crawlers, crawl: Crawl
+) -> None:
+    crawlers.save(crawl, Response())
+    answer(scheduler.trigger_schedule, crawl.name)
+
+    response = Response()
+    crawlers.save(crawl, response)
+    scheduler.trigger_schedule(crawl.name, response=response)
+
+    assert response.warnings == (
+        f"Table crawler {crawl.name} already exists.",
+        f"Table crawler {crawl.name} is already refreshing.",
+    )
+    assert not response.errors and not response.info
+
+
+def test_a_crawler_of_the_same_name_that_does_something_else_gives_way(
+    moto: Moto, proxy: AwsProxy, crawlers: Crawlers, crawl: Crawl
+) -> None:
+    crawlers.save(crawl, Response())
+    through = Crawlers(glue_service(moto.configuration(endpoint=proxy.endpoint)), ROLE)
+    proxy.says = lambda operation, request: (200, {}) if operation == "UpdateCrawler" else None
+
+    response = Response()
+    through.save(Crawl(crawl.name, crawl.database, "s3://data/new"), response)
+
+    [sent] = [request for operation, request in proxy.requests if operation == "UpdateCrawler"]
+    assert sent["Targets"] == {"S3Targets": [{"Path": "s3://data/new"}]}
+    assert sent["Schedule"] == ""
+    assert response.warnings == (
+        f'Table crawler {crawl.name} already exists; its former path "s3://data/orders" and '
+        'schedule "cron(0 6 ? * MON-FRI *)" gave way.',
+    )
+
+
+@pytest.mark.parametrize("verb", ["trigger_schedule", "delete_schedule"])
+def test_a_crawler_that_is_not_there_is_named_with_a_likely_one(
+    scheduler: GlueSchedulerClient, crawlers: Crawlers, crawl: Crawl, verb: str
+) -> None:
+    crawlers.save(crawl, Response())
+
+    with pytest.raises(NotFound, match=f'Schedule "{crawl.name}x" not found in Glue. Did you mean "{crawl.name}"'):
+        answer(getattr(scheduler, verb), f"{crawl.name}x")
+
+
+def test_a_crawler_that_runs_is_neither_changed_nor_deleted(
+    moto: Moto, proxy: AwsProxy, crawlers: Crawlers, crawl: Crawl
+) -> None:
+    crawlers.save(crawl, Response())
+    through = Crawlers(glue_service(moto.configuration(endpoint=proxy.endpoint)), ROLE)
+    runs = error("CrawlerRunningException", "Crawler cannot be deleted while running.")
+    proxy.says = lambda operation, request: runs if operation in ("UpdateCrawler", "DeleteCrawler") else None
+
+    with pytest.raises(Conflict, match="is running. Change it when its crawler has ended."):
+        through.save(Crawl(crawl.name, crawl.database, "s3://data/new"), Response())
+    with pytest.raises(Conflict, match="is running. Delete it when its crawler has ended."):
+        through.delete(crawl.name)
+
+
+def test_a_crawler_without_a_role_is_refused_with_what_to_set(moto: Moto, crawl: Crawl) -> None:
+    with pytest.raises(BadInput, match="Set aws_role_arn in the configuration of glue"):
+        Crawlers(glue_service(moto.configuration()), "").save(crawl, Response())
+
+
+def test_a_schedule_is_checked_before_it_is_kept(scheduler: GlueSchedulerClient) -> None:
+    answer(scheduler.validate_schedule, Schedule("x", "0 6 * * *"))
+    answer(scheduler.validate_schedule, Schedule("x"))
+    with pytest.raises(BadInput, match="every 5 minutes"):
+        answer(scheduler.validate_schedule, Schedule("x", "* * * * *"))
+
+
+@dataclass
+class Noted:
+    """The work of a DAG as a scheduler knows it that runs no steps: it only says what becomes of them."""
+
+    events: list[StepEvent] = field(default_factory=list)
+
+    def note(self, event: StepEvent) -> None:
+        self.events.append(event)
+
+    def keep(self) -> None:
+        pass
+
+
+def dag_of(*operators: str, **parameters: Any) -> Dag:
+    given: Mapping[str, Any] = {"database_name": "shop", "storage_path": "data/orders", **parameters}
+    steps = [ValidDagStep(f"step_{n}", f"step_{n}", each, "0" * 64, parameters=given) for n, each in enumerate(operators, 1)]
+    return Dag("table_infer", steps)
+
+
+def run(scheduler: GlueSchedulerClient, dag: Dag) -> tuple[Mapping[str, StepStatus], Response, Noted]:
+    work, response = Noted(), Response()
+    statuses, _ = scheduler.run_dag(dag, work, response=response)  # type: ignore[arg-type]
+    return statuses, response, work
+
+
+def test_a_workflow_of_one_infer_becomes_a_crawler_as_the_seeds_show_it(
+    moto: Moto, scheduler: GlueSchedulerClient, crawls_end_at_once: None
+) -> None:
+    statuses, response, work = run(scheduler, dag_of("table:infer"))
+
+    assert statuses == {"step_1": StepStatus.SUCCEEDED}
+    assert [each.status for each in work.events] == [StepStatus.RUNNING, StepStatus.SUCCEEDED]
+    assert response.info == (
+        "Registering workflow dag table_infer with glue.",
+        "Created table crawler table_infer.",
+        "Registered schedule table_infer",
+        "Triggering schedule: table_infer",
+        "Refreshing Table Crawler: table_infer",
+    )
+    found = moto.client("glue").get_crawler(Name="table_infer")["Crawler"]
+    assert found["Targets"]["S3Targets"] == [{"Path": "s3://data/orders"}]
+    answer(scheduler.delete_schedule, "table_infer")
+
+
+@pytest.mark.parametrize(
+    ("dag", "words"),
+    [
+        (dag_of("table:infer", "table:get"), "has 2 steps: Glue runs none of them"),
+        (dag_of("table:merge"), "nothing for table:merge (step_1)"),
+        (dag_of("table:infer", table_name="mine"), "finds out by itself what table_name would say"),
+        (dag_of("table:infer", storage_path="file:///data"), "reads S3, not file:///data"),
+    ],
+    ids=["steps", "operator", "parameter", "path"],
+)
+def test_a_workflow_that_no_crawler_does_is_refused_with_the_reason(
+    scheduler: GlueSchedulerClient, dag: Dag, words: str
+) -> None:
+    with pytest.raises(Unprocessable) as caught:
+        run(scheduler, dag)
+
+    assert words in str(caught.value)
+
+
+def test_a_crawl_that_failed_is_a_step_that_failed_and_says_why(
+    moto: Moto, proxy: AwsProxy, crawls_end_at_once: None
+) -> None:
+    failed = {"Status": "FAILED", "ErrorMessage": "Internal Service Exception"}
+    crawler = {"Crawler": {"Name": "table_infer", "State": "READY", "LastCrawl": failed}}
+    proxy.says = lambda operation, request: (200, crawler) if operation == "GetCrawler" else None
+    scheduler = GlueSchedulerClient(moto.configuration(endpoint=proxy.endpoint, aws_role_arn=ROLE))
+
+    statuses, _, work = run(scheduler, dag_of("table:infer"))
+
+    assert statuses == {"step_1": StepStatus.FAILED}
+    assert work.events[-1].reason == "Table crawler table_infer: Internal Service Exception."
+    answer(scheduler.delete_schedule, "table_infer")
+
+
+def test_table_refresh_starts_the_crawler_that_keeps_the_table(
+    moto: Moto, mason: Mason, crawlers: Crawlers, crawl: Crawl
+) -> None:
+    crawlers.save(crawl, Response())
+    moto.client("glue").create_table(
+        DatabaseName=crawl.database,
+        TableInput={
+            "Name": "orders",
+            "StorageDescriptor": {"Columns": [{"Name": "id", "Type": "int"}], "Location": "s3://data/orders/"},
+            "Parameters": {"UPDATED_BY_CRAWLER": crawl.name},
+        },
+    )
+    place = json.dumps(moto.configuration(aws_role_arn=ROLE))
+    (mason.folder / "aws.yaml").write_text(
+        f"id: aws\nmetastore_engine: glue\nscheduler_engine: glue\nclients:\n  glue:\n    configuration: {place}\n"
+    )
+    assert mason("config", "aws.yaml").exit_code == 0
+    mason("register", str(EXAMPLES / "operators" / "table"))
+    refresh = ("operator", "table", "refresh", "-p", f"database_name:{crawl.database},table_name:orders")
+
+    planned = mason(*refresh, "--plan")
+    assert moto.client("glue").get_crawler(Name=crawl.name)["Crawler"]["State"] == "READY"
+    first, second = mason(*refresh), mason(*refresh)
+
+    assert f'Would start the crawler "{crawl.name}", which keeps table "orders".' in planned.json["Info"]
+    assert first.json["Info"] == [f"Refreshing Table Crawler: {crawl.name}"]
+    assert first.json["Data"][0]["CreatedBy"] == f"crawler:{crawl.name}"
+    assert second.json["Warnings"] == [f"Table crawler {crawl.name} is already refreshing."]
+    assert (first.exit_code, second.exit_code) == (0, 0)
