@@ -71,7 +71,7 @@ def running_ministack(folder: Path) -> Iterator[Ministack]:
     variables = {"PATH": os.environ["PATH"], "LOG_LEVEL": "WARNING", **own}
     with open(folder / "log", "w") as log:
         process = subprocess.Popen(
-            [str(python), str(SERVER)], stdout=log, stderr=log, env=variables, cwd=folder, start_new_session=True
+            [str(python), "-P", str(SERVER)], stdout=log, stderr=log, env=variables, cwd=folder, start_new_session=True
         )
     try:
         endpoint = f"http://127.0.0.1:{port}"
