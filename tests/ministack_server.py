@@ -96,6 +96,13 @@ def list_query_executions(data: Mapping[str, Any]) -> Any:
     return json_response({"QueryExecutionIds": ids[start : start + 50], **token})
 
 
+def get_tables(data: Mapping[str, Any]) -> Any:
+    """List the tables of a database; ministack's own has none for a database that is not there."""
+    if data.get("DatabaseName") not in glue._databases:
+        return error_response_json("EntityNotFoundException", f"Database {data.get('DatabaseName')} not found.", 400)
+    return _own_get_tables(data)
+
+
 class _Query:
     """A query with copies of the files that it reads: what it reads is looked up while the caller's account is known."""
 
@@ -220,6 +227,8 @@ def _text(value: Any) -> str | None:
     return value.hex(" ") if isinstance(value, bytes) else str(value)
 
 
+_own_get_tables = glue._get_tables
+glue._get_tables = get_tables
 athena._execute_query = execute
 athena._get_query_results = get_query_results
 athena._stop_query_execution = stop_query_execution

@@ -41,7 +41,7 @@ def glue_from_table(table: Table, existing: Found | None = None) -> dict[str, An
     noted = {key: value for key, value in existing.get("Parameters", {}).items() if key not in _SETTINGS}
     location = _location(table.path)
     return {
-        **{key: existing[key] for key in _KEPT if key in existing},
+        **{key: existing[key] for key in _KEPT if existing.get(key)},
         "Name": table.name,
         "TableType": "EXTERNAL_TABLE",
         "PartitionKeys": [_glue_column(each) for each in _key_columns(table)],
