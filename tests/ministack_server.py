@@ -1,9 +1,9 @@
 """ministack, with an engine for its Athena that takes Athena's SQL and answers as Athena's documentation says.
 
-Run by the Python of its own environment. ministack itself hands a statement to DuckDB as it is, reads folders rather than
-partitions, tells no digits of decimals and no zones, lists the oldest query first, and goes on with one that was stopped.
-So the statement is translated from Athena's dialect here, the tables are views of what Glue and S3 have, and the answers
-are Athena's. Its own part are S3, Glue, work groups, and CREATE and DROP TABLE.
+Run by the Python of its own environment. ministack itself hands a statement to DuckDB as it is, reads folders rather
+than partitions, tells no digits of decimals and no zones, lists the oldest query first, and goes on with one that was
+stopped. So the statement is translated from Athena's dialect here, the tables are views of what Glue and S3 have, and
+the answers are Athena's. Its own part are S3, Glue, work groups, and CREATE and DROP TABLE.
 """
 
 from __future__ import annotations
@@ -27,7 +27,12 @@ from ministack.services import athena, glue, s3
 from sqlglot import exp
 
 _UNLOAD = re.compile(r"UNLOAD \((?P<query>.*)\) TO '(?P<place>s3://.*)' WITH \((?P<options>.*)\)", re.DOTALL)
-_TYPES = {"FLOAT": "float", "BLOB": "varbinary", "HUGEINT": "bigint", "TIMESTAMP WITH TIME ZONE": "timestamp with time zone"}
+_TYPES = {
+    "FLOAT": "float",
+    "BLOB": "varbinary",
+    "HUGEINT": "bigint",
+    "TIMESTAMP WITH TIME ZONE": "timestamp with time zone",
+}
 _NESTED = {"[]": "array", "MAP": "map", "STRUCT": "row"}
 _PAGE = 1000
 
@@ -54,7 +59,12 @@ async def execute(query_id: str, query: str, database: str, ddl: Any, catalog: s
     except Exception as error:  # noqa: BLE001 (whatever it is, the query failed with it)
         if status["State"] == "RUNNING":
             status.update(State="FAILED", StateChangeReason=str(error)[:2000])
-            status["AthenaError"] = {"ErrorCategory": 2, "ErrorType": 1000, "Retryable": False, "ErrorMessage": str(error)}
+            status["AthenaError"] = {
+                "ErrorCategory": 2,
+                "ErrorType": 1000,
+                "Retryable": False,
+                "ErrorMessage": str(error),
+            }
     finally:
         del _running[query_id]
         status["CompletionDateTime"] = time.time()
@@ -104,7 +114,7 @@ def get_tables(data: Mapping[str, Any]) -> Any:
 
 
 class _Query:
-    """A query with copies of the files that it reads: what it reads is looked up while the caller's account is known."""
+    """A query with copies of the files that it reads, which are looked up while the caller's account is known."""
 
     def __init__(self, text: str, database: str, folder: Path) -> None:
         self.scanned = 0
@@ -176,7 +186,9 @@ def _tables(tree: Any) -> set[str]:
     return {each.name for each in tree.find_all(exp.Table) if each.name and each.name not in defined}
 
 
-def _reader(table: Mapping[str, Any], place: Mapping[str, Any], columns: Mapping[str, str], files: Sequence[str]) -> str:
+def _reader(
+    table: Mapping[str, Any], place: Mapping[str, Any], columns: Mapping[str, str], files: Sequence[str]
+) -> str:
     serde, listed = place["SerdeInfo"], repr(list(files))
     name = serde["SerializationLibrary"].rpartition(".")[2]
     if name == "ParquetHiveSerDe":
@@ -186,7 +198,8 @@ def _reader(table: Mapping[str, Any], place: Mapping[str, Any], columns: Mapping
     header = table.get("Parameters", {}).get("skip.header.line.count") == "1"
     if name == "LazySimpleSerDe":
         delimiter = serde["Parameters"]["field.delim"]
-        return f"read_csv({listed}, columns = {columns!r}, delim = '{delimiter}', header = {header}, quote = '', nullstr = '')"
+        options = f"delim = '{delimiter}', header = {header}, quote = '', nullstr = ''"
+        return f"read_csv({listed}, columns = {columns!r}, {options})"
     delimiter = serde["Parameters"]["separatorChar"]
     return f"read_csv({listed}, columns = {columns!r}, delim = '{delimiter}', header = {header}, nullstr = '\\N')"
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -138,7 +140,11 @@ def test_a_query_that_fails_gives_athenas_own_reason(
     expected: type[MasonError],
     message: str,
 ) -> None:
-    says(proxy, StartQueryExecution=(200, {"QueryExecutionId": QUERY_ID}), GetQueryExecution=execution("FAILED", **status))
+    says(
+        proxy,
+        StartQueryExecution=(200, {"QueryExecutionId": QUERY_ID}),
+        GetQueryExecution=execution("FAILED", **status),
+    )
 
     with pytest.raises(expected) as caught:
         run(through)
@@ -206,7 +212,7 @@ def test_a_query_that_takes_long_is_asked_for_less_and_less_often(
         if operation == "StartQueryExecution":
             return 200, {"QueryExecutionId": QUERY_ID}
         if operation == "GetQueryExecution":
-            moments.append(_now())
+            moments.append(time.monotonic())
             return execution("RUNNING" if len(moments) < 6 else "FAILED")
         return None
 
@@ -214,7 +220,7 @@ def test_a_query_that_takes_long_is_asked_for_less_and_less_often(
     with pytest.raises(BadQuery):
         answer(through.run_job, plan)
 
-    waits = [later - earlier for earlier, later in zip(moments, moments[1:], strict=False)]
+    waits = [later - earlier for earlier, later in pairwise(moments)]
     assert waits[-1] > 2 * waits[0]
 
 
@@ -229,7 +235,8 @@ def test_many_jobs_are_asked_for_in_pages_of_fifty(through: AthenaExecutionClien
             _, one = execution("SUCCEEDED")
             return 200, {
                 "QueryExecutions": [
-                    {**one["QueryExecution"], "QueryExecutionId": each} for each in reversed(request["QueryExecutionIds"])
+                    {**one["QueryExecution"], "QueryExecutionId": each}
+                    for each in reversed(request["QueryExecutionIds"])
                 ]
             }
         return None
@@ -248,7 +255,10 @@ def test_many_jobs_are_asked_for_in_pages_of_fifty(through: AthenaExecutionClien
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        ((200, {"WorkGroup": {"Name": "primary", "State": "DISABLED"}}), 'The work group "primary" of Athena is disabled.'),
+        (
+            (200, {"WorkGroup": {"Name": "primary", "State": "DISABLED"}}),
+            'The work group "primary" of Athena is disabled.',
+        ),
         (NO_GROUP, 'Athena has no work group "primary".'),
         (DENIED, "access denied"),
     ],
@@ -275,9 +285,3 @@ def test_nobody_at_the_endpoint_is_said(settings: dict[str, str]) -> None:
 
     with pytest.raises(ClientFailed, match="there is nobody at"):
         answer(client.get_job, QUERY_ID)
-
-
-def _now() -> float:
-    import time
-
-    return time.monotonic()

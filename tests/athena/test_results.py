@@ -34,7 +34,12 @@ def column(name: str, kind: str, precision: int = 0, scale: int = 0) -> dict[str
         (column("c", "varchar"), "", pa.string(), ""),
         (column("c", "json"), "{}", pa.string(), "{}"),
         (column("c", "date"), "2026-02-28", pa.date32(), date(2026, 2, 28)),
-        (column("c", "timestamp"), "2026-01-01 10:20:30.250", pa.timestamp("us"), datetime(2026, 1, 1, 10, 20, 30, 250_000)),
+        (
+            column("c", "timestamp"),
+            "2026-01-01 10:20:30.250",
+            pa.timestamp("us"),
+            datetime(2026, 1, 1, 10, 20, 30, 250_000),
+        ),
         (
             column("c", "timestamp with time zone"),
             "2026-01-01 10:00:00.000 Europe/Berlin",

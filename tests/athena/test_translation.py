@@ -43,12 +43,15 @@ def asked(statement: str, **parameters: Any) -> str:
     ("condition", "expected"),
     [
         ("day > '2026-01-01'", "\"day\" > CAST('2026-01-01' AS DATE)"),
-        ("'2026-01-01' <= at", "CAST('2026-01-01' AS TIMESTAMP) <= \"orders\".\"at\""),
+        ("'2026-01-01' <= at", 'CAST(\'2026-01-01\' AS TIMESTAMP) <= "orders"."at"'),
         ("id = '7'", "\"id\" = CAST('7' AS BIGINT)"),
         ("paid = 'true'", "\"paid\" = CAST('true' AS BOOLEAN)"),
         ("name = '7'", "\"name\" = '7'"),
         ("day in ('2026-01-01', null)", "IN (CAST('2026-01-01' AS DATE), NULL)"),
-        ("day between '2026-01-01' and '2026-01-02'", "BETWEEN CAST('2026-01-01' AS DATE) AND CAST('2026-01-02' AS DATE)"),
+        (
+            "day between '2026-01-01' and '2026-01-02'",
+            "BETWEEN CAST('2026-01-01' AS DATE) AND CAST('2026-01-02' AS DATE)",
+        ),
     ],
 )
 def test_a_text_is_compared_as_what_it_is_compared_with(condition: str, expected: str) -> None:
@@ -78,7 +81,10 @@ def test_a_text_is_compared_as_what_it_is_compared_with(condition: str, expected
             "sum(price) over (partition by day)",
             'CAST(SUM("orders"."price") OVER (PARTITION BY "orders"."day") AS DECIMAL(20, 2))',
         ),
-        ("sum(price) filter (where paid)", 'CAST(SUM("orders"."price") FILTER(WHERE "orders"."paid") AS DECIMAL(20, 2))'),
+        (
+            "sum(price) filter (where paid)",
+            'CAST(SUM("orders"."price") FILTER(WHERE "orders"."paid") AS DECIMAL(20, 2))',
+        ),
     ],
 )
 def test_arithmetic_is_that_of_spark(expression: str, expected: str) -> None:

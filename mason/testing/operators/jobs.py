@@ -60,13 +60,13 @@ class JobTests(OperatorFixtures):
         assert counts == [1, 1, 1, 1]
 
     @needs_job("summarize")
-    def test_a_summary_counts_values_nulls_and_kinds(
-        self, operators: Operators, place: Place, jobs: list[str]
-    ) -> None:
+    def test_a_summary_counts_values_nulls_and_kinds(self, operators: Operators, place: Place, jobs: list[str]) -> None:
         done = job_of(operators("table:summarize", path=_written(place, OLD))).details
 
         assert done["Rows"] == 5
-        told = {each["Name"]: (each["Type"], each["Count"], each["Nulls"], each["Distinct"]) for each in done["Columns"]}
+        told = {
+            each["Name"]: (each["Type"], each["Count"], each["Nulls"], each["Distinct"]) for each in done["Columns"]
+        }
         assert told["id"] == ("int64", 5, 0, 4)
         assert told["name"] == ("string", 4, 1, 4)
 
@@ -88,7 +88,10 @@ class JobTests(OperatorFixtures):
         done = job_of(operators("table:explode", path=source, output_path=output)).details
 
         assert (done["RowsIn"], done["RowsOut"]) == (2, 2)
-        assert _rows(operators, f"{output}/orders", "id", "customer_name", "items_count") == [(7, "Ann", 2), (8, None, 0)]
+        assert _rows(operators, f"{output}/orders", "id", "customer_name", "items_count") == [
+            (7, "Ann", 2),
+            (8, None, 0),
+        ]
         assert _rows(operators, f"{output}/orders_items", "orders_id", "sku") == [(0, "axe"), (0, "saw")]
 
     @needs_job("query")
