@@ -221,7 +221,8 @@ ANSWERS: Sequence[GoldenAnswer] = [
     _answer(
         "functions of texts and of nulls",
         "select upper(name) as u, cast(length(name) as bigint) as n, coalesce(country, '-') as c,"
-        " substring(name, 2, 2) as s, concat(name, '!') as w, case when paid then 'yes' when not paid then 'no' end as p"
+        " substring(name, 2, 2) as s, concat(name, '!') as w,"
+        " case when paid then 'yes' when not paid then 'no' end as p"
         " from orders where id in (1, 4) order by id",
         "u string; n bigint; c string; s string; w string; p string",
         ("ANN", 3, "DE", "nn", "Ann!", "yes"),

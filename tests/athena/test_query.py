@@ -10,9 +10,14 @@ import pyarrow as pa
 import pytest
 import yaml
 
+from mason.clients.athena.ddl import create_statement
 from mason.clients.athena.execution import AthenaExecutionClient
+from mason.clients.athena.metastore import AthenaMetastoreClient
+from mason.clients.athena.queries import Queries
+from mason.clients.response import Response
 from mason.clients.s3.storage import S3StorageClient
 from mason.engines.execution.models.job import Job
+from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import Unsupported
 from mason.pipeline.sql.job import QueryJob
 from mason.pipeline.sql.query import BadQuery
@@ -108,10 +113,6 @@ def test_a_text_only_table_is_asked_as_text(
     storage = S3StorageClient(ministack.configuration())
     name = uuid4().hex
     ministack.client("s3").put_object(Bucket=bucket, Key=f"{name}/a.csv", Body=b'id,name\n"1","Ann"\n"2","Bob"\n')
-    from mason.clients.athena.metastore import AthenaMetastoreClient
-    from mason.clients.response import Response
-    from mason.engines.storage.models.infer_options import InferOptions
-
     table, _ = storage.infer_table(
         storage.path(f"s3://{bucket}/{name}"), database, "people", InferOptions(), response=Response()
     )
@@ -165,3 +166,25 @@ def test_a_statement_that_is_too_long_is_refused_before_it_is_sent(
 
     with pytest.raises(BadQuery, match="too long for Athena, which takes 262,144 bytes"):
         answer(client.run_job, plan)
+
+
+def test_the_statement_that_is_told_makes_the_same_table(
+    settings: dict[str, str], ministack: Ministack, database: str, make_athena_table: MakeTable
+) -> None:
+    path = make_athena_table("orders", TABLES["orders"])
+    catalog = AthenaMetastoreClient(ministack.configuration())
+    response = Response()
+    saved, _ = catalog.save_table(answer(catalog.get_table, database, "orders"), response=response)
+    assert f"In Athena's words: {create_statement(saved)}" in response.info
+    before = ministack.client("glue").get_table(DatabaseName=database, Name="orders")["Table"]["StorageDescriptor"]
+    answer(catalog.delete_table, database, "orders")
+    queries = Queries(settings)
+
+    queries.wait(queries.start(create_statement(saved), database))
+
+    after = ministack.client("glue").get_table(DatabaseName=database, Name="orders")["Table"]["StorageDescriptor"]
+    for key in ("Columns", "InputFormat", "OutputFormat"):
+        assert after[key] == before[key], key
+    assert after["Location"].rstrip("/") == before["Location"].rstrip("/")  # Athena leaves the last slash out
+    assert after["SerdeInfo"]["SerializationLibrary"] == before["SerdeInfo"]["SerializationLibrary"]
+    assert answer(catalog.get_table, database, "orders").path.rstrip("/") == path
