@@ -139,6 +139,14 @@ ANSWERS: Sequence[GoldenAnswer] = [
         ("FR", 1, 1, Decimal("3.00"), Decimal("3.000000"), date(2026, 1, 2)),
     ),
     _answer(
+        "sums of decimals over a window and of some rows",
+        "select id, sum(price) over (partition by country order by id) as w from orders where price is not null"
+        " union all select 0 as id, sum(price) filter (where paid) as w from orders order by id",
+        "id bigint; w decimal(20,2)",
+        *[(0, Decimal("10.49")), (1, Decimal("10.50")), (2, Decimal("3.00"))],
+        *[(4, Decimal("7.25")), (5, Decimal("-0.01"))],
+    ),
+    _answer(
         "sums and means of integers and of short floating points",
         "select sum(id) as i, avg(id) as a, sum(pieces) as p, sum(share) as s, avg(share) as m from orders",
         "i bigint; a double; p bigint; s double; m double",

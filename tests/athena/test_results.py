@@ -96,6 +96,11 @@ def test_nested_values_are_read_from_json_in_the_types_of_the_catalog() -> None:
     assert second == {"l": None, "m": None}
 
 
+def test_a_text_is_not_taken_for_a_list_of_letters() -> None:
+    with pytest.raises(ClientFailed, match='values of the column "l" that are no list'):
+        to_table([column("l", "varchar")], [['"abc"']], known=[pa.list_(pa.string())])
+
+
 def test_an_array_of_which_nothing_is_known_is_refused_with_what_to_write() -> None:
     with pytest.raises(BadQuery, match=r'"tags" is of the type array, .* Write to_json'):
         to_table([column("tags", "array")], [["[a, b]"]])

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from mason.clients.athena.translation import Question
+from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.statement import parse_statement
 
 ORDERS = pa.schema(
@@ -73,6 +74,13 @@ def test_a_text_is_compared_as_what_it_is_compared_with(condition: str, expected
             "price / pieces",
             'CAST(CAST("orders"."price" AS DECIMAL(21, 13)) / "orders"."pieces" AS DECIMAL(21, 13))',
         ),
+        ("id div pieces", 'CAST("orders"."id" / "orders"."pieces" AS BIGINT)'),
+        # Spark: decimal(20,2) / bigint, which has too many digits to have all
+        (
+            "sum(price) / count(*)",
+            'CAST(CAST(SUM("orders"."price") AS DECIMAL(20, 2)) AS DECIMAL(38, 20)) / COUNT(*) AS DECIMAL(38, 20)) AS "x"',
+        ),
+        ("datediff(day, '2026-01-01')", "DATE_DIFF('DAY', CAST('2026-01-01' AS DATE), \"orders\".\"day\")"),
         ("sum(price)", 'CAST(SUM("orders"."price") AS DECIMAL(20, 2))'),
         ("avg(price)", 'CAST(AVG(CAST("orders"."price" AS DECIMAL(14, 6))) AS DECIMAL(14, 6))'),
         ("sum(share)", 'SUM(CAST("orders"."share" AS DOUBLE))'),
@@ -133,6 +141,23 @@ def test_rows_that_become_a_table_are_unloaded_as_parquet() -> None:
 
 def test_bare_values_have_the_names_of_spark() -> None:
     assert 'AS "rows_given"("col1", "col2")' in asked("values (1, 'a'), (2, 'b')")
+
+
+def test_what_a_lateral_view_makes_has_the_type_that_athena_says() -> None:
+    asked_for = question("select id, t from orders lateral view explode(tags) x as t").rows(11)
+
+    assert [str(each) for each in asked_for.types] == ["int64", "None"]
+    assert '"x"."t" AS "t"' in asked_for.text
+
+
+def test_what_athena_would_only_approximate_is_refused() -> None:
+    with pytest.raises(BadQuery, match="Athena has nothing for a part of the query: .*exact quantiles"):
+        asked("select percentile(weight, 0.5) as p from orders")
+
+
+def test_two_columns_of_one_name_are_refused_before_athena_is_asked() -> None:
+    with pytest.raises(BadQuery, match='two columns called "pieces"'):
+        asked("select * from orders a join orders b using (id)")
 
 
 def test_what_cannot_be_typed_here_is_left_to_athena() -> None:

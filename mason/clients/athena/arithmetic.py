@@ -8,6 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from mason.clients.athena.sql_types import cast_to, decimal_digits
+from mason.pipeline.sql.duckdb_engine import whole_call
 
 _TYPE = exp.DataType.Type
 _MOST_DIGITS = 38
@@ -29,13 +30,19 @@ def keep_decimals(tree: Any) -> None:
                 wanted = _decimal(digits + 4, scale + 4)
             else:
                 wanted = _decimal(digits + 10, scale)
-            whole = _with_window(call)
+            whole = whole_call(call)
             whole.replace(cast_to(whole.copy(), wanted))
 
 
 def keep_quotients(tree: Any) -> None:
     """Divide decimals to as many digits as Spark does, and let a division of doubles by zero be an error."""
+    for division in list(tree.find_all(exp.IntDiv)):
+        if all(side.is_type(*_INTEGERS) for side in _sides(division)):  # as Athena divides integers anyway
+            plain = exp.Div(this=division.this.copy(), expression=division.expression.copy(), typed=True)
+            division.replace(cast_to(plain, "BIGINT"))
     for division in reversed(list(tree.find_all(exp.Div))):  # the inner ones first: theirs are the digits of the outer
+        if division.args.get("typed"):
+            continue
         digits = [_digits(each) for each in (division.left, division.right)]
         exact = [each is not None and not _is_double(side) for each, side in zip(digits, _sides(division), strict=True)]
         if all(exact) and any(_is_exact(side) or _is_fraction(side) for side in _sides(division)):
@@ -97,13 +104,6 @@ def _not_zero(divisor: Any) -> Any:
     guarded = exp.paren(exp.case().when(exp.paren(divisor.copy()).eq(0), error).else_(divisor.copy()))
     guarded.type = exp.DataType.build("DOUBLE")
     return guarded
-
-
-def _with_window(call: Any) -> Any:
-    """A call with what belongs to it: OVER (…), FILTER (…)."""
-    while isinstance(call.parent, exp.Window | exp.Filter) and call.parent.this is call:
-        call = call.parent
-    return call
 
 
 def _decimal(digits: int, scale: int) -> str:

@@ -94,7 +94,7 @@ class AthenaExecutionClient(ExecutionClient):
 
     def _statement(self, work: AthenaWork) -> str:
         if work.job.output:
-            return work.question.unload(f"s3://{work.job.output}/").text
+            return work.question.unload(f"s3://{work.job.output}/_mason/data/<job>/").text
         return work.question.rows(work.limit).text
 
     def _shown(self, work: AthenaWork, response: Response) -> JobRecord:

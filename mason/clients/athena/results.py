@@ -94,6 +94,8 @@ def _fitted(value: Any, kind: pa.DataType) -> Any:
     """A part of a nested value, as JSON tells it, in its type."""
     if value is None:
         return None
+    if not isinstance(value, list if pa.types.is_list(kind) else dict) and pa.types.is_nested(kind):
+        raise ValueError(value)
     if pa.types.is_list(kind):
         return [_fitted(each, kind.value_type) for each in value]
     if pa.types.is_map(kind):

@@ -7,20 +7,21 @@ values of arrays, maps and rows only as a text for people. What is written diffe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from sqlglot.errors import ErrorLevel, SqlglotError, UnsupportedError
 from sqlglot.optimizer.annotate_types import annotate_types
 from sqlglot.optimizer.qualify import qualify
 
 from mason.clients.athena.arithmetic import keep_decimals, keep_quotients
 from mason.clients.athena.sql_types import arrow_type, cast_to
 from mason.pipeline.sql.duckdb_engine import duckdb_type
-from mason.pipeline.sql.statement import statements_in
+from mason.pipeline.sql.query import BadQuery
+from mason.pipeline.sql.statement import check_names, statements_in
 
 _SPARK = "databricks"  # Spark 4 raises where Spark 3 gave null, as Databricks does
 _TYPE = exp.DataType.Type
@@ -54,8 +55,8 @@ class Question:
         tree, types = self._translated()
         _limit(tree, limit)
         for select in _selects(tree):
-            for number, output in enumerate(select.selects):
-                if number < len(types) and _is_nested(types[number]):
+            for output, kind in zip(select.selects, types, strict=False):
+                if kind is not None and pa.types.is_nested(kind):
                     _tell_as_json(output)
         return AthenaSql(_text(tree), self.names, types)
 
@@ -72,14 +73,25 @@ class Question:
             open_one.replace(exp.convert(self.parameters[open_one.name]))
         tree = _typed(_as_select(tree), self.schemas)
         _compare_like_with_like(tree)
-        keep_quotients(tree)
         keep_decimals(tree)
+        keep_quotients(tree)
         _name_outputs(tree, self.names)
-        return tree, [arrow_type(each.type) for each in tree.selects]
+        if not tree.is_star:
+            check_names([each.alias_or_name for each in tree.selects])
+        made_here = {each.alias for each in tree.find_all(exp.Lateral, exp.Unnest)}
+        return tree, [None if _is_of(each, made_here) else arrow_type(each.type) for each in tree.selects]
 
 
 def _text(tree: Any) -> str:
-    return str(tree.sql(dialect="athena", identify=True))
+    try:
+        return str(tree.sql(dialect="athena", identify=True, unsupported_level=ErrorLevel.RAISE))
+    except UnsupportedError as error:
+        raise BadQuery(f"Athena has nothing for a part of the query: {error}") from error
+
+
+def _is_of(output: Any, tables: Collection[str]) -> bool:
+    """Whether a column is made of what LATERAL VIEW or UNNEST made: what type that has cannot be known here."""
+    return any(each.table in tables for each in output.find_all(exp.Column))
 
 
 def _as_select(tree: Any) -> Any:
@@ -117,6 +129,10 @@ def _compare_like_with_like(tree: Any) -> None:
     for node in list(tree.find_all(exp.In)):
         for each in node.expressions:
             _fit(node.this, each)
+    for node in list(tree.find_all(exp.DateDiff)):
+        for each in (node.this, node.expression):
+            if each.is_type(*exp.DataType.TEXT_TYPES):
+                each.replace(cast_to(each.copy(), "DATE"))
 
 
 def _fit(measure: Any, text: Any) -> None:
@@ -152,10 +168,6 @@ def _selects(tree: Any) -> Iterator[Any]:
         yield from _selects(tree.this)
     elif isinstance(tree, exp.Select):
         yield tree
-
-
-def _is_nested(kind: pa.DataType | None) -> bool:
-    return kind is not None and pa.types.is_nested(kind)
 
 
 def _tell_as_json(output: Any) -> None:
