@@ -202,3 +202,36 @@ class DeclaresWhatItLacks(Good):
 
     cancel_job = unsupported("what runs here runs to its end")
     list_jobs = unsupported("nobody keeps a list")
+
+
+class RunsQueriesAlone(Good):
+    """Not broken: it has one type of job, and says so."""
+
+    def job_types(self):
+        return ["query"]
+
+
+class LosesTheLastRow(ChangesTheRecord):
+    def changed(self, details):
+        return {"Rows": details["Rows"][:-1]}
+
+
+class SaysItHasNoJobsAndRunsThem(Good):
+    def job_types(self):
+        return []
+
+    def plan_job(self, job, *, response):
+        return Good({}).plan_job(job, response=response)
+
+
+class HasNoJobsAndDoesNotSaySo(Good):
+    def plan_job(self, job, *, response):
+        raise ClientFailed("It cannot be run.")
+
+
+FOUND_BY_OPERATORS: dict[type[Good], str] = {
+    LosesTheLastRow: "test_files_of_each_format_give_the_same_rows[csv]",
+    TakesNullForAnEmptyText: "test_every_type_and_its_nulls_come_back_as_they_are",
+    SaysItHasNoJobsAndRunsThem: "test_a_merge_matches_columns_by_name_and_loses_no_row",
+    HasNoJobsAndDoesNotSaySo: "test_nested_records_become_flat_tables",
+}

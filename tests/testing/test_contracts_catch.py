@@ -38,6 +38,19 @@ def test_the_suite_finds_the_defect_of_an_execution(broken: type, tmp_path: Path
     assert failed_tests(broken, test, tmp_path) == {test}
 
 
+def test_an_engine_without_some_jobs_passes_if_it_says_so(tmp_path: Path) -> None:
+    tests = "TestOperators::test_a_diff_says_what_was_added_removed_and_changed"
+
+    assert failed_tests(broken_executions.RunsQueriesAlone, tests, tmp_path) == set()
+
+
+@pytest.mark.parametrize("broken", broken_executions.FOUND_BY_OPERATORS, ids=lambda broken: broken.__name__)
+def test_the_suite_of_operators_finds_the_defect_of_an_engine(broken: type, tmp_path: Path) -> None:
+    test = f"TestOperators::{broken_executions.FOUND_BY_OPERATORS[broken]}"
+
+    assert failed_tests(broken, test, tmp_path) == {test}
+
+
 @pytest.mark.parametrize("broken", broken_metastores.FOUND_BY, ids=lambda broken: broken.__name__)
 def test_the_suite_finds_the_defect_of_a_metastore(broken: type, tmp_path: Path) -> None:
     test = f"TestMetastore::{broken_metastores.FOUND_BY[broken]}"

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 _SUITES = """
-from mason.testing import ExecutionContract, MetastoreContract, StorageContract
+from mason.testing import ExecutionContract, MetastoreContract, OperatorContract, StorageContract
+from mason.testing.operators.fixtures import Operators
 
 import pytest
 
@@ -25,6 +26,22 @@ class TestExecution(ExecutionContract):
         return client_class({})
 
 
+class TestOperators(OperatorContract):
+    @pytest.fixture
+    def configuration(self, tmp_path):
+        roles = dict.fromkeys(("metastore_engine", "storage_engine", "execution_engine"), "local")
+        return {**roles, "clients": {"local": {"configuration": {"root": str(tmp_path / "root")}}}}
+
+    @pytest.fixture
+    def base_path(self, tmp_path):
+        return str(tmp_path / "contract")
+
+    @pytest.fixture
+    def operators(self, config, env, client_class):
+        config.execution._built["local"] = client_class({})
+        return Operators(env, config)
+
+
 class TestStorage(StorageContract):
     @pytest.fixture
     def client(self, client_class, tmp_path):
@@ -39,7 +56,7 @@ class TestStorage(StorageContract):
 def failed_tests(client_class: type, tests: str, folder: Path) -> set[str]:
     """Return the names of the tests that fail for a client.
 
-    `tests` is a suite, `TestExecution`, `TestMetastore` or `TestStorage`, or one test of it:
+    `tests` is a suite, `TestExecution`, `TestMetastore`, `TestOperators` or `TestStorage`, or one test of it:
     `TestStorage::test_schemes_are_named`.
     """
     file = folder / "test_suites.py"

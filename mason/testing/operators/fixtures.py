@@ -58,14 +58,23 @@ class OperatorFixtures:
         raise NotImplementedError("A suite is told where to write by a fixture `base_path` in the subclass.")
 
     @pytest.fixture
-    def operators(self, configuration: Mapping[str, Any], tmp_path: pathlib.Path) -> Iterator[Operators]:
-        """The operators, in a home of their own."""
+    def env(self, tmp_path: pathlib.Path) -> Iterator[MasonEnvironment]:
+        """A home that goes with the test."""
         env = MasonEnvironment(tmp_path / "contract_home")
-        text = yaml.safe_dump({"id": "contract", **configuration})
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("MASON_HOME", str(env.home))
-            parsed = parse_configuration(text, name="contract.yaml", default_id="contract")
-            yield Operators(env, validate_configuration(parsed, env))
+            yield env
+
+    @pytest.fixture
+    def config(self, configuration: Mapping[str, Any], env: MasonEnvironment) -> ValidConfig:
+        """The configuration, ready for use."""
+        text = yaml.safe_dump({"id": "contract", **configuration})
+        return validate_configuration(parse_configuration(text, name="contract.yaml", default_id="contract"), env)
+
+    @pytest.fixture
+    def operators(self, config: ValidConfig, env: MasonEnvironment) -> Operators:
+        """The operators on that configuration."""
+        return Operators(env, config)
 
     @pytest.fixture
     def place(self, operators: Operators, base_path: str) -> Place:
