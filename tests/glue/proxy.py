@@ -16,7 +16,12 @@ Answer = tuple[int, Mapping[str, Any]]
 Says = Callable[[str, Mapping[str, Any]], Answer | None]
 """What the proxy says to an operation and its request of its own accord; nothing lets the request through."""
 
-PAGED = {"GetTables": "TableList", "GetDatabases": "DatabaseList", "GetPartitions": "Partitions", "GetCrawlers": "Crawlers"}
+PAGED = {
+    "GetTables": "TableList",
+    "GetDatabases": "DatabaseList",
+    "GetPartitions": "Partitions",
+    "GetCrawlers": "Crawlers",
+}
 
 
 @dataclass

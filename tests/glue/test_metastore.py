@@ -42,9 +42,7 @@ def days(client: GlueMetastoreClient, database: str) -> list[str | None]:
     return [each.values["day"] for each in answer(client.list_partitions, database, "orders")]
 
 
-def test_partitions_are_saved_a_hundred_at_a_time(
-    through: GlueMetastoreClient, proxy: AwsProxy, database: str
-) -> None:
+def test_partitions_are_saved_a_hundred_at_a_time(through: GlueMetastoreClient, proxy: AwsProxy, database: str) -> None:
     told = saved(through, by_day(database, 250))
 
     batches = [len(request["PartitionInputList"]) for name, request in proxy.requests if name == "BatchCreatePartition"]
@@ -135,9 +133,7 @@ def test_a_partition_that_somebody_else_has_just_added_is_fine(
     saved(through, by_day(database, 2))
 
 
-def test_glue_keeps_the_former_description_as_a_version(
-    moto: Moto, client: GlueMetastoreClient, database: str
-) -> None:
+def test_glue_keeps_the_former_description_as_a_version(moto: Moto, client: GlueMetastoreClient, database: str) -> None:
     saved(client, a_table(database, "orders", "s3://data/one"))
 
     told = saved(client, a_table(database, "orders", "s3://data/two"))
@@ -268,7 +264,7 @@ def test_infer_saves_the_table_and_its_partitions_without_a_crawler(
     described = moto.client("glue").get_table(DatabaseName=database, Name="orders")["Table"]
     assert described["StorageDescriptor"]["SerdeInfo"]["Parameters"]["field.delim"] == ";"
     assert described["Parameters"]["skip.header.line.count"] == "1"
-    assert [each["Type"] for each in described["StorageDescriptor"]["Columns"]] == ["bigint", "double"]
+    assert [each["Type"] for each in described["StorageDescriptor"]["Columns"]] == ["bigint", "decimal(18,1)"]
 
 
 def test_infer_tells_whether_csv_is_quoted(moto: Moto, client: GlueMetastoreClient, database: str) -> None:

@@ -11,8 +11,8 @@ from uuid import uuid4
 import pytest
 from moto.moto_api import state_manager
 
-from mason.clients.glue.crawlers import Crawl, Crawlers
 from mason.clients.glue.catalog import glue_service
+from mason.clients.glue.crawlers import Crawl, Crawlers
 from mason.clients.glue.scheduler import GlueSchedulerClient
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag import Dag
@@ -155,7 +155,9 @@ class Noted:
 
 def dag_of(*operators: str, **parameters: Any) -> Dag:
     given: Mapping[str, Any] = {"database_name": "shop", "storage_path": "data/orders", **parameters}
-    steps = [ValidDagStep(f"step_{n}", f"step_{n}", each, "0" * 64, parameters=given) for n, each in enumerate(operators, 1)]
+    steps = [
+        ValidDagStep(f"step_{n}", f"step_{n}", each, "0" * 64, parameters=given) for n, each in enumerate(operators, 1)
+    ]
     return Dag("table_infer", steps)
 
 

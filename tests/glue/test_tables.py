@@ -52,7 +52,12 @@ def as_found(described: dict[str, Any]) -> dict[str, Any]:
             f"{HIVE}.ql.io.parquet.serde.ParquetHiveSerDe",
             "parquet",
         ),
-        ("orc", tuple(f"{HIVE}.ql.io.orc.Orc{way}Format" for way in ("Input", "Output")), f"{HIVE}.ql.io.orc.OrcSerde", "orc"),
+        (
+            "orc",
+            tuple(f"{HIVE}.ql.io.orc.Orc{way}Format" for way in ("Input", "Output")),
+            f"{HIVE}.ql.io.orc.OrcSerde",
+            "orc",
+        ),
         (
             "avro",
             tuple(f"{HIVE}.ql.io.avro.AvroContainer{way}Format" for way in ("Input", "Output")),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from mason.errors import BadInput
 
@@ -124,7 +125,7 @@ def _days(expression: str, fields: Sequence[str], days: set[int], weekdays: set[
 
 def _check_pace(expression: str, minutes: set[int], hours: set[int]) -> None:
     ordered = sorted(minutes)
-    gaps = [later - earlier for earlier, later in zip(ordered, ordered[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(ordered)]
     if len(hours) > 1:
         gaps.append(ordered[0] + _HOUR - ordered[-1])
     if min(gaps, default=_HOUR) < _LEAST_MINUTES:
