@@ -36,6 +36,11 @@ class AwsProxy:
     date: str = ""
     """What the answers say it is; the time of this machine unless told."""
 
+    def reset(self) -> None:
+        """Forget what was asked, and what was to be said."""
+        self.requests.clear()
+        self.says, self.page, self.date = AwsProxy.says, AwsProxy.page, AwsProxy.date
+
     @property
     def operations(self) -> list[str]:
         return [operation for operation, _ in self.requests]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,7 +21,7 @@ from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import BadInput, Conflict, NotFound, Unprocessable
 from mason.testing.contract import answer
 from tests.aws import ROLE, Moto
-from tests.conftest import EXAMPLES, Mason
+from tests.glue.conftest import Operators
 from tests.glue.proxy import AwsProxy, error
 
 
@@ -221,7 +220,7 @@ def test_a_crawl_that_failed_is_a_step_that_failed_and_says_why(
 
 
 def test_table_refresh_starts_the_crawler_that_keeps_the_table(
-    moto: Moto, mason: Mason, crawlers: Crawlers, crawl: Crawl
+    moto: Moto, operators: Operators, crawlers: Crawlers, crawl: Crawl
 ) -> None:
     crawlers.save(crawl, Response())
     moto.client("glue").create_table(
@@ -232,20 +231,27 @@ def test_table_refresh_starts_the_crawler_that_keeps_the_table(
             "Parameters": {"UPDATED_BY_CRAWLER": crawl.name},
         },
     )
-    place = json.dumps(moto.configuration(aws_role_arn=ROLE))
-    (mason.folder / "aws.yaml").write_text(
-        f"id: aws\nmetastore_engine: glue\nscheduler_engine: glue\nclients:\n  glue:\n    configuration: {place}\n"
-    )
-    assert mason("config", "aws.yaml").exit_code == 0
-    mason("register", str(EXAMPLES / "operators" / "table"))
-    refresh = ("operator", "table", "refresh", "-p", f"database_name:{crawl.database},table_name:orders")
+    names = {"database_name": crawl.database, "table_name": "orders"}
 
-    planned = mason(*refresh, "--plan")
+    planned = operators("refresh", plan=True, **names)
     assert moto.client("glue").get_crawler(Name=crawl.name)["Crawler"]["State"] == "READY"
-    first, second = mason(*refresh), mason(*refresh)
+    first, second = operators("refresh", **names), operators("refresh", **names)
 
-    assert f'Would start the crawler "{crawl.name}", which keeps table "orders".' in planned.json["Info"]
-    assert first.json["Info"] == [f"Refreshing Table Crawler: {crawl.name}"]
-    assert first.json["Data"][0]["CreatedBy"] == f"crawler:{crawl.name}"
-    assert second.json["Warnings"] == [f"Table crawler {crawl.name} is already refreshing."]
-    assert (first.exit_code, second.exit_code) == (0, 0)
+    assert f'Would start the crawler "{crawl.name}", which keeps table "orders".' in planned.info
+    assert first.info == (f"Refreshing Table Crawler: {crawl.name}",)
+    assert first.data[0]["CreatedBy"] == f"crawler:{crawl.name}"
+    assert second.warnings == (f"Table crawler {crawl.name} is already refreshing.",)
+
+
+def test_table_refresh_infers_a_table_that_no_crawler_keeps(moto: Moto, operators: Operators, database: str) -> None:
+    bucket, s3 = f"data-{uuid4().hex[:8]}", moto.client("s3")
+    s3.create_bucket(Bucket=bucket)
+    s3.put_object(Bucket=bucket, Key="orders/a.csv", Body=b"id\n1\n")
+    operators("infer", database_name=database, storage_path=f"{bucket}/orders")
+    s3.put_object(Bucket=bucket, Key="orders/b.csv", Body=b"id,name\n2,x\n")
+
+    refreshed = operators("refresh", database_name=database, table_name="orders")
+
+    assert f'Refreshed table "orders" of database "{database}".' in refreshed.info
+    [table] = operators("get", database_name=database, table_name="orders").data
+    assert [each["Name"] for each in table["Schema"]["Columns"]] == ["id", "name"]
