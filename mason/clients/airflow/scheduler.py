@@ -26,6 +26,7 @@ from mason.state.models import RecordKind
 from mason.state.schedules import change_schedule, forget_schedule, unknown_schedule
 from mason.util.atomic_file import write_file
 from mason.util.environment import MasonEnvironment
+from mason.util.names import is_config_id
 
 LOG = logging.getLogger("mason")
 AIRFLOW = "airflow"
@@ -91,7 +92,7 @@ class AirflowSchedulerClient(SchedulerClient):
 
     @verb
     def trigger_schedule(self, name: str, *, response: Response) -> str:
-        if self._api.dag(name) is None:
+        if not is_config_id(name) or self._api.dag(name) is None:
             raise self._unknown(name)
         self._api.pause(name, paused=False)
         run = f"mason__{uuid.uuid4().hex[:16]}"
@@ -121,8 +122,7 @@ class AirflowSchedulerClient(SchedulerClient):
     @verb
     def delete_schedule(self, name: str, *, response: Response) -> None:
         file = self._file(name)
-        dag = self._api.dag(name)
-        if dag is None and not file.exists():
+        if not is_config_id(name) or (self._api.dag(name) is None and not file.exists()):
             raise self._unknown(name)
         self._api.pause(name, paused=True)
         file.unlink(missing_ok=True)  # before the DAG goes: Airflow would read it again
