@@ -133,7 +133,7 @@ def _answer(work: Callable[[MasonEnvironment], OperatorResponse]) -> int:
 
 def _run_schedules() -> int:
     import signal
-    import threading
+    from queue import SimpleQueue
 
     from mason.errors import Interrupted
     from mason.state.home import open_state
@@ -141,19 +141,13 @@ def _run_schedules() -> int:
     from mason.workflows.scheduled import RunProcess
 
     env = MasonEnvironment.of()
-    over = threading.Event()
-    ended_by: list[int] = []
-
-    def end(number: int, frame: object) -> None:
-        ended_by.append(number)
-        over.set()
-
-    signal.signal(signal.SIGINT, end)
-    signal.signal(signal.SIGTERM, end)
+    stop: SimpleQueue[int] = SimpleQueue()  # unlike an event, it can be told from a signal at any moment
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, frame: stop.put(number))
     start_logging()
     tell(f"Looking at the schedules of {env.shown(env.home)}/. Ctrl-C ends it.")
-    ScheduleLoop(open_state(env), lambda name, document: RunProcess(env, name, document)).run(over)
-    return Interrupted.exit_code if ended_by[0] == signal.SIGINT else 0
+    came = ScheduleLoop(open_state(env), lambda name, document: RunProcess(env, name, document)).run(stop)
+    return Interrupted.exit_code if came == signal.SIGINT else 0
 
 
 def _draw(call: WorkflowCall, kind: str) -> int:

@@ -7,10 +7,10 @@ started, and a claim whose process died before the run began is taken over.
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from mason.clients.local.scheduler import LOCAL
@@ -56,14 +56,16 @@ class ScheduleLoop:
         self._most_runs = most_runs
         self._runs: dict[str, tuple[Firing, StartedRun]] = {}
 
-    def run(self, over: threading.Event) -> None:
-        """Look and start until it is over, then stop the runs that go on."""
+    def run(self, stop: SimpleQueue[int]) -> int:
+        """Look and start until something comes out of `stop`; then stop the runs that go on, and return what came."""
         try:
-            while not over.wait(SECONDS_BETWEEN):
+            while True:
                 try:
                     self.look()
                 except StateFailed as error:  # it may be a moment: nothing is lost by looking again
                     LOG.warning("%s", error)
+                with suppress(Empty):
+                    return stop.get(timeout=SECONDS_BETWEEN)
         finally:
             for name, (_, run) in self._runs.items():
                 LOG.info("%s: stops.", name)

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -288,10 +289,10 @@ def test_what_goes_on_is_stopped_at_the_end(world: World) -> None:
     world.goes_on = True
     world.look_at(MONDAY + HOUR)
     ((_, run),) = world.loop._runs.values()
-    over = threading.Event()
-    over.set()
+    stop: SimpleQueue[int] = SimpleQueue()
+    stop.put(15)
 
-    world.loop.run(over)
+    assert world.loop.run(stop) == 15
 
     assert isinstance(run, Run)
     assert run.stopped
