@@ -90,9 +90,7 @@ def _deployment(workflow: ValidWorkflow, schedule: Schedule) -> Deployment:
     )
 
 
-def _tell(
-    workflow: ValidWorkflow, outside: OutsideRun, statuses: Mapping[str, StepStatus], response: Response
-) -> None:
+def _tell(workflow: ValidWorkflow, outside: OutsideRun, statuses: Mapping[str, StepStatus], response: Response) -> None:
     """Say how a run went: what Mason wrote down of it, or else what the scheduler says of its steps."""
     try:
         shown = show_run(read_state(workflow.definitions.env), outside.run_id)

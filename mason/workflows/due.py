@@ -38,9 +38,7 @@ class Firing(NamedTuple):
         if not said:
             return None
         process = said["Process"]
-        return cls(
-            said["RunID"], said["DueAt"], said["ClaimedAt"], process["Host"], process["Pid"], process["Started"]
-        )
+        return cls(said["RunID"], said["DueAt"], said["ClaimedAt"], process["Host"], process["Pid"], process["Started"])
 
     @classmethod
     def now(cls, due_at: str, now: datetime, run_id: str = "") -> Firing:

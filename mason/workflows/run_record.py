@@ -60,9 +60,7 @@ def run_document(workflow: ValidWorkflow, origin: Origin) -> dict[str, Any]:
     }
 
 
-def ended_document(
-    document: Mapping[str, Any], statuses: Mapping[str, StepStatus], error: str = ""
-) -> dict[str, Any]:
+def ended_document(document: Mapping[str, Any], statuses: Mapping[str, StepStatus], error: str = "") -> dict[str, Any]:
     """Return what is said of a run when it is over."""
     counts = Counter(statuses.values())
     return {

@@ -45,7 +45,7 @@ def utc_now() -> datetime:
 
 
 class ScheduleLoop:
-    """What one process does for the schedules. `most_runs` of them go on at the same time; others wait for their turn."""
+    """What one process does for the schedules. `most_runs` of them go on at once; the others wait for their turn."""
 
     def __init__(
         self, store: StateStore, start: Start, *, clock: Callable[[], datetime] = utc_now, most_runs: int = MOST_RUNS
@@ -130,7 +130,9 @@ class ScheduleLoop:
             if code is None:
                 continue
             del self._runs[name]
-            LOG.info("%s: run %s %s.", name, firing.run_id, "succeeded" if code == 0 else f"ended with exit code {code}")
+            LOG.info(
+                "%s: run %s %s.", name, firing.run_id, "succeeded" if code == 0 else f"ended with exit code {code}"
+            )
             if self._store.get_record(RecordKind.RUN, firing.run_id) is None:
                 self._note_error(name, firing, f"The run of {firing.due_at} did not begin (exit code {code}).")
 

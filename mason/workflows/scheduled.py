@@ -32,7 +32,7 @@ _PATIENCE = 30.0
 
 
 class RunProcess:
-    """The run of a schedule in a process of its own: what an operator does to its process does not hit the scheduler."""
+    """The run of a schedule in a process of its own: what an operator does to it does not hit the scheduler."""
 
     def __init__(self, env: MasonEnvironment, name: str, document: Mapping[str, Any]) -> None:
         folder = Path(document["Folder"])

@@ -29,7 +29,11 @@ class StepNotes:
     """What this process writes down of steps. A step is written down before anything follows it."""
 
     def __init__(
-        self, store: StateStore, workflow: ValidWorkflow, run_id: str, before: Mapping[str, Mapping[str, Any]] = _NOTHING
+        self,
+        store: StateStore,
+        workflow: ValidWorkflow,
+        run_id: str,
+        before: Mapping[str, Mapping[str, Any]] = _NOTHING,
     ) -> None:
         self.run_id = run_id
         self._store = store

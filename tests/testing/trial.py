@@ -40,7 +40,8 @@ class TestScheduler(SchedulerContract):
 def failed_tests(client_class: type, tests: str, folder: Path) -> set[str]:
     """Return the names of the tests that fail for a client.
 
-    `tests` is a suite, `TestMetastore`, `TestStorage` or `TestScheduler`, or one test of it: `TestStorage::test_schemes_are_named`.
+    `tests` is a suite, `TestMetastore`, `TestStorage` or `TestScheduler`, or one test of it:
+    `TestStorage::test_schemes_are_named`.
     """
     file = folder / "test_suites.py"
     file.write_text(_SUITES)

@@ -107,9 +107,7 @@ class TestDeploy:
 
         said = deployed(schedule="0 25 * * *")
 
-        assert said["Errors"] == [
-            'The schedule of "demo_flow": the hour "25" must be 0 to 23; write "0 0 * * *".'
-        ]
+        assert said["Errors"] == ['The schedule of "demo_flow": the hour "25" must be 0 to 23; write "0 0 * * *".']
 
     def test_a_schedule_in_the_parameters_is_refused_with_its_line(
         self, runs: Runs, deployed: Callable[..., dict[str, Any]]
@@ -118,7 +116,9 @@ class TestDeploy:
 
         said = deployed('a:\n  parameters: {text: x}\nschedule: "@dayly"\n')
 
-        assert said["Errors"][0].endswith('parameters.yaml:3: schedule: "@dayly" is no word for a schedule. Did you mean "@daily"?')
+        assert said["Errors"][0].endswith(
+            'parameters.yaml:3: schedule: "@dayly" is no word for a schedule. Did you mean "@daily"?'
+        )
 
     def test_a_schedule_in_a_workflow_is_refused_when_it_is_registered(self, runs: Runs) -> None:
         runs.flows.workflow(step("a"))
@@ -207,7 +207,10 @@ class TestWhatIsDue:
         said = fire(runs)
 
         assert 'Operator "demo:noop" not found' in said["Errors"][0]
-        assert 'Operator "demo:noop" not found' in find_schedule(read_state(runs.env), LOCAL, "demo_flow").document["LastError"]
+        assert (
+            'Operator "demo:noop" not found'
+            in find_schedule(read_state(runs.env), LOCAL, "demo_flow").document["LastError"]
+        )
 
     def test_nothing_is_due_of_a_schedule_that_nobody_claimed(
         self, runs: Runs, deployed: Callable[..., dict[str, Any]]
@@ -236,12 +239,20 @@ class TestCommand:
         process.kill()
         process.communicate()
 
-    def test_a_schedule_is_deployed_listed_run_and_deleted(
-        self, flow: Mason, scheduler: subprocess.Popen[str]
-    ) -> None:
+    def test_a_schedule_is_deployed_listed_run_and_deleted(self, flow: Mason, scheduler: subprocess.Popen[str]) -> None:
         elsewhere = flow.folder / "elsewhere"
         elsewhere.mkdir()
-        deploy = flow("workflow", "demo", "flow", "-f", str(flow.folder / "p.yaml"), "-d", "--schedule", "@yearly", folder=elsewhere)
+        deploy = flow(
+            "workflow",
+            "demo",
+            "flow",
+            "-f",
+            str(flow.folder / "p.yaml"),
+            "-d",
+            "--schedule",
+            "@yearly",
+            folder=elsewhere,
+        )
         assert deploy.exit_code == 0, deploy.stdout
         (flow.folder / "p.yaml").unlink()
 
@@ -284,8 +295,8 @@ class TestCommand:
         assert run["Status"] == "cancelled"
 
     @pytest.mark.parametrize("flags", [["--schedule", "@daily"], ["-s", "x"], ["-d", "--save", "plan.json"]])
-    def test_flags_that_do_not_go_together_are_a_usage_error(self, flow: Mason, flags: list[str]) -> None:
-        assert flow("workflow", "demo", "flow", *flags).exit_code == 2
+    def test_flags_that_do_not_go_together_are_a_usage_error(self, mason: Mason, flags: list[str]) -> None:
+        assert mason("workflow", "demo", "flow", *flags).exit_code == 2
 
 
 def _status(mason: Mason, run_id: str) -> str:

@@ -40,7 +40,9 @@ class AirflowApi:
                 hint="Check `username` and `password` of the client airflow.",
             )
         if answer.status_code == 404:
-            raise ClientFailed(f"{self.url} is no Airflow 3: it gives no tokens.", hint="Check `url` of the client airflow.")
+            raise ClientFailed(
+                f"{self.url} is no Airflow 3: it gives no tokens.", hint="Check `url` of the client airflow."
+            )
         self._token = str(self._checked(answer).json()["access_token"])
 
     def dags(self, tag: str) -> Iterator[Mapping[str, Any]]:
@@ -121,7 +123,7 @@ class AirflowApi:
             return self._http.request(method, path, **more)
         except httpx.HTTPError as error:
             raise ClientFailed(
-                f"Airflow at {self.url} cannot be reached: {error or type(error).__name__}.",
+                f"Airflow at {self.url} cannot be reached: {str(error) or type(error).__name__}.",
                 hint="Does its api-server run, and is `url` of the client airflow right?",
             ) from error
 

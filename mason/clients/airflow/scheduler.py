@@ -133,24 +133,26 @@ class AirflowSchedulerClient(SchedulerClient):
     @contextmanager
     def _kept(self, deployment: Deployment) -> Iterator[str]:
         """Keep a deployment while its DAG is made, and go back to what was there if that fails; yields its start."""
-        store, name, file = open_state(MasonEnvironment.of()), deployment.schedule.name, self._file(deployment.schedule.name)
-        before = store.get_record(RecordKind.SCHEDULE, f"{AIRFLOW}:{name}")
+        store = open_state(MasonEnvironment.of())
+        name, wanted = deployment.schedule.name, deployment.to_dict()
+        record = store.get_record(RecordKind.SCHEDULE, f"{AIRFLOW}:{name}")
+        before = record.document if record else {}
+        is_same = bool(before) and all(before.get(key) == value for key, value in wanted.items())
+        start = str(before["DeployedAt"]) if is_same else datetime.now(UTC).isoformat(timespec="seconds")
+        file = self._file(name)
         old_text = file.read_bytes() if file.exists() else None
-        wanted = deployment.to_dict()
-        is_same = before is not None and all(before.document.get(key) == value for key, value in wanted.items())
-        start = str(before.document["DeployedAt"]) if before and is_same else datetime.now(UTC).isoformat(timespec="seconds")
         change_schedule(store, AIRFLOW, name, lambda _: {**wanted, "DeployedAt": start})
         try:
             yield start
         except BaseException:
-            if before is None:
+            if before:
+                change_schedule(store, AIRFLOW, name, lambda _: before)
+            else:
                 forget_schedule(store, AIRFLOW, name)
-            else:
-                change_schedule(store, AIRFLOW, name, lambda _: before.document)
-            if old_text is None:
-                file.unlink(missing_ok=True)
-            else:
+            if old_text is not None:
                 write_file(file, old_text)
+            else:
+                file.unlink(missing_ok=True)
             raise
 
     def _is_there(self, name: str, made: DagFile) -> bool:
@@ -169,7 +171,9 @@ class AirflowSchedulerClient(SchedulerClient):
             for each in self._api.patiently(lambda: self._api.import_errors(file.name)):
                 if _error_key(each) not in known:
                     lines = str(each["stack_trace"]).strip().splitlines()
-                    raise Unprocessable(f"Airflow cannot import {file}: {lines[-1] if lines else 'it does not say why'}")
+                    raise Unprocessable(
+                        f"Airflow cannot import {file}: {lines[-1] if lines else 'it does not say why'}"
+                    )
             if time.monotonic() > end:
                 raise ClientFailed(
                     f"Airflow has not read {file} within {self._parse_seconds} seconds.",

@@ -1,4 +1,4 @@
-"""This machine as scheduler: it runs a workflow at once, or keeps it for `mason workflow --scheduler` to run when due."""
+"""This machine as scheduler: it runs a workflow at once, or keeps it for `mason workflow --scheduler` to run."""
 
 from __future__ import annotations
 

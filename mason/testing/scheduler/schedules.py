@@ -11,7 +11,16 @@ from mason.testing.contract import answer, fails_with, tests_verbs
 from mason.testing.scheduler.fixtures import EXPRESSION, Deploy, SchedulerFixtures, names
 
 GOOD = ["", "* * * * *", EXPRESSION, "*/15 0-6 1,15 JAN,JUL *", "@daily", "0 6 * * * Europe/Berlin"]
-BAD = ["61 * * * *", "0 24 * * *", "0 6 * *", "0 0 6 * * *", "0 0 30 2 *", "@dayly", "every day", "0 6 * * * Europe/Nowhere"]
+BAD = [
+    "61 * * * *",
+    "0 24 * * *",
+    "0 6 * *",
+    "0 0 6 * * *",
+    "0 0 30 2 *",
+    "@dayly",
+    "every day",
+    "0 6 * * * Europe/Nowhere",
+]
 
 
 class ScheduleTests(SchedulerFixtures):

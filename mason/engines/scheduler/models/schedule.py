@@ -44,7 +44,9 @@ class Schedule:
             BadInput: its name cannot be one, or its expression means no moment.
         """
         if not is_config_id(self.name):
-            raise BadInput(f'"{self.name}" cannot be the name of a schedule: {CONFIG_ID_RULE}.', hint="Give one with -s.")
+            raise BadInput(
+                f'"{self.name}" cannot be the name of a schedule: {CONFIG_ID_RULE}.', hint="Give one with -s."
+            )
         _ = self.timing
 
     def to_dict(self) -> dict[str, Any]:
