@@ -28,7 +28,9 @@ class AirflowApi:
     def __init__(self, url: str, username: str, password: str) -> None:
         self.url = url.rstrip("/")
         self._user = {"username": username, "password": password}
-        self._http = httpx.Client(base_url=self.url, timeout=_TIMEOUT)
+        # A client is never closed, so it keeps no connection open between calls.
+        closing = httpx.Limits(max_keepalive_connections=0)
+        self._http = httpx.Client(base_url=self.url, timeout=_TIMEOUT, limits=closing)
         self._token = ""
 
     def log_in(self) -> None:
