@@ -10,3 +10,6 @@ options=(--universal --python-version 3.11 --generate-hashes --no-header --no-an
 uv pip compile pyproject.toml --group dev --all-extras "${options[@]}" "$@" -o requirements-dev.lock
 uv pip compile pyproject.toml -c requirements-dev.lock "${options[@]}" "$@" -o requirements.lock
 uv pip compile --group pyproject.toml:build -c requirements-dev.lock "${options[@]}" "$@" -o requirements-build.lock
+
+# The Airflow that the tests talk to has an environment of its own (scripts/install_airflow.sh).
+echo "apache-airflow>=3.3,<3.4" | uv pip compile - "${options[@]}" "$@" -o requirements-airflow.lock

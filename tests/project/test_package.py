@@ -14,7 +14,7 @@ import pytest
 from scripts.generate_docs import cli_page, support_page
 from tests.conftest import EXAMPLES, PROJECT
 
-LOCKS = ("requirements.lock", "requirements-build.lock", "requirements-dev.lock")
+LOCKS = ("requirements.lock", "requirements-build.lock", "requirements-dev.lock", "requirements-airflow.lock")
 
 
 @pytest.mark.parametrize("lock", LOCKS)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 _SUITES = """
-from mason.testing import MetastoreContract, StorageContract
+from mason.testing import MetastoreContract, SchedulerContract, StorageContract
 
 import pytest
 
@@ -27,13 +27,21 @@ class TestStorage(StorageContract):
     @pytest.fixture
     def base_path(self, tmp_path):
         return str(tmp_path / "contract")
+
+
+class TestScheduler(SchedulerContract):
+    @pytest.fixture
+    def client(self, client_class, tmp_path, monkeypatch):
+        monkeypatch.setenv("MASON_HOME", str(tmp_path / "home"))
+        return client_class({})
 """
 
 
 def failed_tests(client_class: type, tests: str, folder: Path) -> set[str]:
     """Return the names of the tests that fail for a client.
 
-    `tests` is a suite, `TestMetastore` or `TestStorage`, or one test of it: `TestStorage::test_schemes_are_named`.
+    `tests` is a suite, `TestMetastore`, `TestStorage` or `TestScheduler`, or one test of it:
+    `TestStorage::test_schemes_are_named`.
     """
     file = folder / "test_suites.py"
     file.write_text(_SUITES)
