@@ -118,8 +118,8 @@ GROUPS = (
     ),
     Group(
         "The tables of a Glue catalog",
-        "Wall time of a listing in a process that is running. A server on this machine has the answers ready, in pages of "
-        "100 as AWS cuts them; the rival reads no more of them than the names.",
+        "Wall time of a listing in a process that is running. A server on this machine has the answers ready, in pages "
+        "of 100 as AWS cuts them; the rival reads no more of them than the names.",
         ("glue",),
         "glue",
     ),

@@ -12,3 +12,6 @@ uv pip compile pyproject.toml --group dev --all-extras "${options[@]}" "$@" -o r
 uv pip compile pyproject.toml -c requirements-dev.lock "${options[@]}" "$@" -o requirements.lock
 uv pip compile --group pyproject.toml:build -c requirements-dev.lock "${options[@]}" "$@" -o requirements-build.lock
 uv pip compile --group pyproject.toml:ministack "${options[@]}" "$@" -o requirements-ministack.lock
+
+# The Airflow that the tests talk to has an environment of its own (scripts/install_airflow.sh).
+echo "apache-airflow>=3.3,<3.4" | uv pip compile - "${options[@]}" "$@" -o requirements-airflow.lock

@@ -25,7 +25,7 @@ from uuid import uuid4
 
 PROJECT = Path(__file__).resolve().parent.parent
 LOCK = PROJECT / "requirements-ministack.lock"
-HOME = PROJECT / ".cache" / "ministack"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mason"
 SERVER = Path(__file__).resolve().parent / "ministack_server.py"
 REGION = "us-east-1"
 _START_SECONDS = 60
@@ -84,17 +84,17 @@ def running_ministack(folder: Path) -> Iterator[Ministack]:
 
 def make_environment() -> Path:
     """Return the Python of ministack's environment, which is made from the hashed lock if it is not there yet."""
-    python, stamp = HOME / "venv" / "bin" / "python", HOME / "installed"
-    wanted = hashlib.sha256(LOCK.read_bytes()).hexdigest()
-    HOME.mkdir(parents=True, exist_ok=True)
-    with open(HOME / "lock", "w") as lock:
+    folder = CACHE / f"ministack-{hashlib.sha256(LOCK.read_bytes()).hexdigest()[:16]}"
+    python, ready = folder / "bin" / "python", folder / "ready"
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with open(f"{folder}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
-        if not stamp.exists() or stamp.read_text() != wanted:
-            shutil.rmtree(HOME / "venv", ignore_errors=True)
-            subprocess.run([sys.executable, "-m", "venv", str(HOME / "venv")], check=True)
-            install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes"]
+        if not ready.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+            install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes"]
             subprocess.run([str(python), *install, "-r", str(LOCK)], check=True)
-            stamp.write_text(wanted)
+            ready.touch()
     return python
 
 

@@ -188,7 +188,7 @@ def _read_type(tokens: _Tokens) -> pa.DataType:
 
 def _read_struct(tokens: _Tokens) -> pa.DataType:
     tokens.expect("<")
-    fields = []
+    fields: list[pa.Field] = []
     while not tokens.skip(">"):
         if fields:
             tokens.expect(",")

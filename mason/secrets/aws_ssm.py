@@ -1,4 +1,4 @@
-"""Secrets in AWS Systems Manager's Parameter Store: `{{secret:aws-ssm:/prod/warehouse/password}}`, by name or by ARN."""
+"""Secrets in AWS Parameter Store: `{{secret:aws-ssm:/prod/warehouse/password}}`, by name or by ARN."""
 
 from __future__ import annotations
 

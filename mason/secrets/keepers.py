@@ -32,7 +32,8 @@ def read_secret(keeper: str, place: str) -> str:
     except ModuleNotFoundError as error:
         install = "mason-data[aws]" if keeper.startswith("aws-") else str(error.name)
         raise MissingDependency(
-            f'"{keeper}" needs the package "{error.name}", which is not installed.', hint=f"Run: pip install '{install}'"
+            f'"{keeper}" needs the package "{error.name}", which is not installed.',
+            hint=f"Run: pip install '{install}'",
         ) from error
     return str(module.read_secret(place))
 

@@ -6,13 +6,21 @@ Subclass a suite in a test module of your client and give it the fixtures that i
 import pytest
 
 # Before they are imported: a failing assert then shows its values, as it does in a test module.
-_SUITES = ("contract", "execution", "metastore", "operators", "storage")
+_SUITES = ("contract", "execution", "metastore", "operators", "scheduler", "storage")
 pytest.register_assert_rewrite(*(f"mason.testing.{name}" for name in _SUITES))
 
 from mason.testing.execution import ExecutionContract  # noqa: E402
 from mason.testing.metastore import MetastoreContract  # noqa: E402
 from mason.testing.operators import OperatorContract  # noqa: E402
 from mason.testing.place import Place  # noqa: E402
+from mason.testing.scheduler import SchedulerContract  # noqa: E402
 from mason.testing.storage import StorageContract  # noqa: E402
 
-__all__ = ["ExecutionContract", "MetastoreContract", "OperatorContract", "Place", "StorageContract"]
+__all__ = [
+    "ExecutionContract",
+    "MetastoreContract",
+    "OperatorContract",
+    "Place",
+    "SchedulerContract",
+    "StorageContract",
+]

@@ -16,7 +16,12 @@ Answer = tuple[int, Mapping[str, Any]]
 Says = Callable[[str, Mapping[str, Any]], Answer | None]
 """What the proxy says to an operation and its request of its own accord; nothing lets the request through."""
 
-PAGED = {"GetTables": "TableList", "GetDatabases": "DatabaseList", "GetPartitions": "Partitions", "GetCrawlers": "Crawlers"}
+PAGED = {
+    "GetTables": "TableList",
+    "GetDatabases": "DatabaseList",
+    "GetPartitions": "Partitions",
+    "GetCrawlers": "Crawlers",
+}
 
 
 @dataclass
@@ -30,6 +35,11 @@ class AwsProxy:
     """How many items an answer has at most, as AWS itself limits it; the emulator knows no pages."""
     date: str = ""
     """What the answers say it is; the time of this machine unless told."""
+
+    def reset(self) -> None:
+        """Forget what was asked, and what was to be said."""
+        self.requests.clear()
+        self.says, self.page, self.date = AwsProxy.says, AwsProxy.page, AwsProxy.date
 
     @property
     def operations(self) -> list[str]:

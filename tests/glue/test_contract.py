@@ -27,7 +27,9 @@ class TestGlueMetastore(MetastoreContract):
 
         def make(name: str, partitions: Sequence[Mapping[str, str | None]]) -> None:
             found = [
-                Partition(values, str(data.below("/".join([name, *(f"{key}={value}" for key, value in values.items())]))))
+                Partition(
+                    values, str(data.below("/".join([name, *(f"{key}={value}" for key, value in values.items())])))
+                )
                 for values in partitions
             ]
             answer(client.save_table, replace(answer(client.get_table, database, name), partitions=found))

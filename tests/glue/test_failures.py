@@ -112,7 +112,10 @@ def test_no_secret_is_in_what_is_said_of_a_client(through: GlueMetastoreClient, 
 @pytest.mark.parametrize("role", [GlueMetastoreClient, GlueSchedulerClient], ids=["metastore", "scheduler"])
 @pytest.mark.parametrize(
     ("date", "words"),
-    [("Mon, 01 Jan 2001 00:00:00 GMT", "s ahead of that of AWS"), ("Tue, 01 Jan 2199 00:00:00 GMT", "s behind that of AWS")],
+    [
+        ("Mon, 01 Jan 2001 00:00:00 GMT", "s ahead of that of AWS"),
+        ("Tue, 01 Jan 2199 00:00:00 GMT", "s behind that of AWS"),
+    ],
     ids=["ahead", "behind"],
 )
 def test_the_doctor_compares_the_clocks(moto: Moto, proxy: AwsProxy, role: type, date: str, words: str) -> None:

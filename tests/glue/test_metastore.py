@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from pathlib import Path
 from uuid import uuid4
 
 import pyarrow as pa
 import pytest
-from moto.glue.models import glue_backends
 
+from benchmarks import glue as glue_benchmark
 from mason.clients.glue.metastore import GlueMetastoreClient
 from mason.clients.response import Response
 from mason.clients.s3.storage import S3StorageClient
@@ -20,8 +18,8 @@ from mason.engines.metastore.models.table import Table
 from mason.errors import BadInput, ClientFailed, Conflict, DatabaseNotFound, TableNotFound
 from mason.testing.contract import answer
 from mason.testing.metastore.fixtures import a_table
-from tests.aws import ACCOUNT, REGION, Moto
-from tests.conftest import EXAMPLES, Mason
+from tests.aws import Moto
+from tests.glue.conftest import Operators
 from tests.glue.proxy import AwsProxy, error
 
 
@@ -42,9 +40,7 @@ def days(client: GlueMetastoreClient, database: str) -> list[str | None]:
     return [each.values["day"] for each in answer(client.list_partitions, database, "orders")]
 
 
-def test_partitions_are_saved_a_hundred_at_a_time(
-    through: GlueMetastoreClient, proxy: AwsProxy, database: str
-) -> None:
+def test_partitions_are_saved_a_hundred_at_a_time(through: GlueMetastoreClient, proxy: AwsProxy, database: str) -> None:
     told = saved(through, by_day(database, 250))
 
     batches = [len(request["PartitionInputList"]) for name, request in proxy.requests if name == "BatchCreatePartition"]
@@ -135,9 +131,7 @@ def test_a_partition_that_somebody_else_has_just_added_is_fine(
     saved(through, by_day(database, 2))
 
 
-def test_glue_keeps_the_former_description_as_a_version(
-    moto: Moto, client: GlueMetastoreClient, database: str
-) -> None:
+def test_glue_keeps_the_former_description_as_a_version(moto: Moto, client: GlueMetastoreClient, database: str) -> None:
     saved(client, a_table(database, "orders", "s3://data/one"))
 
     told = saved(client, a_table(database, "orders", "s3://data/two"))
@@ -174,16 +168,15 @@ def test_of_two_who_create_a_table_at_once_one_is_told(
 
 
 def test_a_listing_of_a_thousand_tables_costs_its_pages_and_no_more(
-    through: GlueMetastoreClient, proxy: AwsProxy, database: str
+    through: GlueMetastoreClient, proxy: AwsProxy
 ) -> None:
-    backend = glue_backends[ACCOUNT][REGION]
-    for number in range(1000):
-        backend.create_table(database, f"t{number:04}", {"Name": f"t{number:04}", "StorageDescriptor": {}})
+    tables = [glue_benchmark.described(number) for number in range(1000)]
+    proxy.says = lambda operation, request: glue_benchmark.page(tables, request, proxy.page)
 
-    tables = answer(through.list_tables, database)
-
-    assert [each.name for each in tables] == [f"t{number:04}" for number in range(1000)]
+    assert glue_benchmark.check_requests(proxy, through, len(tables)) == 10
     assert proxy.operations == ["GetTables"] * 10
+    with pytest.raises(RuntimeError, match="1000 tables were listed by 20 requests"):
+        glue_benchmark.check_requests(proxy, through, len(tables))  # these are counted beside the first ones
 
 
 def test_databases_and_tables_beyond_the_first_page_are_listed(
@@ -240,35 +233,26 @@ def test_a_column_of_an_unknown_type_is_text_and_said_to_be(
 
 
 def test_infer_saves_the_table_and_its_partitions_without_a_crawler(
-    moto: Moto, mason: Mason, database: str, tmp_path: Path
+    moto: Moto, operators: Operators, database: str
 ) -> None:
     bucket, s3 = f"data-{uuid4().hex[:8]}", moto.client("s3")
     s3.create_bucket(Bucket=bucket)
     for day in ("2026-01-30", "2026-01-31"):
         s3.put_object(Bucket=bucket, Key=f"orders/day={day}/a.csv", Body=b"id;price\n1;2.5\n2;\n")
-    place = json.dumps(moto.configuration())
-    (mason.folder / "aws.yaml").write_text(
-        "id: aws\nmetastore_engine: glue\nstorage_engine: s3\n"
-        f"clients:\n  glue:\n    configuration: {place}\n  s3:\n    configuration: {place}\n"
-    )
-    assert mason("config", "aws.yaml").exit_code == 0
-    mason("register", str(EXAMPLES / "operators" / "table"))
-    names = f"database_name:{database},table_name:orders"
 
-    inferred = mason("operator", "table", "infer", "-p", f"database_name:{database},storage_path:{bucket}/orders")
+    inferred = operators("infer", database_name=database, storage_path=f"{bucket}/orders")
 
-    assert inferred.exit_code == 0, inferred.stdout + inferred.stderr
-    assert "Partitions: 2 added, 0 changed, 0 removed." in inferred.json["Info"]
-    [table] = mason("operator", "table", "get", "-p", names).json["Data"]
+    assert "Partitions: 2 added, 0 changed, 0 removed." in inferred.info
+    [table] = operators("get", database_name=database, table_name="orders").data
     assert table["Path"] == f"s3://{bucket}/orders"
     assert table["PartitionKeys"] == ["day"]
     assert [each["Name"] for each in table["Schema"]["Columns"]] == ["id", "price", "day"]
-    partitions = mason("operator", "table", "partitions", "-p", names).json["Data"]
+    partitions = operators("partitions", database_name=database, table_name="orders").data
     assert [each["Values"] for each in partitions] == [{"day": "2026-01-30"}, {"day": "2026-01-31"}]
     described = moto.client("glue").get_table(DatabaseName=database, Name="orders")["Table"]
     assert described["StorageDescriptor"]["SerdeInfo"]["Parameters"]["field.delim"] == ";"
     assert described["Parameters"]["skip.header.line.count"] == "1"
-    assert [each["Type"] for each in described["StorageDescriptor"]["Columns"]] == ["bigint", "double"]
+    assert [each["Type"] for each in described["StorageDescriptor"]["Columns"]] == ["bigint", "decimal(18,1)"]
 
 
 def test_infer_tells_whether_csv_is_quoted(moto: Moto, client: GlueMetastoreClient, database: str) -> None:

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from moto.moto_api import state_manager
 
-from mason.clients.glue.crawlers import Crawl, Crawlers
+from mason.clients.engines.scheduler import SchedulerClient
 from mason.clients.glue.catalog import glue_service
+from mason.clients.glue.crawlers import Crawl, Crawlers
 from mason.clients.glue.scheduler import GlueSchedulerClient
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag import Dag
-from mason.engines.scheduler.models.dags.dag_run import StepEvent, StepStatus
+from mason.engines.scheduler.models.dags.dag_run import StepStatus
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
+from mason.engines.scheduler.models.deployment import Deployment
 from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import BadInput, Conflict, NotFound, Unprocessable
+from mason.operators.definition_folder import read_definitions
+from mason.operators.registry import register
+from mason.state.home import open_state
+from mason.testing import SchedulerContract
 from mason.testing.contract import answer
+from mason.workflows import workflow_calls
+from mason.workflows.definition_kind import WORKFLOWS
+from mason.workflows.workflow_calls import WorkflowCall
 from tests.aws import ROLE, Moto
-from tests.conftest import EXAMPLES, Mason
+from tests.conftest import EXAMPLES, write
+from tests.glue.conftest import Operators
 from tests.glue.proxy import AwsProxy, error
 
 
@@ -140,86 +149,123 @@ def test_a_schedule_is_checked_before_it_is_kept(scheduler: GlueSchedulerClient)
         answer(scheduler.validate_schedule, Schedule("x", "* * * * *"))
 
 
-@dataclass
-class Noted:
-    """The work of a DAG as a scheduler knows it that runs no steps: it only says what becomes of them."""
-
-    events: list[StepEvent] = field(default_factory=list)
-
-    def note(self, event: StepEvent) -> None:
-        self.events.append(event)
-
-    def keep(self) -> None:
-        pass
-
-
-def dag_of(*operators: str, **parameters: Any) -> Dag:
+def deployment_of(*operators: str, name: str = "table_infer", expression: str = "", **parameters: Any) -> Deployment:
     given: Mapping[str, Any] = {"database_name": "shop", "storage_path": "data/orders", **parameters}
-    steps = [ValidDagStep(f"step_{n}", f"step_{n}", each, "0" * 64, parameters=given) for n, each in enumerate(operators, 1)]
-    return Dag("table_infer", steps)
+    steps = [
+        ValidDagStep(f"step_{n}", f"step_{n}", each, "0" * 64, parameters=given) for n, each in enumerate(operators, 1)
+    ]
+    return Deployment(Schedule(name, expression), Dag("table_infer", steps), f"table:infer@sha256:{'0' * 64}")
 
 
-def run(scheduler: GlueSchedulerClient, dag: Dag) -> tuple[Mapping[str, StepStatus], Response, Noted]:
-    work, response = Noted(), Response()
-    statuses, _ = scheduler.run_dag(dag, work, response=response)  # type: ignore[arg-type]
-    return statuses, response, work
-
-
-def test_a_workflow_of_one_infer_becomes_a_crawler_as_the_seeds_show_it(
-    moto: Moto, scheduler: GlueSchedulerClient, crawls_end_at_once: None
+def test_a_workflow_of_one_infer_becomes_a_crawler(
+    moto: Moto, scheduler: GlueSchedulerClient, crawl: Crawl, crawls_end_at_once: None
 ) -> None:
-    statuses, response, work = run(scheduler, dag_of("table:infer"))
+    deployment = deployment_of("table:infer", name=crawl.name, expression="*/30 6 * * *")
 
-    assert statuses == {"step_1": StepStatus.SUCCEEDED}
-    assert [each.status for each in work.events] == [StepStatus.RUNNING, StepStatus.SUCCEEDED]
-    assert response.info == (
-        "Registering workflow dag table_infer with glue.",
-        "Created table crawler table_infer.",
-        "Registered schedule table_infer",
-        "Triggering schedule: table_infer",
-        "Refreshing Table Crawler: table_infer",
-    )
-    found = moto.client("glue").get_crawler(Name="table_infer")["Crawler"]
+    made = answer(scheduler.register_dag, deployment)
+    run = answer(scheduler.trigger_schedule, crawl.name)
+
+    assert answer(scheduler.follow_run, crawl.name, run) == {"step_1": StepStatus.SUCCEEDED}
+    assert made in answer(scheduler.list_schedules)
+    assert (made.expression, made.workflow) == ("*/30 6 * * *", deployment.workflow)
+    found = moto.client("glue").get_crawler(Name=crawl.name)["Crawler"]
     assert found["Targets"]["S3Targets"] == [{"Path": "s3://data/orders"}]
-    answer(scheduler.delete_schedule, "table_infer")
+    assert found["Schedule"]["ScheduleExpression"] == "cron(0,30 6 * * ? *)"
+
+
+def test_a_schedule_that_was_changed_in_glue_is_listed_as_it_is_there(
+    moto: Moto, scheduler: GlueSchedulerClient, crawl: Crawl
+) -> None:
+    answer(scheduler.register_dag, deployment_of("table:infer", name=crawl.name, expression="0 6 * * *"))
+    glue = moto.client("glue")
+    found = glue.get_crawler(Name=crawl.name)["Crawler"]
+    glue.delete_crawler(Name=crawl.name)
+    kept = {key: found[key] for key in ("Name", "Role", "DatabaseName", "Targets", "Description")}
+    glue.create_crawler(**kept, Schedule="cron(0 7 L * ? *)")
+
+    [listed] = [each for each in answer(scheduler.list_schedules) if each.name == crawl.name]
+
+    assert listed.expression == "cron(0 7 L * ? *)"
 
 
 @pytest.mark.parametrize(
-    ("dag", "words"),
+    ("deployment", "words"),
     [
-        (dag_of("table:infer", "table:get"), "has 2 steps: Glue runs none of them"),
-        (dag_of("table:merge"), "nothing for table:merge (step_1)"),
-        (dag_of("table:infer", table_name="mine"), "finds out by itself what table_name would say"),
-        (dag_of("table:infer", storage_path="file:///data"), "reads S3, not file:///data"),
+        (deployment_of("table:infer", "table:get"), "has 2 steps: Glue runs none of them"),
+        (deployment_of("table:merge"), "nothing for table:merge (step_1)"),
+        (deployment_of("table:infer", table_name="mine"), "finds out by itself what table_name would say"),
+        (deployment_of("table:infer", storage_path="file:///data"), "reads S3, not file:///data"),
     ],
     ids=["steps", "operator", "parameter", "path"],
 )
 def test_a_workflow_that_no_crawler_does_is_refused_with_the_reason(
-    scheduler: GlueSchedulerClient, dag: Dag, words: str
+    scheduler: GlueSchedulerClient, deployment: Deployment, words: str
 ) -> None:
     with pytest.raises(Unprocessable) as caught:
-        run(scheduler, dag)
+        answer(scheduler.register_dag, deployment)
 
     assert words in str(caught.value)
 
 
-def test_a_crawl_that_failed_is_a_step_that_failed_and_says_why(
-    moto: Moto, proxy: AwsProxy, crawls_end_at_once: None
-) -> None:
+def test_a_crawl_that_failed_is_a_step_that_failed_and_says_why(moto: Moto, proxy: AwsProxy) -> None:
     failed = {"Status": "FAILED", "ErrorMessage": "Internal Service Exception"}
     crawler = {"Crawler": {"Name": "table_infer", "State": "READY", "LastCrawl": failed}}
     proxy.says = lambda operation, request: (200, crawler) if operation == "GetCrawler" else None
     scheduler = GlueSchedulerClient(moto.configuration(endpoint=proxy.endpoint, aws_role_arn=ROLE))
 
-    statuses, _, work = run(scheduler, dag_of("table:infer"))
+    response = Response()
+    statuses, _ = scheduler.follow_run("table_infer", "run", response=response)
 
-    assert statuses == {"step_1": StepStatus.FAILED}
-    assert work.events[-1].reason == "Table crawler table_infer: Internal Service Exception."
-    answer(scheduler.delete_schedule, "table_infer")
+    assert statuses == {"table_infer": StepStatus.FAILED}
+    assert response.warnings == ("Table crawler table_infer: Internal Service Exception.",)
+
+
+def test_deploying_and_running_the_example_says_what_the_seeds_say(
+    moto: Moto, operators: Operators, database: str, tmp_path: Path, crawls_end_at_once: None
+) -> None:
+    found = read_definitions(EXAMPLES / "workflows" / "table" / "infer", [WORKFLOWS])
+    register(operators.env, open_state(operators.env), found.valid, replace=True)
+    parameters = f"step_1:\n  parameters:\n    database_name: {database}\n    storage_path: data/orders/\n"
+    call = WorkflowCall("table:infer", parameter_file=write(tmp_path, {"p.yaml": parameters}) / "p.yaml")
+
+    said = workflow_calls.deploy_and_run(operators.env, call).response
+
+    assert said.errors == ()
+    assert list(said.info) == [
+        "Registering workflow dag table_infer with glue.",
+        "Created table crawler table_infer.",
+        "Registered schedule table_infer",
+        "Triggering schedule: table_infer",
+        "Refreshing Table Crawler: table_infer",
+    ]
+    moto.client("glue").delete_crawler(Name="table_infer")
+
+
+class TestGlueScheduler(SchedulerContract):
+    refuses = {"* * * * *": "every 5 minutes", "0 6 * * * Europe/Berlin": "UTC"}
+
+    @pytest.fixture
+    def client(self, moto: Moto, proxy: AwsProxy) -> SchedulerClient:
+        """Through the proxy, which changes crawlers: the emulator cannot."""
+        glue = moto.client("glue")
+
+        def change(operation: str, request: Mapping[str, Any]) -> tuple[int, dict[str, Any]] | None:
+            if operation != "UpdateCrawler":
+                return None
+            glue.delete_crawler(Name=request["Name"])
+            glue.create_crawler(**{key: value for key, value in request.items() if value})
+            return 200, {}
+
+        proxy.says = change
+        return GlueSchedulerClient(moto.configuration(endpoint=proxy.endpoint, aws_role_arn=ROLE))
+
+    @pytest.fixture
+    def deployment(self) -> Callable[..., Deployment]:
+        return lambda name, expression="": deployment_of("table:infer", name=name, expression=expression)
 
 
 def test_table_refresh_starts_the_crawler_that_keeps_the_table(
-    moto: Moto, mason: Mason, crawlers: Crawlers, crawl: Crawl
+    moto: Moto, operators: Operators, crawlers: Crawlers, crawl: Crawl
 ) -> None:
     crawlers.save(crawl, Response())
     moto.client("glue").create_table(
@@ -230,20 +276,27 @@ def test_table_refresh_starts_the_crawler_that_keeps_the_table(
             "Parameters": {"UPDATED_BY_CRAWLER": crawl.name},
         },
     )
-    place = json.dumps(moto.configuration(aws_role_arn=ROLE))
-    (mason.folder / "aws.yaml").write_text(
-        f"id: aws\nmetastore_engine: glue\nscheduler_engine: glue\nclients:\n  glue:\n    configuration: {place}\n"
-    )
-    assert mason("config", "aws.yaml").exit_code == 0
-    mason("register", str(EXAMPLES / "operators" / "table"))
-    refresh = ("operator", "table", "refresh", "-p", f"database_name:{crawl.database},table_name:orders")
+    names = {"database_name": crawl.database, "table_name": "orders"}
 
-    planned = mason(*refresh, "--plan")
+    planned = operators("refresh", plan=True, **names)
     assert moto.client("glue").get_crawler(Name=crawl.name)["Crawler"]["State"] == "READY"
-    first, second = mason(*refresh), mason(*refresh)
+    first, second = operators("refresh", **names), operators("refresh", **names)
 
-    assert f'Would start the crawler "{crawl.name}", which keeps table "orders".' in planned.json["Info"]
-    assert first.json["Info"] == [f"Refreshing Table Crawler: {crawl.name}"]
-    assert first.json["Data"][0]["CreatedBy"] == f"crawler:{crawl.name}"
-    assert second.json["Warnings"] == [f"Table crawler {crawl.name} is already refreshing."]
-    assert (first.exit_code, second.exit_code) == (0, 0)
+    assert f'Would start the crawler "{crawl.name}", which keeps table "orders".' in planned.info
+    assert first.info == (f"Refreshing Table Crawler: {crawl.name}",)
+    assert first.data[0]["CreatedBy"] == f"crawler:{crawl.name}"
+    assert second.warnings == (f"Table crawler {crawl.name} is already refreshing.",)
+
+
+def test_table_refresh_infers_a_table_that_no_crawler_keeps(moto: Moto, operators: Operators, database: str) -> None:
+    bucket, s3 = f"data-{uuid4().hex[:8]}", moto.client("s3")
+    s3.create_bucket(Bucket=bucket)
+    s3.put_object(Bucket=bucket, Key="orders/a.csv", Body=b"id\n1\n")
+    operators("infer", database_name=database, storage_path=f"{bucket}/orders")
+    s3.put_object(Bucket=bucket, Key="orders/b.csv", Body=b"id,name\n2,x\n")
+
+    refreshed = operators("refresh", database_name=database, table_name="orders")
+
+    assert f'Refreshed table "orders" of database "{database}".' in refreshed.info
+    [table] = operators("get", database_name=database, table_name="orders").data
+    assert [each["Name"] for each in table["Schema"]["Columns"]] == ["id", "name"]

@@ -77,7 +77,19 @@ def test_what_others_write_is_understood(spelled: str, expected: pa.DataType) ->
 
 @pytest.mark.parametrize(
     "spelled",
-    ["", "uniontype<int,string>", "array<int", "array<int>>", "struct<a>", "struct<a:int", "map<int>", "decimal(39,1)", "decimal(1,2)", "int,int", "`"],
+    [
+        "",
+        "uniontype<int,string>",
+        "array<int",
+        "array<int>>",
+        "struct<a>",
+        "struct<a:int",
+        "map<int>",
+        "decimal(39,1)",
+        "decimal(1,2)",
+        "int,int",
+        "`",
+    ],
 )
 def test_what_is_no_type_is_refused(spelled: str) -> None:
     with pytest.raises(ValueError):

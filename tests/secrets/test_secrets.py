@@ -110,7 +110,11 @@ def test_a_secret_that_is_not_there_is_named_with_key_and_place(
     [
         (CANARY.encode(), "password", "it is no JSON object"),
         (json.dumps([CANARY]).encode(), "password", "it is no JSON object"),
-        (json.dumps({"passwort": CANARY}).encode(), "password", 'no key "password" with a text. Did you mean "passwort"?'),
+        (
+            json.dumps({"passwort": CANARY}).encode(),
+            "password",
+            'no key "password" with a text. Did you mean "passwort"?',
+        ),
         (json.dumps({"password": {"x": CANARY}}).encode(), "password", 'no key "password" with a text'),
         (b"\xff\xfe" + CANARY.encode(), "", "is not UTF-8 text"),
         (CANARY.encode() * 10_000, "", "larger than 64 KiB"),

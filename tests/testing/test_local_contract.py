@@ -8,11 +8,19 @@ import pytest
 
 from mason.clients.engines.execution import ExecutionClient
 from mason.clients.engines.metastore import MetastoreClient
+from mason.clients.engines.scheduler import SchedulerClient
 from mason.clients.engines.storage import StorageClient
 from mason.clients.local.execution import LocalExecutionClient
 from mason.clients.local.metastore import LocalMetastoreClient
+from mason.clients.local.scheduler import LocalSchedulerClient
 from mason.clients.local.storage import LocalStorageClient
-from mason.testing import ExecutionContract, MetastoreContract, OperatorContract, StorageContract
+from mason.testing import (
+    ExecutionContract,
+    MetastoreContract,
+    OperatorContract,
+    SchedulerContract,
+    StorageContract,
+)
 
 
 class TestLocalMetastore(MetastoreContract):
@@ -58,3 +66,10 @@ class TestLocalStorageBelowItsRoot(TestLocalStorage):
     @pytest.fixture
     def base_path(self) -> str:
         return "contract"
+
+
+class TestLocalScheduler(SchedulerContract):
+    @pytest.fixture
+    def client(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SchedulerClient:
+        monkeypatch.setenv("MASON_HOME", str(tmp_path / "home"))
+        return LocalSchedulerClient({})

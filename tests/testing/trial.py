@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 _SUITES = """
-from mason.testing import ExecutionContract, MetastoreContract, OperatorContract, StorageContract
+from mason.testing import ExecutionContract, MetastoreContract, OperatorContract, SchedulerContract, StorageContract
 from mason.testing.operators.fixtures import Operators
 
 import pytest
@@ -50,13 +50,20 @@ class TestStorage(StorageContract):
     @pytest.fixture
     def base_path(self, tmp_path):
         return str(tmp_path / "contract")
+
+
+class TestScheduler(SchedulerContract):
+    @pytest.fixture
+    def client(self, client_class, tmp_path, monkeypatch):
+        monkeypatch.setenv("MASON_HOME", str(tmp_path / "home"))
+        return client_class({})
 """
 
 
 def failed_tests(client_class: type, tests: str, folder: Path) -> set[str]:
     """Return the names of the tests that fail for a client.
 
-    `tests` is a suite, `TestExecution`, `TestMetastore`, `TestOperators` or `TestStorage`, or one test of it:
+    `tests` is a suite, such as `TestMetastore` or `TestScheduler`, or one test of it:
     `TestStorage::test_schemes_are_named`.
     """
     file = folder / "test_suites.py"

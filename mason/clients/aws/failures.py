@@ -15,7 +15,14 @@ _DENIED = ("accessdenied", "403", "forbidden", "allaccessdisabled", "accountprob
 _EXPIRED = ("expiredtoken", "tokenrefreshrequired")
 _UNKNOWN_KEY = ("invalidaccesskeyid", "invalidclienttokenid", "unrecognizedclient")
 _SKEWED = ("requesttimetooskewed", "requestexpired")
-_BUSY = ("throttling", "throttled", "toomanyrequests", "requestlimitexceeded", "slowdown", "provisionedthroughputexceeded")
+_BUSY = (
+    "throttling",
+    "throttled",
+    "toomanyrequests",
+    "requestlimitexceeded",
+    "slowdown",
+    "provisionedthroughputexceeded",
+)
 _KINDS: Mapping[str, type[MasonError]] = {
     "entitynotfound": NotFound,
     "resourcenotfound": NotFound,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mason.clients.glue.crawlers import Crawl
-from mason.engines.scheduler.models.dags.dag import Dag
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
+from mason.engines.scheduler.models.deployment import Deployment
 from mason.errors import Unprocessable
 
 _OPERATOR = "table:infer"
@@ -13,12 +13,13 @@ _PATH = "storage_path"
 _HINT = "Deploy it with another scheduler."
 
 
-def crawl_of(dag: Dag, name: str, expression: str = "") -> Crawl:
-    """Return the crawl that does what a DAG does.
+def crawl_of(deployment: Deployment) -> Crawl:
+    """Return the crawl that does what a workflow does.
 
     Raises:
         Unprocessable: no crawler does that, with the reason.
     """
+    dag, schedule = deployment.dag, deployment.schedule
     if len(dag.steps) != 1:
         told = f'"{dag.name}" has {len(dag.steps)} steps: Glue runs none of them, a crawler stands for one alone'
         raise Unprocessable(f"{told}.", hint=_HINT)
@@ -31,7 +32,7 @@ def crawl_of(dag: Dag, name: str, expression: str = "") -> Crawl:
     if others:
         told = f"A crawler finds out by itself what {', '.join(others)} would say ({step.key})"
         raise Unprocessable(f"{told}.", hint="Leave that out, or deploy it with another scheduler.")
-    return Crawl(name, database, _crawled(step), expression)
+    return Crawl(schedule.name, database, _crawled(step), schedule.expression, deployment.workflow, step.key)
 
 
 def _crawled(step: ValidDagStep) -> str:

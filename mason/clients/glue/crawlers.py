@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from mason.errors import AlreadyExists, BadInput, Conflict, NotFound
 from mason.util.nearest import did_you_mean
 
 READY = "READY"
+_NOTE = re.compile(r"Mason workflow (?P<workflow>\S+), step (?P<step>\S+?)(?:, schedule (?P<expression>.+))?")
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,14 @@ class Crawl:
     database: str
     path: str
     expression: str = ""
+    workflow: str = ""
+    """The workflow that it stands for, and below it the step: they are noted at the crawler."""
+    step: str = ""
+
+    @property
+    def note(self) -> str:
+        when = f", schedule {self.expression}" if self.expression else ""
+        return f"Mason workflow {self.workflow}, step {self.step}{when}" if self.workflow else ""
 
 
 class Crawlers:
@@ -35,10 +45,7 @@ class Crawlers:
 
     def schedules(self) -> list[Schedule]:
         """Return every crawler as a schedule, sorted by name."""
-        found = [
-            Schedule(each["Name"], each.get("Schedule", {}).get("ScheduleExpression", ""))
-            for each in self._glue.pages("get_crawlers", "Crawlers")
-        ]
+        found = [_schedule(each) for each in self._glue.pages("get_crawlers", "Crawlers")]
         return sorted(found, key=lambda each: each.name)
 
     def save(self, crawl: Crawl, response: Response) -> None:
@@ -55,6 +62,7 @@ class Crawlers:
             )
         wanted = {
             "Role": self._role,
+            **({"Description": crawl.note} if crawl.note else {}),
             "DatabaseName": crawl.database.lower(),
             "Targets": {"S3Targets": [{"Path": crawl.path}]},
             **({"Schedule": aws_schedule(crawl.expression)} if crawl.expression else {}),
@@ -109,6 +117,15 @@ class Crawlers:
         reason = told.get(last.get("Status", ""), "")
         return f"Table crawler {name}: {reason.rstrip('.')}." if reason else ""
 
+    def step(self, name: str) -> str:
+        """Return the step that a crawler stands for; its own name where nobody noted one.
+
+        Raises:
+            NotFound: there is no such crawler.
+        """
+        noted = _NOTE.fullmatch(self._find(name).get("Description") or "")
+        return noted["step"] if noted else name
+
     def _find(self, name: str) -> Mapping[str, Any]:
         try:
             found: Mapping[str, Any] = self._glue.call("get_crawler", Name=name)["Crawler"]
@@ -134,6 +151,22 @@ class Crawlers:
     def _missing(self, name: str) -> NotFound:
         names = [str(each) for each in self._glue.call("list_crawlers").get("CrawlerNames", ())]
         return NotFound(f'Schedule "{name}" not found in Glue.', hint=did_you_mean(name, names))
+
+
+def _schedule(crawler: Mapping[str, Any]) -> Schedule:
+    """A crawler as a schedule: as its author wrote it, unless somebody has changed it in Glue since."""
+    kept = crawler.get("Schedule", {}).get("ScheduleExpression", "")
+    noted = _NOTE.fullmatch(crawler.get("Description") or "")
+    written = (noted["expression"] or "") if noted else ""
+    expression = written if written and _means(written, kept) else kept
+    return Schedule(crawler["Name"], expression, noted["workflow"] if noted else "")
+
+
+def _means(written: str, kept: str) -> bool:
+    try:
+        return aws_schedule(written) == kept
+    except BadInput:
+        return False
 
 
 def _shown(crawler: Mapping[str, Any], schedule: str) -> dict[str, str]:

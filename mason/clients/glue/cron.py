@@ -8,23 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
+from mason.engines.scheduler.models.timing import Timing
 from mason.errors import BadInput
 
-_NAMED = {
-    "@hourly": "0 * * * *",
-    "@daily": "0 0 * * *",
-    "@midnight": "0 0 * * *",
-    "@weekly": "0 0 * * 0",
-    "@monthly": "0 0 1 * *",
-    "@yearly": "0 0 1 1 *",
-    "@annually": "0 0 1 1 *",
-}
 _AWS = re.compile(r"cron\(\s*(?P<fields>[^()]+?)\s*\)")
 _AWS_FIELD = re.compile(r"[0-9A-Za-z,\-*?/#]+")
 _PART = re.compile(r"(?P<first>\*|\w+)(?:-(?P<last>\w+))?(?:/(?P<step>\d+))?")
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _DAYS = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
+_UTC = ("UTC", "GMT", "Etc/UTC")
 _LEAST_MINUTES = 5
 _HOUR = 60
 
@@ -80,13 +74,10 @@ def aws_schedule(expression: str) -> str:
     Raises:
         BadInput: it cannot be one, or AWS has no such schedule; the message says what to write.
     """
-    text = " ".join(expression.split())
-    given = _AWS.fullmatch(text)
+    given = _AWS.fullmatch(expression.strip())
     if given:
         return _checked_aws(expression, given["fields"].split())
-    fields = _in_utc(expression, text)
-    if len(fields) != len(_FIELDS):
-        raise _refused(expression, "a schedule has five fields, minute hour day month weekday", "0 6 * * *")
+    fields = _in_utc(expression)
     try:
         minutes, hours, days, months, weekdays = (each.read(part) for each, part in zip(_FIELDS, fields, strict=True))
     except ValueError as error:
@@ -96,16 +87,21 @@ def aws_schedule(expression: str) -> str:
     return f"cron({_shown(minutes, 0, 59)} {_shown(hours, 0, 23)} {day} {_shown(months, 1, 12)} {weekday} *)"
 
 
-def _in_utc(expression: str, text: str) -> list[str]:
+def is_aws_schedule(expression: str) -> bool:
+    """Say whether a schedule is written as AWS writes it."""
+    return expression.strip().startswith("cron(")
+
+
+def _in_utc(expression: str) -> list[str]:
     """The five fields; a time zone behind them may only be the one that AWS has."""
-    words = text.split()
-    zone = words[-1] if len(words) > 1 and re.fullmatch(r"[A-Z][A-Za-z]{2,}(/\S+)?", words[-1]) else ""
-    if zone and (words[0].startswith("@") or len(words) > len(_FIELDS)):
-        words.pop()
-        if zone not in ("UTC", "GMT"):
-            reason = f"the clock of Glue is that of UTC, not that of {zone}"
-            raise _refused(expression, reason, "", hint="Write the hour as it is in UTC.")
-    return _NAMED.get(words[0].lower(), " ".join(words)).split() if words else []
+    try:
+        timing = Timing.of(expression)
+    except ValueError as error:
+        raise BadInput(f"The schedule: {error}.") from error
+    if timing.zone not in _UTC:
+        reason = f"the clock of Glue is that of UTC, not that of {timing.zone}"
+        raise _refused(expression, reason, "", hint="Write the hour as it is in UTC.")
+    return timing.fields.split()
 
 
 def _days(expression: str, fields: Sequence[str], days: set[int], weekdays: set[int]) -> tuple[str, str]:
@@ -124,7 +120,7 @@ def _days(expression: str, fields: Sequence[str], days: set[int], weekdays: set[
 
 def _check_pace(expression: str, minutes: set[int], hours: set[int]) -> None:
     ordered = sorted(minutes)
-    gaps = [later - earlier for earlier, later in zip(ordered, ordered[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(ordered)]
     if len(hours) > 1:
         gaps.append(ordered[0] + _HOUR - ordered[-1])
     if min(gaps, default=_HOUR) < _LEAST_MINUTES:

@@ -115,4 +115,3 @@ class GluePartitions:
 
 _HARMLESS = ("AlreadyExistsException", "EntityNotFoundException")
 """Somebody else has just done the same."""
-

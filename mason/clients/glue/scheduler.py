@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from mason.clients.aws.service import clock_troubles
-from mason.clients.engines.role import verb
+from mason.clients.engines.role import unsupported, verb
 from mason.clients.engines.scheduler import SchedulerClient
 from mason.clients.glue.catalog import glue_service
 from mason.clients.glue.crawl_dag import crawl_of
 from mason.clients.glue.crawlers import Crawlers
-from mason.clients.glue.cron import aws_schedule
+from mason.clients.glue.cron import aws_schedule, is_aws_schedule
 from mason.clients.response import Response
-from mason.engines.scheduler.models.dags.dag import Dag
-from mason.engines.scheduler.models.dags.dag_run import DagWork, StepEvent, StepStatus, Verdict
+from mason.engines.scheduler.models.dags.dag_run import StepStatus
+from mason.engines.scheduler.models.deployment import Deployment
 from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import Interrupted, MasonError
 
@@ -26,6 +27,8 @@ _LONGEST_WAIT = 15.0
 
 class GlueSchedulerClient(SchedulerClient):
     """A schedule is a crawler. It can stand for a workflow of one step, `table infer`."""
+
+    run_dag = unsupported("Glue runs no steps; a workflow of one `table infer` becomes a crawler there")
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         self._glue = glue_service(configuration)
@@ -38,30 +41,10 @@ class GlueSchedulerClient(SchedulerClient):
             return [str(error)]
 
     @verb
-    def run_dag(
-        self,
-        dag: Dag,
-        work: DagWork,
-        *,
-        limit: int = 0,
-        done: Mapping[str, Mapping[str, Verdict]] = MappingProxyType({}),
-        response: Response,
-    ) -> Mapping[str, StepStatus]:
-        crawl = crawl_of(dag, dag.name)
-        step = dag.steps[0]
-        if step.key in done:
-            return {step.key: StepStatus.SUCCEEDED}
-        response.add_info(f"Registering workflow dag {dag.name} with glue.")
-        self._crawlers.save(crawl, response)
-        response.add_info(f"Registered schedule {crawl.name}")
-        response.add_info(f"Triggering schedule: {crawl.name}")
-        self._crawlers.start(crawl.name, response)
-        work.note(StepEvent(step, StepStatus.RUNNING, 1))
-        work.keep()
-        reason = self._follow(crawl.name)
-        status = StepStatus.FAILED if reason else StepStatus.SUCCEEDED
-        work.note(StepEvent(step, status, 1, reason))
-        return {step.key: status}
+    def register_dag(self, deployment: Deployment, *, response: Response) -> Schedule:
+        _check(deployment.schedule)
+        self._crawlers.save(crawl_of(deployment), response)
+        return replace(deployment.schedule, workflow=deployment.workflow)
 
     @verb
     def list_schedules(self, *, response: Response) -> Sequence[Schedule]:
@@ -69,24 +52,35 @@ class GlueSchedulerClient(SchedulerClient):
 
     @verb
     def validate_schedule(self, schedule: Schedule, *, response: Response) -> None:
-        if schedule.expression:
-            aws_schedule(schedule.expression)
+        _check(schedule)
 
     @verb
-    def trigger_schedule(self, name: str, *, response: Response) -> None:
+    def trigger_schedule(self, name: str, *, response: Response) -> str:
         self._crawlers.start(name, response)
+        return datetime.now(UTC).isoformat(timespec="seconds")  # Glue has no name of its own for what it has begun
 
     @verb
-    def delete_schedule(self, name: str, *, response: Response) -> None:
-        self._crawlers.delete(name)
-
-    def _follow(self, name: str) -> str:
-        """Wait until a crawler has ended and return why it failed, or nothing."""
-        wait = _FIRST_WAIT
+    def follow_run(self, name: str, run: str, *, response: Response) -> Mapping[str, StepStatus]:
+        step, wait = self._crawlers.step(name), _FIRST_WAIT
         try:
             while (reason := self._crawlers.failure(name)) is None:
                 time.sleep(wait)
                 wait = min(2 * wait, _LONGEST_WAIT)
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted: crawler {name} goes on in Glue.") from None
-        return reason
+        if reason:
+            response.add_warning(reason)
+        return {step: StepStatus.FAILED if reason else StepStatus.SUCCEEDED}
+
+    @verb
+    def delete_schedule(self, name: str, *, response: Response) -> None:
+        self._crawlers.delete(name)
+
+
+def _check(schedule: Schedule) -> None:
+    if is_aws_schedule(schedule.expression):
+        replace(schedule, expression="").check()  # what is written in AWS's own way is nobody else's to judge
+    else:
+        schedule.check()
+    if schedule.expression:
+        aws_schedule(schedule.expression)

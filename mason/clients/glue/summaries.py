@@ -1,4 +1,4 @@
-"""What a listing says of Glue's tables and partitions. Nothing heavy is needed for that, so nothing heavy is imported."""
+"""What a listing says of tables and partitions of Glue. It needs nothing heavy, so nothing heavy is imported."""
 
 from __future__ import annotations
 

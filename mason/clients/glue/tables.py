@@ -20,6 +20,7 @@ from mason.engines.metastore.models.partition import NULL_PARTITION, Partition
 from mason.engines.metastore.models.schema import Column, Schema
 from mason.engines.metastore.models.table import Table
 from mason.engines.metastore.models.table_entry import entry_of, table_of
+from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import Conflict
 from mason.pipeline.formats import format_of_name
 from mason.pipeline.hive_types import arrow_type, hive_type, odd_names
@@ -66,7 +67,9 @@ def storage_descriptor(table: Table, location: str, form: StorageFormat) -> dict
         "Columns": [_glue_column(each, text_only=form.text_only) for each in columns],
         **({"Location": location} if location else {}),
         **{key: value for key, value in classes.items() if value},
-        **({"SerdeInfo": {"SerializationLibrary": form.serde, "Parameters": dict(form.settings)}} if form.serde else {}),
+        **(
+            {"SerdeInfo": {"SerializationLibrary": form.serde, "Parameters": dict(form.settings)}} if form.serde else {}
+        ),
     }
 
 
@@ -83,17 +86,14 @@ def table_from_glue(found: Found) -> Table:
     """Return a table that Glue describes."""
     shown = summary_from_glue(found)
     saved = _unpacked(found)
-    same = {"name": shown.name, "database_name": shown.database_name, "path": shown.path}
-    stamped = {**same, "created_at": shown.created_at, "created_by": shown.created_by}
-    if saved is not None and _declares(saved) == _shown(found):
-        return replace(saved, **stamped)
-    keys = found.get("PartitionKeys", ())
-    columns = [*found.get("StorageDescriptor", {}).get("Columns", ()), *keys]
-    return Table(
-        **stamped,
-        schema=Schema("glue", tuple(_column(each) for each in columns)),
-        partition_keys=tuple(each["Name"] for each in keys),
-        **({"read_options": saved.read_options} if saved else {}),
+    table = saved if saved is not None and _declares(saved) == _shown(found) else _foreign(found, saved)
+    return replace(
+        table,
+        name=shown.name,
+        database_name=shown.database_name,
+        path=shown.path,
+        created_at=shown.created_at,
+        created_by=shown.created_by,
     )
 
 
@@ -148,6 +148,19 @@ def unknown_types(table: Table, found: Found) -> Iterator[str]:
             arrow_type(each.get("Type", ""))
         except ValueError as error:
             yield f'Column "{each["Name"]}" is taken as text: {error}.'
+
+
+def _foreign(found: Found, saved: Table | None) -> Table:
+    """A table by the columns that everybody sees, whoever made it."""
+    keys = found.get("PartitionKeys", ())
+    columns = [*found.get("StorageDescriptor", {}).get("Columns", ()), *keys]
+    return Table(
+        name=found["Name"],
+        database_name="",
+        schema=Schema("glue", tuple(_column(each) for each in columns)),
+        partition_keys=tuple(each["Name"] for each in keys),
+        read_options=saved.read_options if saved else InferOptions(),
+    )
 
 
 def _key_columns(table: Table) -> list[Column]:
@@ -207,4 +220,3 @@ def _unpacked(found: Found) -> Table | None:
         return table_of(json.loads(zlib.decompress(base64.b64decode(packed))))
     except (ValueError, KeyError, TypeError, zlib.error):
         return None
-
