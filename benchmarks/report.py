@@ -133,6 +133,13 @@ GROUPS = (
         "workflow",
     ),
     Group(
+        "The tables of a Glue catalog",
+        "Wall time of a listing in a process that is running. A server on this machine has the answers ready, in pages "
+        "of 100 as AWS cuts them; the rival reads no more of them than the names.",
+        ("glue",),
+        "glue",
+    ),
+    Group(
         "Commands",
         "CPU time of whole processes, user and system. DuckDB's plain `DESCRIBE` takes the schema of the first file "
         "for all; `table get` looks into every file, as DuckDB does with `union_by_name`.",

@@ -66,5 +66,6 @@ case "$(uname -s)" in
   *) say "Mason runs on Linux, macOS and WSL; Windows itself is not supported."; exit 1 ;;
 esac
 install_packages
+[ "$lock" = requirements.lock ] || .venv/bin/python tests/ministack.py
 install_java
 say "Mason is installed. Run .venv/bin/mason, or activate the environment first: source .venv/bin/activate"

@@ -23,8 +23,11 @@ COMMANDS = {
     "run": "Runs the REST API.",
     "spark": "Shows and stops the Spark server that Mason keeps warm between commands.",
     "test": "Runs the tests of operators on every configuration that this machine offers.",
-    "workflow": "Lists, plans and runs workflows.",
+    "workflow": "Lists, plans, runs and deploys workflows.",
 }
+
+HIDDEN = ("scheduled",)
+"""Commands that schedulers call, and people need not know of."""
 
 _BANNER = r"""
      __  ___
@@ -43,7 +46,7 @@ class LazyCommands(click.Group):
         return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in COMMANDS and cmd_name not in HIDDEN:
             return None
         command: click.Command = importlib.import_module(f"mason.cli.{cmd_name}").command
         return command
@@ -51,7 +54,7 @@ class LazyCommands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in (*COMMANDS, *HIDDEN) and not args[0].startswith("-"):
             from mason.util.nearest import did_you_mean
 
             ctx.fail(f'There is no command "{args[0]}". {did_you_mean(args[0], COMMANDS)}'.rstrip())

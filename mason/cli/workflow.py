@@ -17,9 +17,10 @@ from mason.cli.output import (
     show_table,
     start_logging,
     stdout_kept_clean,
+    tell,
     tell_banner,
 )
-from mason.errors import NotFound, Unsupported
+from mason.errors import NotFound
 from mason.util.environment import MasonEnvironment
 
 if TYPE_CHECKING:
@@ -31,9 +32,11 @@ if TYPE_CHECKING:
 @click.argument("namespace", required=False)
 @click.argument("workflow", required=False, metavar="[COMMAND]")
 @click.option("-f", "--file", "parameter_file", metavar="FILE", help="The YAML file of the steps' parameters.")
-@click.option("-d", "--deploy", is_flag=True, help="Hand the workflow to the scheduler.")
+@click.option("-d", "--deploy", is_flag=True, help="Hand the workflow to the scheduler, to be run when it is due.")
 @click.option("-r", "--run", "run_now", is_flag=True, help="Run the workflow now.")
-@click.option("-s", "--schedule-name", metavar="NAME", help="The name of the schedule.")
+@click.option("-s", "--schedule-name", metavar="NAME", help="With --deploy: the name of the schedule.")
+@click.option("--schedule", metavar="WHEN", help='With --deploy: "0 6 * * * Europe/Berlin", or @daily and the like.')
+@click.option("--scheduler", is_flag=True, help="Run what is due of the schedules on this machine, until ctrl-C.")
 @click.option("--parallel", type=click.IntRange(min=1), help="How many steps may run at the same time.")
 @click.option("--save", "saved_plan", metavar="FILE", help="Save the plan of a dry run.")
 @click.option("--from-plan", metavar="FILE", help="With --run: only if nothing has changed since the plan was saved.")
@@ -53,6 +56,8 @@ def command(
     deploy: bool,
     run_now: bool,
     schedule_name: str | None,
+    schedule: str | None,
+    scheduler: bool,
     parallel: int | None,
     saved_plan: str | None,
     from_plan: str | None,
@@ -65,34 +70,37 @@ def command(
     only: str | None,
     config_id: str | None,
 ) -> int:
-    """Lists, plans and runs workflows.
+    """Lists, plans, runs and deploys workflows.
 
     Without COMMAND the workflows of NAMESPACE are listed, or all. With it the workflow is checked and planned, step by
-    step, and nothing is written; -r runs it.
+    step, and nothing is written; -r runs it, and -d has it run when it is due.
     """
     if (first or only) and not resumed_run:
         raise click.UsageError("--from and --only go with --resume RUN.")
     if from_plan and not run_now:
         raise click.UsageError("--from-plan goes with --run.")
-    if saved_plan and (run_now or resumed_run):
-        raise click.UsageError("--save goes with a dry run, without --run and --resume.")
+    if saved_plan and (run_now or deploy or resumed_run):
+        raise click.UsageError("--save goes with a dry run, without --run, --deploy and --resume.")
+    if (schedule_name or schedule) and not (deploy or run_now):
+        raise click.UsageError("--schedule-name and --schedule go with --deploy.")
     if namespace and workflow is None and ":" in namespace.partition("@")[0]:
         namespace, _, workflow = namespace.partition(":")  # table:infer, as messages write it
+    if scheduler:
+        return _run_schedules()
     if runs:
         return _list_runs(f"{namespace}:{workflow}" if workflow else "", as_json=as_json)
     if shown_run:
         return _show_run(shown_run, as_json=as_json)
     if workflow is None and not resumed_run:
         return _list(namespace or "")
-    if deploy:
-        raise Unsupported("This version of Mason runs workflows (-r), but cannot deploy them yet.")
     name, at, digest = (workflow or "").partition("@")
     if at and not digest:
         raise click.UsageError(f'"{workflow}" ends before its digest.')
     from mason.workflows import workflow_calls as calls
 
     file = given_path(parameter_file) if parameter_file else None
-    call = calls.WorkflowCall(f"{namespace}:{name}" if name else "", digest, file, config_id or "")
+    full_name = f"{namespace}:{name}" if name else ""
+    call = calls.WorkflowCall(full_name, digest, file, config_id or "", schedule_name or "", schedule or "")
     if draw:
         return _draw(call, draw)
     limit = parallel or 0
@@ -100,8 +108,11 @@ def command(
         return _answer(
             lambda env: calls.resume(env, resumed_run, call, first=first or "", only=only or "", limit=limit)
         )
+    if deploy and not run_now:
+        return _answer(lambda env: calls.deploy(env, call))
     if run_now:
-        return _answer(lambda env: calls.run(env, call, limit=limit, from_plan=Path(from_plan) if from_plan else None))
+        run = calls.deploy_and_run if deploy else calls.run
+        return _answer(lambda env: run(env, call, limit=limit, from_plan=Path(from_plan) if from_plan else None))
     return _answer(lambda env: calls.plan(env, call, save=Path(saved_plan) if saved_plan else None))
 
 
@@ -118,6 +129,25 @@ def _answer(work: Callable[[MasonEnvironment], OperatorResponse]) -> int:
     if result.response.status == Interrupted.status:
         return Interrupted.exit_code
     return 1 if result.response.errors else 0
+
+
+def _run_schedules() -> int:
+    import signal
+    from queue import SimpleQueue
+
+    from mason.errors import Interrupted
+    from mason.state.home import open_state
+    from mason.workflows.schedule_loop import ScheduleLoop
+    from mason.workflows.scheduled import RunProcess
+
+    env = MasonEnvironment.of()
+    stop: SimpleQueue[int] = SimpleQueue()  # unlike an event, it can be told from a signal at any moment
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, frame: stop.put(number))
+    start_logging()
+    tell(f"Looking at the schedules of {env.shown(env.home)}/. Ctrl-C ends it.")
+    came = ScheduleLoop(open_state(env), lambda name, document: RunProcess(env, name, document)).run(stop)
+    return Interrupted.exit_code if came == signal.SIGINT else 0
 
 
 def _draw(call: WorkflowCall, kind: str) -> int:

@@ -1,11 +1,15 @@
-"""`{{NAME}}` in a configuration: filled from the environment when the configuration is used, and not before."""
+"""`{{NAME}}` in a configuration: filled from the environment when the configuration is used, and not before.
+
+`{{secret:KEEPER:PLACE}}` is filled later still: when the client that needs it is built.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from mason.secrets.reference import SecretReference, is_secret
 from mason.util.problems import Problem
 from mason.util.yaml_file import YamlDocument, plain_scalar
 
@@ -15,10 +19,12 @@ _NOT_TEXT = ("integer", "number", "boolean")
 
 
 def template_problems(document: YamlDocument, key: Sequence[str | int], value: Any) -> Iterator[Problem]:
-    """Yield the templates whose name is none."""
+    """Yield the templates that name neither a variable nor a secret."""
     for place, text in _texts(key, value):
         for name in _TEMPLATE.findall(text):
-            if not _NAME.fullmatch(name.strip()):
+            if is_secret(name):
+                yield from _secret_problems(document, place, name)
+            elif not _NAME.fullmatch(name.strip()):
                 yield document.problem(place, f"{{{{{name}}}}} is not the name of a variable")
 
 
@@ -28,23 +34,50 @@ def missing_variables(
     """Yield the variables that are used but not set."""
     for place, text in _texts(key, value):
         for name in map(str.strip, _TEMPLATE.findall(text)):
-            if name not in variables:
+            if not is_secret(name) and name not in variables:
                 yield document.problem(
                     place, f"the variable {name} is not set. Set it in the environment, or in a .env file."
                 )
 
 
 def fill(value: Any, schema: Mapping[str, Any], variables: Mapping[str, str]) -> Any:
-    """Return the value with every template filled; where the schema wants a number or a truth value, as that."""
+    """Return the value with every variable filled; where the schema wants a number or a truth value, as that."""
+    return _fill(value, schema, lambda name: None if is_secret(name) else variables[name])
+
+
+def fill_secrets(value: Any, schema: Mapping[str, Any], read: Callable[[str], str]) -> Any:
+    """Return the value with every secret filled; `read` is given what stands between the braces."""
+    return _fill(value, schema, lambda name: read(name) if is_secret(name) else None)
+
+
+def secrets_in(key: Sequence[str | int], value: Any) -> Iterator[tuple[Sequence[str | int], str]]:
+    """Yield the secrets that a value names, each with its place."""
+    for place, text in _texts(key, value):
+        yield from ((place, name) for name in map(str.strip, _TEMPLATE.findall(text)) if is_secret(name))
+
+
+def _secret_problems(document: YamlDocument, place: Sequence[str | int], name: str) -> Iterator[Problem]:
+    try:
+        SecretReference.of(name)
+    except ValueError as error:
+        yield document.problem(place, f"{{{{{name}}}}} names no secret: {error}")
+
+
+def _fill(value: Any, schema: Mapping[str, Any], look_up: Callable[[str], str | None]) -> Any:
+    """A template for which nothing is found stays what it is."""
     if isinstance(value, Mapping):
         known = schema.get("properties", {})
-        return {name: fill(each, known.get(name, {}), variables) for name, each in value.items()}
+        return {name: _fill(each, known.get(name, {}), look_up) for name, each in value.items()}
     if isinstance(value, list):
-        return [fill(each, schema.get("items", {}), variables) for each in value]
+        return [_fill(each, schema.get("items", {}), look_up) for each in value]
     if not is_template(value):
         return value
-    filled = _TEMPLATE.sub(lambda match: variables[match[1].strip()], value)
-    return plain_scalar(filled) if schema.get("type") in _NOT_TEXT else filled
+    filled = _TEMPLATE.sub(lambda match: _or_else(look_up(match[1].strip()), match[0]), value)
+    return plain_scalar(filled) if schema.get("type") in _NOT_TEXT and not is_template(filled) else filled
+
+
+def _or_else(found: str | None, template: str) -> str:
+    return template if found is None else found
 
 
 def has_constrained_template(value: Any, schema: Mapping[str, Any]) -> bool:

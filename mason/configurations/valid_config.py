@@ -13,8 +13,9 @@ from mason.clients.engines.metastore import MetastoreClient
 from mason.clients.engines.role import ROLES, Role
 from mason.clients.engines.scheduler import SchedulerClient
 from mason.clients.engines.storage import StorageClient
+from mason.configurations.client_secrets import ClientSecrets
 from mason.configurations.configuration import Configuration
-from mason.configurations.templates import fill, has_constrained_template, missing_variables
+from mason.configurations.templates import fill, has_constrained_template, is_template, missing_variables
 from mason.errors import BadPath, InvalidConfiguration, MasonError, MissingDependency, RoleNotFilled
 from mason.util.dotenv import env_files, read_env_files
 from mason.util.environment import MasonEnvironment
@@ -33,6 +34,8 @@ class Engine(Generic[C]):
     config_id: str
     configurations: Mapping[str, Mapping[str, Any]]
     _built: dict[str, C] = field(default_factory=dict)
+    secrets: ClientSecrets | None = None
+    """What fills the secrets that a client's configuration names."""
 
     @property
     def client_names(self) -> Sequence[str]:
@@ -54,9 +57,15 @@ class Engine(Generic[C]):
         return self.client_named(self.client_names[0])
 
     def client_named(self, name: str) -> C:
-        """Return one of the clients by its name, built on first touch."""
+        """Return one of the clients by its name, built on first touch.
+
+        Raises:
+            InvalidConfiguration: a secret that it needs cannot be read.
+        """
         if name not in self._built:
-            self._built[name] = cast(C, build_client(name, self.role, self.configurations[name]))
+            values = self.configurations[name]
+            filled = self.secrets.fill(name, values) if self.secrets else values
+            self._built[name] = cast(C, build_client(name, self.role, filled))
         return self._built[name]
 
     def client_for(self, path: str) -> C:
@@ -80,7 +89,8 @@ class Engine(Generic[C]):
 
     def narrowed(self, names: Sequence[str]) -> Engine[C]:
         """Return the engine with only these of its clients, in this order."""
-        return Engine(self.role, self.config_id, {name: self.configurations[name] for name in names}, self._built)
+        chosen = {name: self.configurations[name] for name in names}
+        return Engine(self.role, self.config_id, chosen, self._built, self.secrets)
 
 
 @dataclass(frozen=True)
@@ -117,11 +127,13 @@ def validate_configuration(configuration: Configuration, env: MasonEnvironment) 
     filled = _fill_clients(configuration)
     redactor = Redactor()
     for name, values in filled.items():
-        redactor.learn(secret_values(values, _client_schema(name)))
-    engines: dict[str, Engine[Any]] = {
-        role: Engine(role, configuration.id, {name: filled[name] for name in configuration.engines[role]})
-        for role in ROLES
-    }
+        # The name of a secret is none: whoever reads that it could not be read wants to know which.
+        redactor.learn(each for each in secret_values(values, _client_schema(name)) if not is_template(each))
+    secrets = ClientSecrets(configuration.document, redactor)
+    engines: dict[str, Engine[Any]] = {}
+    for role in ROLES:
+        values = {name: filled[name] for name in configuration.engines[role]}
+        engines[role] = Engine(role, configuration.id, values, secrets=secrets)
     return ValidConfig(configuration.id, **engines, redactor=redactor)
 
 
@@ -147,7 +159,9 @@ def _check_filled(document: YamlDocument, name: str, values: Any, filled: Any) -
     from mason.util.json_schema import check_document
 
     place = ("clients", name, "configuration")
-    return check_document(YamlDocument(document.name, document.text, filled, document.lines), schema, at=place)
+    checked = YamlDocument(document.name, document.text, filled, document.lines)
+    # What a secret will be is checked when it is read.
+    return check_document(checked, schema, at=place, passing=is_template)
 
 
 def _client_schema(name: str) -> Mapping[str, Any]:

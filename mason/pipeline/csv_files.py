@@ -66,6 +66,7 @@ def read_csv(
         header=header,
         warnings=warnings,
         delimiter=delimiter,
+        quoted=buffer.quoted,
     )
 
 

@@ -14,7 +14,7 @@ class FileSchema:
 
     `complete`: all of the file was looked at, or it declares its types.
     `required`: columns that the file declares to hold no nulls. `details`: the words its format has for a column.
-    `delimiter` and `encoding`: how the text of the file is written, where it is text.
+    `delimiter`, `quoted` and `encoding`: how the text of the file is written, where it is text.
     """
 
     format: str
@@ -29,6 +29,7 @@ class FileSchema:
     required: frozenset[str] = frozenset()
     details: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     delimiter: str = ""
+    quoted: bool = False
     encoding: str = ""
 
 

@@ -10,12 +10,10 @@ from urllib.parse import unquote
 
 import pyarrow.fs as pafs
 
-from mason.engines.metastore.models.partition import Partition
+from mason.engines.metastore.models.partition import NULL_PARTITION, Partition
 from mason.errors import Forbidden, PathNotFound, UnreadableFile
 from mason.pipeline.formats import format_of_name, is_data
 from mason.pipeline.storage_address import explained
-
-NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 
 
 @dataclass(frozen=True)
@@ -75,8 +73,13 @@ def find_partitions(filesystem: pafs.FileSystem, path: str) -> list[Partition]:
         PathNotFound: there is nothing at that path.
         Forbidden: a folder may not be listed.
     """
+    return partitions_of(list_files(filesystem, path))
+
+
+def partitions_of(files: Sequence[DataFile]) -> list[Partition]:
+    """Return the Hive-style partitions that files are in, in their order."""
     found: dict[str, Partition] = {}
-    for file in list_files(filesystem, path):
+    for file in files:
         if file.partition:
             folder = _partition_folder(file)
             found.setdefault(folder, Partition(file.partition, folder))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow.fs as pafs
 
+from mason.engines.metastore.models.partition import Partition
 from mason.engines.metastore.models.schema import Column, Schema, SchemaConflict
+from mason.engines.metastore.models.table import Delimited
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import NoData, UnreadableFile
 from mason.pipeline.csv_dialect import checked_delimiter
 from mason.pipeline.file_reader import FileReader
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.file_warnings import FileWarnings, reason
-from mason.pipeline.files import DataFile, list_files, without_strangers
+from mason.pipeline.files import DataFile, list_files, partitions_of, without_strangers
 from mason.pipeline.findings import FoundColumn, partition_columns
 from mason.pipeline.formats import checked_format
 from mason.pipeline.sampling import budget_for, spread
@@ -32,6 +34,9 @@ class Inferred:
     files_read: int
     rows_read: int
     sampled: bool
+    partitions: Sequence[Partition] = ()
+    delimited: Delimited | None = None
+    """None where the files are not delimited text, or not all in the same way."""
 
     def describe_sample(self) -> str:
         """Say in one sentence how much was looked at."""
@@ -118,7 +123,17 @@ def _combine(
         files_read=len(schemas),
         rows_read=sum(schema.rows for schema in schemas.values()),
         sampled=chosen < len(files) or not all(schema.complete for schema in schemas.values()),
+        partitions=partitions_of(files),
+        delimited=_delimited(schemas.values()),
     )
+
+
+def _delimited(schemas: Collection[FileSchema]) -> Delimited | None:
+    ways = {(each.format, each.delimiter, each.header) for each in schemas}
+    format_, delimiter, header = ways.pop()
+    if ways or format_ != "csv":
+        return None
+    return Delimited(delimiter, header, any(each.quoted for each in schemas))
 
 
 def _gather(schemas: Mapping[str, FileSchema]) -> dict[str, FoundColumn]:

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from mason.pipeline.files import NULL_PARTITION, make_folder
+from mason.engines.metastore.models.partition import NULL_PARTITION
+from mason.pipeline.files import make_folder
 
 CODEC = "snappy"
 _REPETITIONS_THAT_PAY = 2

@@ -9,10 +9,11 @@ from mason.pipeline.file_warnings import reason
 
 
 class TextBuffer:
-    """The part of a text that is not parsed yet. `at_end`: nothing follows it."""
+    """The part of a text that is not parsed yet. `at_end`: nothing follows it. `quoted`: there was a quote in it."""
 
     def __init__(self, name: str, texts: Iterator[str], warnings: list[str]) -> None:
         self.text = ""
+        self.quoted = False
         self.at_end = False
         self._name = name
         self._texts = texts
@@ -47,6 +48,7 @@ class TextBuffer:
             while length <= 2 * len(self.text):
                 pieces.append(next(self._texts))
                 length += len(pieces[-1])
+                self.quoted = self.quoted or '"' in pieces[-1]
                 self._started = True
         except StopIteration:
             self.at_end = True

@@ -146,6 +146,10 @@ class SqliteStore(StateStore):
         where = "WHERE kind = ? AND (? = '' OR status = ?) ORDER BY created_at DESC, id LIMIT ? OFFSET ?"
         return [_record(row) for row in self._read(_RECORD + where, (kind, status, status, limit, offset))]
 
+    def delete_record(self, kind: RecordKind, record_id: str) -> bool:
+        with self._writing() as db:
+            return db.execute("DELETE FROM records WHERE kind = ? AND id = ?", (kind, record_id)).rowcount == 1
+
     def save_run_steps(self, steps: Sequence[RunStep]) -> None:
         rows = [(each.run, each.step, each.number, each.status, json.dumps(each.document), _now()) for each in steps]
         with self._writing() as db:

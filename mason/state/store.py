@@ -100,6 +100,10 @@ class StateStore(ABC):
         """Return records, the newest first."""
 
     @abstractmethod
+    def delete_record(self, kind: RecordKind, record_id: str) -> bool:
+        """Delete a record, and say whether it was there."""
+
+    @abstractmethod
     def save_run_steps(self, steps: Sequence[RunStep]) -> None:
         """Save where steps of a run stand, in the place of what was said of them before."""
 

@@ -6,10 +6,21 @@ Subclass a suite in a test module of your client and give it the fixtures that i
 import pytest
 
 # Before they are imported: a failing assert then shows its values, as it does in a test module.
-pytest.register_assert_rewrite("mason.testing.contract", "mason.testing.metastore", "mason.testing.storage")
+_SUITES = ("contract", "execution", "metastore", "operators", "scheduler", "storage")
+pytest.register_assert_rewrite(*(f"mason.testing.{name}" for name in _SUITES))
 
+from mason.testing.execution import ExecutionContract  # noqa: E402
 from mason.testing.metastore import MetastoreContract  # noqa: E402
+from mason.testing.operators import OperatorContract  # noqa: E402
 from mason.testing.place import Place  # noqa: E402
+from mason.testing.scheduler import SchedulerContract  # noqa: E402
 from mason.testing.storage import StorageContract  # noqa: E402
 
-__all__ = ["MetastoreContract", "Place", "StorageContract"]
+__all__ = [
+    "ExecutionContract",
+    "MetastoreContract",
+    "OperatorContract",
+    "Place",
+    "SchedulerContract",
+    "StorageContract",
+]

@@ -14,11 +14,19 @@ WORKFLOW_FILE = "workflow.yaml"
 
 
 def _check(document: YamlDocument) -> Iterator[Problem]:
-    from mason.workflows.graph import step_problems  # only a registration pays for it
+    # Only a registration pays for these.
+    from mason.engines.scheduler.models.timing import Timing
+    from mason.workflows.graph import step_problems
     from mason.workflows.workflow_spec import WorkflowSpec
 
-    for key, message in step_problems(WorkflowSpec.of(document.value).steps):
+    spec = WorkflowSpec.of(document.value)
+    for key, message in step_problems(spec.steps):
         yield document.problem(key, message)
+    if spec.schedule:
+        try:
+            Timing.of(spec.schedule)
+        except ValueError as error:
+            yield document.problem(("schedule",), str(error))
 
 
 WORKFLOWS = DefinitionKind(

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mason.engines.scheduler.models.timing import Timing
 from mason.errors import InvalidParameters
 from mason.util.nearest import did_you_mean
 from mason.util.problems import Problem
-from mason.util.yaml_file import Key, YamlDocument, YamlProblem, read_yaml
+from mason.util.yaml_file import Key, YamlDocument, YamlProblem, parse_yaml, read_yaml
 from mason.workflows.graph import RESERVED
 from mason.workflows.workflow_spec import WORKFLOW, StepSpec
 
@@ -59,13 +60,21 @@ class ParameterFile:
         reserved = RESERVED if not self.place else frozenset[str]()
         for word, given in self.steps.items():
             if word in reserved:
-                if not isinstance(given, str):
-                    yield self.problem((word,), "must be text")
+                yield from self._reserved_problems(word, given)
             elif word not in known:
                 near = did_you_mean(word, known) if len(known) <= _MANY else ""
                 yield self.problem((word,), f"the workflow has no such step. {near}".rstrip())
             else:
                 yield from self._step_problems(known[word], given)
+
+    def _reserved_problems(self, word: str, given: Any) -> Iterator[Problem]:
+        if not isinstance(given, str):
+            yield self.problem((word,), "must be text")
+        elif word == "schedule":
+            try:
+                Timing.of(given)
+            except ValueError as error:
+                yield self.problem((word,), str(error))
 
     def _step_problems(self, step: StepSpec, given: Any) -> Iterator[Problem]:
         keys = _OF_WORKFLOWS if step.type == WORKFLOW else _OF_OPERATORS
@@ -94,6 +103,24 @@ def read_parameters(path: Path | None) -> ParameterFile:
         document = read_yaml(path, plain_text=True)
     except YamlProblem as error:
         raise InvalidParameters([error.problem]) from error
+    return _of_steps(document)
+
+
+def parse_parameters(text: str, path: str) -> ParameterFile:
+    """Read parameters that were kept; `path` is the file that they came from, or nothing.
+
+    Raises:
+        InvalidParameters: it is no mapping of steps.
+    """
+    if not path:
+        return read_parameters(None)
+    try:
+        return _of_steps(parse_yaml(text, name=path, plain_text=True))
+    except YamlProblem as error:
+        raise InvalidParameters([error.problem]) from error
+
+
+def _of_steps(document: YamlDocument) -> ParameterFile:
     if document.value is not None and not isinstance(document.value, dict):
         message = "must be a mapping of the ids of steps to their config_id and parameters"
         raise InvalidParameters([document.problem((), message)])

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from mason.clients.engines.role import support_of
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag_run import StepStatus, Verdict
-from mason.errors import Interrupted, MasonError, StateFailed
+from mason.errors import Interrupted, MasonError, StateFailed, Unsupported
 from mason.state.home import open_run_state
 from mason.state.models import RunStep
-from mason.workflows.run_record import RunRecord
+from mason.workflows.run_record import ASKED_FOR, Origin, RunRecord
 from mason.workflows.step_code import StepCode
 from mason.workflows.step_work import StepWork
 from mason.workflows.valid_workflow import ValidWorkflow
@@ -33,7 +34,14 @@ class Reused:
         return {key: step.document["Response"] for key, step in self.steps.items()}
 
 
-def run_workflow(workflow: ValidWorkflow, response: Response, *, limit: int = 0, reused: Reused | None = None) -> None:
+def run_workflow(
+    workflow: ValidWorkflow,
+    response: Response,
+    *,
+    limit: int = 0,
+    reused: Reused | None = None,
+    origin: Origin = ASKED_FOR,
+) -> None:
     """Run a workflow; what became of it is in the response and in the record.
 
     Raises:
@@ -43,7 +51,11 @@ def run_workflow(workflow: ValidWorkflow, response: Response, *, limit: int = 0,
     reused = reused or Reused()
     code = StepCode(workflow)
     scheduler = workflow.config.scheduler.client_named(workflow.scheduler)
-    record = RunRecord(open_run_state(workflow.definitions.env), workflow, reused.run_id)
+    refused = support_of(type(scheduler))["run_dag"]
+    if refused:
+        raise Unsupported(f"{workflow.scheduler} does not run workflows in this process: {refused}.")
+    origin = replace(origin, resumed=reused.run_id)
+    record = RunRecord(open_run_state(workflow.definitions.env), workflow, origin)
     response.add_info(f"Run {record.run_id} of {workflow.registration.name}.")
     record.reuse(reused.steps)
     work = StepWork(workflow, code, record, reused.results)

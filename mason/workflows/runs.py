@@ -55,7 +55,9 @@ def is_alive(record: Record) -> bool:
     """Say whether a run goes on: it says so, and its process, where this machine can know of it, is there."""
     if record.status != StepStatus.RUNNING:
         return False
-    process = record.document["Process"]
+    process = record.document.get("Process")
+    if process is None:
+        return True  # a scheduler elsewhere drives it, and says when it is over
     if process["Host"] != socket.gethostname():
         return True
     return ProcessId(process["Pid"], process["Started"]).alive

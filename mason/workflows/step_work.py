@@ -19,8 +19,8 @@ from mason.operators.runner import PreparedOperator, respond
 from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
 from mason.state.models import Registration
 from mason.workflows.references import Missing, Reference, fill, find_value
-from mason.workflows.run_record import RunRecord
 from mason.workflows.step_code import StepCode
+from mason.workflows.step_notes import StepNotes
 from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
 
 
@@ -41,7 +41,7 @@ class StepWork:
     """What a scheduler runs when it runs a workflow."""
 
     def __init__(
-        self, workflow: ValidWorkflow, code: StepCode, record: RunRecord, results: Mapping[str, Mapping[str, Any]]
+        self, workflow: ValidWorkflow, code: StepCode, record: StepNotes, results: Mapping[str, Mapping[str, Any]]
     ) -> None:
         self._workflow = workflow
         self._code = code

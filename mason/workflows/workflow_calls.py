@@ -1,4 +1,4 @@
-"""What the front doors ask for: a workflow planned, run, resumed or drawn. Whatever goes wrong is in the response."""
+"""What the front doors ask for: a workflow planned, run, deployed, resumed. Whatever goes wrong is in the response."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ class WorkflowCall:
     digest: str = ""
     parameter_file: Path | None = None
     config_id: str = ""
+    schedule_name: str = ""
+    schedule: str = ""
 
 
 def find_workflow(env: MasonEnvironment, call: WorkflowCall) -> ValidWorkflow:
@@ -57,16 +59,52 @@ def plan(env: MasonEnvironment, call: WorkflowCall, *, save: Path | None = None)
 def run(
     env: MasonEnvironment, call: WorkflowCall, *, limit: int = 0, from_plan: Path | None = None
 ) -> OperatorResponse:
-    """Run a workflow; from a saved plan, only if everything is as it was then."""
+    """Run a workflow; from a saved plan, only if everything is as it was then.
+
+    A scheduler that is not this process is handed the workflow as it is now, and asked to run it.
+    """
+    from mason.workflows.deployment import deploy_workflow, run_outside, runs_here, schedule_to_run
     from mason.workflows.runner import run_workflow
 
     def work(response: Response) -> None:
-        workflow = find_workflow(env, call)
-        if from_plan:
-            from mason.workflows.plan_file import check_plan
+        workflow = _as_planned(find_workflow(env, call), from_plan)
+        if runs_here(workflow):
+            run_workflow(workflow, response, limit=limit)
+            return
+        schedule = schedule_to_run(workflow, call.schedule_name, call.schedule, response)
+        deploy_workflow(workflow, schedule, response)
+        run_outside(workflow, schedule, response)
 
-            check_plan(workflow, from_plan)
-        run_workflow(workflow, response, limit=limit)
+    return _responded(work)
+
+
+def deploy(env: MasonEnvironment, call: WorkflowCall) -> OperatorResponse:
+    """Hand a workflow to its scheduler, to be run when it is due."""
+    from mason.workflows.deployment import deploy_workflow, schedule_of
+
+    def work(response: Response) -> None:
+        workflow = find_workflow(env, call)
+        schedule = schedule_of(workflow, call.schedule_name, call.schedule)
+        response.add_data(deploy_workflow(workflow, schedule, response))
+
+    return _responded(work)
+
+
+def deploy_and_run(
+    env: MasonEnvironment, call: WorkflowCall, *, limit: int = 0, from_plan: Path | None = None
+) -> OperatorResponse:
+    """Hand a workflow to its scheduler, and run it now as well."""
+    from mason.workflows.deployment import deploy_workflow, run_outside, runs_here, schedule_of
+    from mason.workflows.runner import run_workflow
+
+    def work(response: Response) -> None:
+        workflow = _as_planned(find_workflow(env, call), from_plan)
+        schedule = schedule_of(workflow, call.schedule_name, call.schedule)
+        deploy_workflow(workflow, schedule, response)
+        if runs_here(workflow):
+            run_workflow(workflow, response, limit=limit)
+        else:
+            run_outside(workflow, schedule, response)
 
     return _responded(work)
 
@@ -90,6 +128,14 @@ def resume(
         run_workflow(workflow, response, limit=limit, reused=reused)
 
     return _responded(work)
+
+
+def _as_planned(workflow: ValidWorkflow, from_plan: Path | None) -> ValidWorkflow:
+    if from_plan:
+        from mason.workflows.plan_file import check_plan
+
+        check_plan(workflow, from_plan)
+    return workflow
 
 
 def _responded(work: Callable[[Response], None]) -> OperatorResponse:

@@ -472,15 +472,15 @@ class TestClients:
         assert 'a.yaml:3: clients.nobody: there is no client "nobody"' in result.stderr
 
     def test_a_client_that_is_not_there_yet_says_so_when_it_is_used(self, touch: Mason) -> None:
-        configured(
-            touch,
-            "id: aws\nmetastore_engine: glue\nscheduler_engine: glue\nexecution_engine: athena\n",
-        )
+        schema = '{"type": "object", "x-mason-planned-roles": {"metastore": "it comes later"}}'
+        install_package(touch, "acme_for_mason", "mason.clients", {"acme": "acme_for_mason"}, {"schema.json": schema})
+        configured(touch, "id: acme\nmetastore_engine: acme\n")
 
-        for role, client in (("metastore", "glue"), ("scheduler", "glue"), ("execution", "athena")):
-            (error,) = self._errors(touch, role, "aws")
-            assert error.startswith(f'"{client}" as {role} can be configured but not used yet: ')
-        assert "What works as metastore today: local, s3." in self._errors(touch, "metastore", "aws")[0]
+        (error,) = self._errors(touch, "metastore", "acme")
+
+        assert error.startswith('"acme" as metastore can be configured but not used yet: it comes later. ')
+        assert "What works as metastore today: " in error
+        assert "local, s3" in error
 
     def test_a_role_without_a_client_says_so_when_it_is_used(self, touch: Mason) -> None:
         configured(touch, "id: half\nmetastore_engine: local\n")

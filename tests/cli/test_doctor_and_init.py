@@ -78,11 +78,19 @@ class TestDoctor:
         assert verdict == "WRONG"
         assert f"root {mason.folder}/gone is not a folder: create it" in message
         assert {subject: verdict for subject, (verdict, _) in findings(other).items() if " as " in subject} == {
-            "glue as metastore": "note",
+            "glue as metastore": "WRONG",
             "s3 as storage": "WRONG",
             "local as storage": "ok",
         }
         assert "There are no credentials for S3 here." in findings(other)["s3 as storage"][1]
+        assert "There are no credentials for Glue here." in findings(other)["glue as metastore"][1]
+
+    def test_a_client_that_is_not_there_yet_is_a_note(self, mason: Mason) -> None:
+        schema = '{"type": "object", "x-mason-planned-roles": {"metastore": "it comes later"}}'
+        install_package(mason, "acme_for_mason", "mason.clients", {"acme": "acme_for_mason"}, {"schema.json": schema})
+        configured(mason, "id: a\nmetastore_engine: acme\n")
+
+        assert findings(mason("doctor"))["acme as metastore"] == ("note", "configured; not usable yet: it comes later")
 
     def test_an_unknown_configuration_and_an_unset_variable_are_wrong(self, mason: Mason) -> None:
         configured(

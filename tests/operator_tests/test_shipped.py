@@ -13,6 +13,7 @@ WARM = """\
 id: warm
 metastore_engine: local
 storage_engine: local
+scheduler_engine: local
 execution_engine: spark
 clients:
   spark:

@@ -14,7 +14,13 @@ import pytest
 from scripts.generate_docs import cli_page, support_page
 from tests.conftest import EXAMPLES, PROJECT
 
-LOCKS = ("requirements.lock", "requirements-build.lock", "requirements-dev.lock")
+LOCKS = (
+    "requirements.lock",
+    "requirements-build.lock",
+    "requirements-dev.lock",
+    "requirements-airflow.lock",
+    "requirements-ministack.lock",
+)
 
 
 @pytest.mark.parametrize("lock", LOCKS)

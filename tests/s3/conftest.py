@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.aws import forget_user
 from tests.seaweed import Seaweed, running_seaweed
 
 
@@ -24,10 +25,4 @@ def bucket(seaweed: Seaweed) -> str:
 @pytest.fixture(autouse=True)
 def nothing_of_this_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Credentials come from the test, never from whoever runs it."""
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "AWS_REGION"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "no-config"))
-    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "no-credentials"))
-    monkeypatch.setenv("MASON_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("MASON_RUNTIME_DIR", str(tmp_path / "runtime"))
+    forget_user(tmp_path, monkeypatch)

@@ -24,11 +24,13 @@ Says = Callable[[str, str], Answer | None]
 
 @dataclass
 class Proxy:
-    """A proxy that runs; `says` may be changed at any time."""
+    """A proxy that runs; `says` and `date` may be changed at any time."""
 
     endpoint: str
     requests: list[str] = field(default_factory=list)
     says: Says = lambda method, path: None
+    date: str = ""
+    """What the answers say it is; the time of this machine unless told."""
 
 
 def error_body(code: str, message: str, **more: str) -> str:
@@ -101,6 +103,9 @@ def running_proxy(target: str) -> Iterator[Proxy]:
             # At once and without a goodbye, as when a cable is pulled out.
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.connection.close()
+
+        def date_time_string(self, timestamp: float | None = None) -> str:
+            return proxy.date or super().date_time_string(timestamp)
 
         def log_message(self, *arguments: object) -> None:
             pass

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from moto.server import ThreadedMotoServer
 
+from mason.clients.aws.credentials import Keys
 from mason.clients.s3.connection import S3Connection
-from mason.clients.s3.credentials import Keys
 from mason.clients.s3.storage import S3StorageClient
 from mason.errors import Forbidden
 from mason.testing.contract import answer

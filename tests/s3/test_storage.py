@@ -257,6 +257,16 @@ def test_credentials_are_found_by_the_usual_chain(
     assert open_filesystem(client.address()).get_file_info(written.path).size == 5
 
 
+def test_the_doctor_compares_the_clocks(seaweed: Seaweed, proxy: Proxy) -> None:
+    client = S3StorageClient(seaweed.configuration(endpoint=proxy.endpoint))
+    assert client.check() == []
+
+    proxy.date = "Mon, 01 Jan 2001 00:00:00 GMT"
+
+    [trouble] = client.check()
+    assert "s ahead of that of AWS" in trouble
+
+
 def test_a_whole_bucket_is_not_deleted(client: S3StorageClient, bucket: str) -> None:
     with pytest.raises(BadPath, match="whole bucket"):
         answer(client.delete, client.path(bucket))

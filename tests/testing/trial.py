@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 _SUITES = """
-from mason.testing import MetastoreContract, StorageContract
+from mason.testing import ExecutionContract, MetastoreContract, OperatorContract, SchedulerContract, StorageContract
+from mason.testing.operators.fixtures import Operators
 
 import pytest
 
@@ -19,6 +20,28 @@ class TestMetastore(MetastoreContract):
         return client_class({"root": str(tmp_path)})
 
 
+class TestExecution(ExecutionContract):
+    @pytest.fixture
+    def client(self, client_class):
+        return client_class({})
+
+
+class TestOperators(OperatorContract):
+    @pytest.fixture
+    def configuration(self, tmp_path):
+        roles = dict.fromkeys(("metastore_engine", "storage_engine", "execution_engine"), "local")
+        return {**roles, "clients": {"local": {"configuration": {"root": str(tmp_path / "root")}}}}
+
+    @pytest.fixture
+    def base_path(self, tmp_path):
+        return str(tmp_path / "contract")
+
+    @pytest.fixture
+    def operators(self, config, env, client_class):
+        config.execution._built["local"] = client_class({})
+        return Operators(env, config)
+
+
 class TestStorage(StorageContract):
     @pytest.fixture
     def client(self, client_class, tmp_path):
@@ -27,13 +50,21 @@ class TestStorage(StorageContract):
     @pytest.fixture
     def base_path(self, tmp_path):
         return str(tmp_path / "contract")
+
+
+class TestScheduler(SchedulerContract):
+    @pytest.fixture
+    def client(self, client_class, tmp_path, monkeypatch):
+        monkeypatch.setenv("MASON_HOME", str(tmp_path / "home"))
+        return client_class({})
 """
 
 
 def failed_tests(client_class: type, tests: str, folder: Path) -> set[str]:
     """Return the names of the tests that fail for a client.
 
-    `tests` is a suite, `TestMetastore` or `TestStorage`, or one test of it: `TestStorage::test_schemes_are_named`.
+    `tests` is a suite, such as `TestMetastore` or `TestScheduler`, or one test of it:
+    `TestStorage::test_schemes_are_named`.
     """
     file = folder / "test_suites.py"
     file.write_text(_SUITES)

@@ -200,14 +200,6 @@ class TestRun:
         assert refused.exit_code == 1
         assert 'plan.json: the step "b" is new' in strict_json(refused)["Errors"]
 
-    def test_deploying_is_refused_with_what_can_be_done(self, mason: Mason) -> None:
-        flow(mason, step("a"))
-
-        result = mason("workflow", "demo", "flow", "-d")
-
-        assert result.exit_code == 1
-        assert "cannot deploy them yet" in result.stderr
-
     def test_ctrl_c_stops_the_run_and_says_so(self, mason: Mason) -> None:
         begun = mason.folder / "begun"
         body = (

@@ -10,11 +10,16 @@ from mason.clients.engines.role import Role
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag import Dag
 from mason.engines.scheduler.models.dags.dag_run import DagWork, StepStatus, Verdict
+from mason.engines.scheduler.models.deployment import Deployment
 from mason.engines.scheduler.models.schedule import Schedule
 
 
 class SchedulerClient(Role):
-    """What starts work when it is due."""
+    """What starts work when it is due.
+
+    A scheduler that lives in this process has `run_dag`. One that lives elsewhere refuses it: a workflow is registered
+    with it, triggered and followed.
+    """
 
     @abstractmethod
     def run_dag(
@@ -38,6 +43,17 @@ class SchedulerClient(Role):
         """
 
     @abstractmethod
+    def register_dag(self, deployment: Deployment, *, response: Response) -> tuple[Schedule, Response]:
+        """Keep a workflow and run it when it is due, from now on; one of the same name gives way to it.
+
+        It returns when the scheduler has taken it. When it fails, what was registered before is still there.
+
+        Raises:
+            BadInput: the name or the expression cannot be kept, with what to write instead.
+            Unprocessable: the scheduler cannot run such a DAG.
+        """
+
+    @abstractmethod
     def list_schedules(self, *, response: Response) -> tuple[Sequence[Schedule], Response]:
         """Return every schedule, sorted by name."""
 
@@ -50,11 +66,20 @@ class SchedulerClient(Role):
         """
 
     @abstractmethod
-    def trigger_schedule(self, name: str, *, response: Response) -> tuple[None, Response]:
-        """Start the work of a schedule now.
+    def trigger_schedule(self, name: str, *, response: Response) -> tuple[str, Response]:
+        """Start the work of a schedule now and return what the scheduler calls this run of it.
 
         Raises:
             NotFound: there is no such schedule.
+        """
+
+    @abstractmethod
+    def follow_run(self, name: str, run: str, *, response: Response) -> tuple[Mapping[str, StepStatus], Response]:
+        """Wait until a run that was triggered is over and return where each of its steps stands.
+
+        Raises:
+            NotFound: there is no such schedule, or no such run of it.
+            Interrupted: ctrl-C; the run goes on.
         """
 
     @abstractmethod

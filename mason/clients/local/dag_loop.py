@@ -17,7 +17,15 @@ from typing import Any
 
 from mason.clients.local.step_threads import Finished, StepThreads
 from mason.engines.scheduler.models.dags.dag import Dag
-from mason.engines.scheduler.models.dags.dag_run import DagWork, Follow, StepEvent, StepStatus, Verdict
+from mason.engines.scheduler.models.dags.dag_run import (
+    DagWork,
+    Follow,
+    StepEvent,
+    StepStatus,
+    Verdict,
+    ended_by,
+    judged,
+)
 from mason.engines.scheduler.models.dags.executed_dag_step import ExecutedDagStep
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
 from mason.errors import Interrupted, MasonError
@@ -151,10 +159,7 @@ class DagLoop:
     def _end(self, step: ValidDagStep, attempt: int, executed: ExecutedDagStep, *, may_retry: bool = True) -> None:
         following = self._dag.followers[step.key]
         verdicts = [self._work.follow(executed, each) for each in following]
-        reason = next((each.reason for each in verdicts if each.follow in (Follow.FAIL, Follow.STOP)), "")
-        if not reason and executed.errors:
-            reason = executed.errors[0]
-        asks_again = any(each.follow is Follow.FAIL for each in verdicts) or (not following and bool(executed.errors))
+        reason, asks_again = judged(executed.errors, verdicts)
         if asks_again and may_retry and attempt <= step.retry.most:
             wait = step.retry.wait(attempt) * (1 + self._jitter())
             self._work.note(StepEvent(step, StepStatus.RETRYING, attempt, reason, executed, wait=wait))
@@ -183,16 +188,14 @@ class DagLoop:
             self._waits[step.key] -= 1
             if self._waits[step.key]:
                 continue
-            said = self._said.pop(step.key)
-            against = next((each for each in said if each.follow in (Follow.FAIL, Follow.STOP)), None)
-            ended = against or next((each for each in said if each.follow is Follow.END), None)
+            ended = ended_by(self._said.pop(step.key))
             if ended is None:
                 self._ready.append((step, 1))
                 continue
-            status = StepStatus.BLOCKED if against else StepStatus.SKIPPED
-            self.statuses[step.key] = status
-            self._work.note(StepEvent(step, status, 0, ended.reason))
-            after = Verdict(Follow.STOP if against else Follow.END, f'"{step.key}" did not run')
+            self.statuses[step.key] = ended.status
+            self._work.note(StepEvent(step, *ended))
+            is_blocked = ended.status is StepStatus.BLOCKED
+            after = Verdict(Follow.STOP if is_blocked else Follow.END, f'"{step.key}" did not run')
             open_news += [(each, after) for each in self._dag.followers[step.key]]
 
     def _cancel(self) -> None:

@@ -1,9 +1,11 @@
-"""This process as scheduler: it runs a workflow at once, and is done when the workflow is."""
+"""This machine as scheduler: it runs a workflow at once, or keeps it for `mason workflow --scheduler` to run."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -13,18 +15,22 @@ from mason.clients.local.dag_loop import DagLoop
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag import Dag
 from mason.engines.scheduler.models.dags.dag_run import DagWork, StepStatus, Verdict
+from mason.engines.scheduler.models.deployment import Deployment
+from mason.engines.scheduler.models.schedule import Schedule
+from mason.state.home import open_state, read_state
+from mason.state.models import Record
+from mason.state.schedules import change_schedule, find_schedule, forget_schedule, list_schedules
+from mason.util.environment import MasonEnvironment
 
+LOCAL = "local"
 _LEAST_PARALLEL = 4
-_NO_SCHEDULES = "it keeps no schedules yet; run a workflow with -r"
+_WHO_FIRES = "`mason workflow --scheduler` runs what is due"
 
 
 class LocalSchedulerClient(SchedulerClient):
-    """Runs workflows in this process."""
+    """Runs workflows in this process, and keeps schedules in the state."""
 
-    list_schedules = unsupported(_NO_SCHEDULES)
-    validate_schedule = unsupported(_NO_SCHEDULES)
-    trigger_schedule = unsupported(_NO_SCHEDULES)
-    delete_schedule = unsupported(_NO_SCHEDULES)
+    follow_run = unsupported("its runs are recorded: `mason workflow --runs` lists them")
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         self._limit: int = configuration.get("parallel_steps") or max(_LEAST_PARALLEL, os.cpu_count() or 1)
@@ -40,3 +46,61 @@ class LocalSchedulerClient(SchedulerClient):
         response: Response,
     ) -> Mapping[str, StepStatus]:
         return DagLoop(dag, work, limit or self._limit).run(done)
+
+    @verb
+    def register_dag(self, deployment: Deployment, *, response: Response) -> Schedule:
+        deployment.schedule.check()
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+
+        def deployed(before: Mapping[str, Any]) -> Mapping[str, Any]:
+            is_same = before.get("Schedule") == deployment.schedule.expression
+            # What was missed of the same schedule is still to be done; another one begins now.
+            since = before["DoneUpTo"] if is_same else now
+            kept = {key: before[key] for key in ("Firing",) if key in before}
+            return {**deployment.to_dict(), "DeployedAt": now, "DoneUpTo": since, **kept}
+
+        name = deployment.schedule.name
+        schedule = _schedule(change_schedule(open_state(MasonEnvironment.of()), LOCAL, name, deployed))
+        when = f"is due next at {schedule.next_due_at}" if schedule.next_due_at else "is due when it is triggered"
+        response.add_info(f"{name} {when}; {_WHO_FIRES}.")
+        return schedule
+
+    @verb
+    def list_schedules(self, *, response: Response) -> Sequence[Schedule]:
+        return [_schedule(each) for each in list_schedules(read_state(MasonEnvironment.of()), LOCAL)]
+
+    @verb
+    def validate_schedule(self, schedule: Schedule, *, response: Response) -> None:
+        schedule.check()
+
+    @verb
+    def trigger_schedule(self, name: str, *, response: Response) -> str:
+        store = open_state(MasonEnvironment.of())
+        find_schedule(store, LOCAL, name)
+        run = uuid.uuid4().hex[:16]
+        asked = {"RunID": run, "At": datetime.now(UTC).isoformat(timespec="seconds")}
+        change_schedule(store, LOCAL, name, lambda before: {**before, "Triggered": asked})
+        response.add_info(f"{name} is due now; {_WHO_FIRES}.")
+        return run
+
+    @verb
+    def delete_schedule(self, name: str, *, response: Response) -> None:
+        store = open_state(MasonEnvironment.of())
+        find_schedule(store, LOCAL, name)
+        forget_schedule(store, LOCAL, name)
+
+
+def _schedule(record: Record) -> Schedule:
+    said = record.document
+    plain = Schedule(said["Name"], said["Schedule"])
+    next_due = plain.timing.next_after(datetime.fromisoformat(said["DoneUpTo"])) if plain.timing else None
+    firing = said.get("Firing", {})
+    return Schedule(
+        said["Name"],
+        said["Schedule"],
+        said["Workflow"],
+        next_due.isoformat() if next_due else "",
+        firing.get("DueAt", ""),
+        firing.get("RunID", ""),
+        error=said.get("LastError", ""),
+    )

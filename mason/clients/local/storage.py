@@ -75,6 +75,8 @@ class LocalStorageClient(StorageClient):
             partition_keys=found.partition_keys,
             conflicts=found.conflicts,
             read_options=options,
+            delimited=found.delimited,
+            partitions=found.partitions,
         )
 
     @verb

@@ -8,15 +8,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode
 
-from mason.clients.s3.credentials import Keys
-from mason.errors import Forbidden
+from mason.clients.aws.connection import ATTEMPTS, DEFAULT_REGION, build_client, endpoint_address
+from mason.clients.aws.credentials import Keys
+from mason.clients.aws.failures import no_credentials
 
 if TYPE_CHECKING:
     import pyarrow.fs
 
 _ADDRESS = "s3://?"
-DEFAULT_REGION = "us-east-1"
-_ATTEMPTS = 5
 
 
 @dataclass(frozen=True)
@@ -30,10 +29,10 @@ class S3Connection:
 
     @classmethod
     def of(cls, configuration: Mapping[str, Any]) -> S3Connection:
-        endpoint = str(configuration.get("endpoint") or "")
+        endpoint = endpoint_address(configuration.get("endpoint"))
         return cls(
             str(configuration.get("aws_region") or ""),
-            endpoint if not endpoint or "://" in endpoint else f"https://{endpoint}",
+            endpoint,
             bool(configuration.get("path_style", bool(endpoint))),
             Keys.of(configuration),
         )
@@ -67,7 +66,7 @@ class S3Connection:
         region = session.region_name or DEFAULT_REGION
         found = session.get_credentials()
         if found is None:
-            raise no_credentials()
+            raise no_credentials("S3")
         keys = found.get_frozen_credentials()
         return pyarrow.fs.S3FileSystem(
             access_key=keys.access_key,
@@ -77,29 +76,13 @@ class S3Connection:
             endpoint_override=self.endpoint or (f"https://s3.{region}.amazonaws.com" if self.path_style else None),
             force_virtual_addressing=bool(self.endpoint) and not self.path_style,
             allow_delayed_open=True,  # a small file is one request rather than three
-            retry_strategy=pyarrow.fs.AwsStandardS3RetryStrategy(max_attempts=_ATTEMPTS),
+            retry_strategy=pyarrow.fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS),
         )
 
 
-def no_credentials() -> Forbidden:
-    """Return the error of a machine that has no credentials."""
-    return Forbidden(
-        "There are no credentials for S3 here.",
-        hint="Give access_key and secret_key in the configuration, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
-    )
-
-
 def _new_client(connection: S3Connection) -> Any:
-    from botocore.config import Config
-
-    session = connection.keys.session(connection.region)
     style = {"addressing_style": "path" if connection.path_style else "auto"}
-    return session.client(
-        "s3",
-        region_name=session.region_name or DEFAULT_REGION,
-        endpoint_url=connection.endpoint or None,
-        config=Config(s3=style, retries={"mode": "standard", "max_attempts": _ATTEMPTS}, max_pool_connections=16),
-    )
+    return build_client("s3", connection.keys, connection.region, connection.endpoint, s3=style)
 
 
 _kept_client = cache(_new_client)  # building one reads a large model of the service from disk

@@ -8,17 +8,14 @@ from contextlib import contextmanager
 
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, PartialCredentialsError
 
-from mason.clients.s3.connection import no_credentials
-from mason.errors import BadPath, ClientFailed, Forbidden, MasonError, NotEmpty, PathNotFound
+from mason.clients.aws.failures import code_of, no_credentials, refusal
+from mason.errors import BadPath, ClientFailed, MasonError, NotEmpty, PathNotFound
 
 _ARROW = re.compile(
     r"AWS Error (?P<code>\w+) during (?P<call>\w+) operation(?: \(HTTP status (?P<status>\d+)\))?: ?(?P<text>.*)"
 )
 _REGION = re.compile(r"expecting '([\w-]+)'")
-_DENIED = ("accessdenied", "403", "forbidden", "allaccessdisabled", "accountproblem")
-_EXPIRED = ("expiredtoken", "expiredtokenexception", "tokenrefreshrequired")
 _OTHER_REGION = ("permanentredirect", "301", "authorizationheadermalformed", "incorrectendpoint")
-_SKEWED = ("requesttimetooskewed", "requestexpired")
 
 
 @contextmanager
@@ -33,7 +30,7 @@ def s3_failures(path: str) -> Iterator[None]:
     try:
         yield
     except NoCredentialsError as error:
-        raise no_credentials() from error
+        raise no_credentials("S3") from error
     except ClientError as error:
         raise failure(path, *_of_botocore(error)) from error
     except (BotoCoreError, PartialCredentialsError) as error:
@@ -51,18 +48,13 @@ def failure(path: str, code: str, status: str, text: str) -> MasonError:
     place = f"s3://{path}"
     if known in ("unknown", ""):
         known = status
+    refused = refusal(place, known, text)
+    if refused is not None:
+        return refused
     if known == "nosuchbucket":
         return PathNotFound(place, hint=f'There is no bucket "{path.partition("/")[0]}".')
     if known in ("nosuchkey", "404", "resourcenotfound", "notfound"):
         return PathNotFound(place)
-    if known == "signaturedoesnotmatch":
-        return Forbidden(f"{place}: the secret key does not fit the access key.", hint="Check both.")
-    if known in ("invalidaccesskeyid", "invalidclienttokenid", "unrecognizedclient"):
-        return Forbidden(f"{place}: the access key is not known there.", hint="Check it, and the endpoint.")
-    if known in _EXPIRED:
-        return Forbidden(f"{place}: the credentials have expired.", hint="Get new ones.")
-    if known in _DENIED:
-        return Forbidden(f"{place}: access denied.", hint="The credentials are not allowed to do this.")
     if known in _OTHER_REGION:
         found = _REGION.search(text)
         return ClientFailed(
@@ -72,17 +64,10 @@ def failure(path: str, code: str, status: str, text: str) -> MasonError:
         return BadPath(f'"{path.partition("/")[0]}" cannot be the name of a bucket: {text}')
     if known == "bucketnotempty":
         return NotEmpty(f"{place} is not empty.", hint="Remove what is in it first.")
-    if known in _SKEWED:
-        return ClientFailed(f"{place}: the clock of this machine differs too much from that of S3.", hint="Set it.")
     return ClientFailed(f"{place}: S3 failed with {code}: {text}".rstrip(". ") + ".")
 
 
 def _of_botocore(error: ClientError) -> tuple[str, str, str]:
     told = error.response.get("Error", {})
     status = str(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", ""))
-    return str(told.get("Code", "")), status, str(told.get("Message", ""))
-
-
-def code_of(error: ClientError) -> str:
-    """Return the code of an error, such as `NoSuchKey`; of an answer without a body, its status."""
-    return str(error.response.get("Error", {}).get("Code", ""))
+    return code_of(error), status, str(told.get("Message", ""))

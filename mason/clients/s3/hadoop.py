@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from mason.clients.s3.connection import DEFAULT_REGION, S3Connection
-from mason.clients.s3.credentials import PROFILE
+from mason.clients.aws.connection import DEFAULT_REGION
+from mason.clients.aws.credentials import PROFILE
+from mason.clients.s3.connection import S3Connection
 from mason.errors import Unsupported
 from mason.pipeline.storage_address import JavaNeeds
 

@@ -10,7 +10,8 @@ from uuid import uuid4
 
 from botocore.exceptions import ClientError
 
-from mason.clients.s3.failures import code_of, failure, s3_failures
+from mason.clients.aws.failures import code_of
+from mason.clients.s3.failures import failure, s3_failures
 from mason.errors import ClientFailed, Forbidden, PathNotFound
 from mason.pipeline.object_store import StoredObject
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from mason.clients.aws.service import clock_troubles
 from mason.clients.engines.role import verb
 from mason.clients.engines.storage import StorageClient
 from mason.clients.response import Response
@@ -41,13 +43,13 @@ class S3StorageClient(StorageClient):
 
     def check(self) -> list[str]:
         try:
-            next(self.objects.buckets(), None)
+            with s3_failures(""):
+                return clock_troubles(self._connection.client().list_buckets())
         except Forbidden as error:
             # Many who may use a bucket may not list the buckets: they have been recognized, which is what counts here.
             return [] if "access denied" in str(error) else [str(error)]
         except MasonError as error:
             return [str(error)]
-        return []
 
     def path(self, text: str) -> Path:
         scheme, separator, rest = text.partition("://")
@@ -94,6 +96,8 @@ class S3StorageClient(StorageClient):
             partition_keys=found.partition_keys,
             conflicts=found.conflicts,
             read_options=options,
+            delimited=found.delimited,
+            partitions=[replace(each, path=f"s3://{each.path}") for each in found.partitions],
         )
 
     @verb

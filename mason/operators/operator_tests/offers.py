@@ -86,4 +86,4 @@ def _rooted(engine: Engine[Any], root: Path) -> Engine[Any]:
         name: {**values, "root": str(root)} if name == _LOCAL else values
         for name, values in engine.configurations.items()
     }
-    return Engine(engine.role, engine.config_id, configurations)
+    return Engine(engine.role, engine.config_id, configurations, secrets=engine.secrets)

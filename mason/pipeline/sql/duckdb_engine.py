@@ -151,7 +151,15 @@ def _keep_decimals(tree: Any, schemas: Mapping[str, pa.Schema]) -> None:
             digits, scale = (int(each.name) for each in kind.expressions)
             more, finer = (10, 0) if isinstance(call, exp.Sum) else (4, 4)
             wanted = f"DECIMAL({min(digits + more, 38)}, {min(scale + finer, 38)})"
-            call.replace(exp.cast(call.copy(), wanted))
+            whole = whole_call(call)
+            whole.replace(exp.cast(whole.copy(), wanted))
+
+
+def whole_call(call: Any) -> Any:
+    """Return the call of a function with what belongs to it: OVER (…), FILTER (…)."""
+    while isinstance(call.parent, exp.Window | exp.Filter) and call.parent.this is call:
+        call = call.parent
+    return call
 
 
 def _named(relation: duckdb.DuckDBPyRelation, names: Sequence[str] | None) -> duckdb.DuckDBPyRelation:

@@ -73,7 +73,7 @@ class QueryWork:
         """
         query = QueryJob.of(job)
         statement = parse_statement(query.statement)
-        _check_parameters(statement, query.parameters)
+        check_parameters(statement, query.parameters)
         scans = {name: plan_scan(query.storage, path) for name, path in query.tables.items()}
         columns = check_columns(statement, {name: scan.schema for name, scan in scans.items()})
         return cls(query, statement, [TableInput(name, scan, columns[name]) for name, scan in scans.items()])
@@ -166,8 +166,7 @@ class QueryResult:
         yield from (warning for each in self.read for warning in each.warnings)
         yield from self.changes
         if self.has_more:
-            limit = counted(self.work.job.limit, "row")
-            yield f"Only the first {limit} are here: raise the limit, or give output_path for a table of all."
+            yield only_the_first(self.work.job.limit)
 
     @property
     def shown(self) -> Mapping[str, Any]:
@@ -186,6 +185,11 @@ class QueryResult:
         assert self.rows is not None
         columns = [{"Name": each.name, "Type": str(each.type)} for each in self.rows.schema]
         return {**told, "Columns": columns, "RowsOut": self.rows.num_rows, "HasMore": self.has_more}
+
+
+def only_the_first(limit: int) -> str:
+    """Return what is said of an answer that has more rows than are shown."""
+    return f"Only the first {counted(limit, 'row')} are here: raise the limit, or give output_path for a table of all."
 
 
 def _files(commit: CommitRecord) -> dict[str, Any]:
@@ -226,7 +230,12 @@ def _schema(filesystem: pafs.FileSystem, staging: str, paths: Sequence[str]) -> 
     return pq.read_schema(f"{staging}/{paths[0]}", filesystem=filesystem).remove_metadata() if paths else None
 
 
-def _check_parameters(statement: Statement, given: Mapping[str, Any]) -> None:
+def check_parameters(statement: Statement, given: Mapping[str, Any]) -> None:
+    """See that exactly the parameters are given that the statement leaves open.
+
+    Raises:
+        InvalidParameters: some are missing, or there are others.
+    """
     wanted = statement.parameters
     problems = [f'The query leaves ":{name}" open: give it in "parameters".' for name in wanted if name not in given]
     problems += [f'The query has no parameter ":{name}".' for name in given if name not in wanted]

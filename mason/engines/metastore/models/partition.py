@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+"""What stands for null in the name of a partition's folder."""
+
 
 @dataclass(frozen=True)
 class Partition:

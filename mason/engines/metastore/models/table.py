@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mason.engines.metastore.models.partition import Partition
 from mason.engines.metastore.models.schema import Schema, SchemaConflict
 from mason.engines.storage.models.infer_options import InferOptions
 
@@ -20,6 +21,12 @@ class TableSummary:
     created_at: str = ""
     created_by: str = ""
 
+    @property
+    def crawler(self) -> str:
+        """The crawler that made the table and keeps it up to date; "" where none does."""
+        kind, _, name = self.created_by.partition(":")
+        return name if kind == "crawler" else ""
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "Name": self.name,
@@ -31,16 +38,28 @@ class TableSummary:
 
 
 @dataclass(frozen=True)
+class Delimited:
+    """How the text files of a table are written, as they show it; a field may be put in quotes where `quoted`."""
+
+    delimiter: str
+    header: bool
+    quoted: bool
+
+
+@dataclass(frozen=True)
 class Table(TableSummary):
     """A table with its schema, the keys it is partitioned by, and what its files disagree on.
 
-    `read_options` say how its files were read when the schema was inferred: a refresh reads them the same way.
+    `read_options` say how its files were to be read when the schema was inferred: a refresh reads them the same way.
+    `delimited` and `partitions` are what was found then; None means that nobody looked.
     """
 
     schema: Schema = field(default_factory=lambda: Schema("", ()))
     partition_keys: Sequence[str] = ()
     conflicts: Sequence[SchemaConflict] = ()
     read_options: InferOptions = field(default_factory=InferOptions)
+    delimited: Delimited | None = None
+    partitions: Sequence[Partition] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         extras = {

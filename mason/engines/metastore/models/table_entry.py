@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from mason.engines.metastore.models.schema import Column, Schema, SchemaConflict, TypeInFile
-from mason.engines.metastore.models.table import Table
+from mason.engines.metastore.models.table import Delimited, Table
 from mason.engines.storage.models.infer_options import InferOptions
 
 VERSION = 1
@@ -25,6 +25,7 @@ def entry_of(table: Table) -> dict[str, Any]:
         **table.to_dict(),
         "ArrowSchema": base64.b64encode(arrow).decode(),
         "ReadOptions": asdict(table.read_options),
+        **({"Delimited": asdict(table.delimited)} if table.delimited else {}),
     }
 
 
@@ -40,6 +41,7 @@ def table_of(entry: Mapping[str, Any]) -> Table:
         partition_keys=tuple(entry.get("PartitionKeys", ())),
         conflicts=tuple(_conflict(each) for each in entry.get("SchemaConflicts", ())),
         read_options=InferOptions(**{**entry["ReadOptions"], "nulls": tuple(entry["ReadOptions"]["nulls"])}),
+        delimited=Delimited(**entry["Delimited"]) if "Delimited" in entry else None,
     )
 
 

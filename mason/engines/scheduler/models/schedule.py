@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from mason.engines.scheduler.models.timing import Timing
+from mason.errors import BadInput
+from mason.util.names import CONFIG_ID_RULE, is_config_id
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -12,6 +16,46 @@ class Schedule:
 
     name: str
     expression: str = ""
+    workflow: str = ""
+    """The version of the workflow that it runs, where the scheduler knows of it."""
+    next_due_at: str = ""
+    last_due_at: str = ""
+    last_run: str = ""
+    is_paused: bool = False
+    error: str = ""
+    """Why its last run did not begin."""
+
+    @property
+    def timing(self) -> Timing | None:
+        """When it is due.
+
+        Raises:
+            BadInput: the expression means no moment.
+        """
+        try:
+            return Timing.of(self.expression) if self.expression else None
+        except ValueError as error:
+            raise BadInput(f'The schedule of "{self.name}": {error}.') from error
+
+    def check(self) -> None:
+        """Check what every scheduler asks of a schedule.
+
+        Raises:
+            BadInput: its name cannot be one, or its expression means no moment.
+        """
+        if not is_config_id(self.name):
+            raise BadInput(
+                f'"{self.name}" cannot be the name of a schedule: {CONFIG_ID_RULE}.', hint="Give one with -s."
+            )
+        _ = self.timing
 
     def to_dict(self) -> dict[str, Any]:
-        return {"Name": self.name, "Schedule": self.expression}
+        more = {
+            "Workflow": self.workflow,
+            "NextDueAt": self.next_due_at,
+            "LastDueAt": self.last_due_at,
+            "LastRunID": self.last_run,
+            "Paused": self.is_paused,
+            "Error": self.error,
+        }
+        return {"Name": self.name, "Schedule": self.expression, **{key: value for key, value in more.items() if value}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
@@ -88,3 +88,32 @@ class DagWork(Protocol):
 
     def keep(self) -> None:
         """Write down for good what was noted; called before anything follows it, and before a wait."""
+
+
+def judged(errors: Sequence[str], verdicts: Sequence[Verdict]) -> tuple[str, bool]:
+    """Return why a step that was run has failed, if it has, and whether it asks for another attempt.
+
+    Args:
+        errors: what its operator says.
+        verdicts: what it says to the steps that follow it.
+    """
+    reason = next((each.reason for each in verdicts if each.follow in (Follow.FAIL, Follow.STOP)), "")
+    asks_again = any(each.follow is Follow.FAIL for each in verdicts) or (not verdicts and bool(errors))
+    return reason or (errors[0] if errors else ""), asks_again
+
+
+class Ended(NamedTuple):
+    """How a step ends that is not run."""
+
+    status: StepStatus
+    attempt: int
+    reason: str
+
+
+def ended_by(said: Sequence[Verdict]) -> Ended | None:
+    """Return how a step ends that those before it do not let run, or nothing when it runs."""
+    against = next((each for each in said if each.follow in (Follow.FAIL, Follow.STOP)), None)
+    if against:
+        return Ended(StepStatus.BLOCKED, 0, against.reason)
+    ended = next((each for each in said if each.follow is Follow.END), None)
+    return Ended(StepStatus.SKIPPED, 0, ended.reason) if ended else None

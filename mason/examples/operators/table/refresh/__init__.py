@@ -1,3 +1,4 @@
+from mason.clients.engines.scheduler import SchedulerClient
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.metastore.models.table import Table
@@ -8,12 +9,17 @@ from mason.util.environment import MasonEnvironment
 
 
 class TableRefresh(OperatorDefinition):
-    """Infer the schema of a table anew, as it was inferred before, and save it."""
+    """Start the crawler that keeps a table; of one without, infer the schema anew, as before, and save it."""
 
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        table, response = _infer_again(config, parameters, resp)
+        known, response = _known(config, parameters, resp)
+        scheduler = _crawling(config, known)
+        if scheduler:
+            _, response = scheduler.trigger_schedule(known.crawler, response=response)
+            return OperatorResponse(response, known)
+        table, response = _infer_again(config, known, response)
         saved, response = config.metastore.client.save_table(table, response=response)
         response.add_info(f'Refreshed table "{saved.name}" of database "{saved.database_name}".')
         return OperatorResponse(response, saved)
@@ -21,16 +27,28 @@ class TableRefresh(OperatorDefinition):
     def plan(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        table, response = _infer_again(config, parameters, resp)
+        known, response = _known(config, parameters, resp)
+        if _crawling(config, known):
+            response.add_info(f'Would start the crawler "{known.crawler}", which keeps table "{known.name}".')
+            return OperatorResponse(response, known)
+        table, response = _infer_again(config, known, response)
         response.add_info(f'Would save table "{table.name}" anew; the files are only read.')
         return OperatorResponse(response, table)
 
 
-def _infer_again(config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> tuple[Table, Response]:
+def _known(config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> tuple[Table, Response]:
     database_name: str = parameters.get_required("database_name")
     table_name: str = parameters.get_required("table_name")
-    known, response = config.metastore.client.get_table(database_name, table_name, response=resp)
+    return config.metastore.client.get_table(database_name, table_name, response=resp)
+
+
+def _crawling(config: ValidConfig, known: Table) -> SchedulerClient | None:
+    """Return who has the table's crawler: the scheduler of the technology that has the table."""
+    name = config.metastore.client_names[0]
+    return config.scheduler.client_named(name) if known.crawler and name in config.scheduler.client_names else None
+
+
+def _infer_again(config: ValidConfig, known: Table, resp: Response) -> tuple[Table, Response]:
     storage = config.storage.client_for(known.path)
-    return storage.infer_table(
-        storage.path(known.path), database_name, known.name, known.read_options, response=response
-    )
+    path = storage.path(known.path)
+    return storage.infer_table(path, known.database_name, known.name, known.read_options, response=resp)

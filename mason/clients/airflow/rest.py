@@ -1,0 +1,146 @@
+"""Airflow's REST API, as far as Mason needs it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+import httpx
+
+from mason.errors import ClientFailed, Conflict, Forbidden, MasonError
+
+T = TypeVar("T")
+_PAGE = 100
+_TIMEOUT = 30.0
+_PATIENCE = 30.0
+_LONGEST_DETAIL = 500
+
+
+class AirflowApi:
+    """One Airflow, as one user sees it. What is not there is None; all else that goes wrong is raised.
+
+    Raises, from every method:
+        ClientFailed: Airflow cannot be reached, or failed.
+        Forbidden: it does not let this user in, or do this.
+    """
+
+    def __init__(self, url: str, username: str, password: str) -> None:
+        self.url = url.rstrip("/")
+        self._user = {"username": username, "password": password}
+        # A client is never closed, so it keeps no connection open between calls.
+        closing = httpx.Limits(max_keepalive_connections=0)
+        self._http = httpx.Client(base_url=self.url, timeout=_TIMEOUT, limits=closing)
+        self._token = ""
+
+    def log_in(self) -> None:
+        """Get a token; whatever is wrong with address, user or password is found here."""
+        answer = self._send("POST", "/auth/token", json=self._user)
+        if answer.status_code in (401, 403):
+            raise Forbidden(
+                f'Airflow at {self.url} does not let the user "{self._user["username"]}" in.',
+                hint="Check `username` and `password` of the client airflow.",
+            )
+        if answer.status_code == 404:
+            raise ClientFailed(
+                f"{self.url} is no Airflow 3: it gives no tokens.", hint="Check `url` of the client airflow."
+            )
+        self._token = str(self._checked(answer).json()["access_token"])
+
+    def dags(self, tag: str) -> Iterator[Mapping[str, Any]]:
+        """Yield the DAGs with a tag whose files are there."""
+        offset = 0
+        while True:
+            wanted = {"tags": tag, "limit": _PAGE, "offset": offset, "order_by": "dag_id"}
+            found = self._call("GET", "/dags", params=wanted).json()["dags"]
+            yield from found
+            offset += len(found)
+            if len(found) < _PAGE:
+                return
+
+    def dag(self, dag_id: str) -> Mapping[str, Any] | None:
+        """Return a DAG; one whose file is gone is not there."""
+        answer = self._call("GET", f"/dags/{dag_id}", may_miss=True)
+        found: dict[str, Any] = {} if answer.status_code == 404 else answer.json()
+        return found if found and not found.get("is_stale") else None
+
+    def pause(self, dag_id: str, *, paused: bool) -> None:
+        self._call("PATCH", f"/dags/{dag_id}", may_miss=True, json={"is_paused": paused})
+
+    def delete_dag(self, dag_id: str) -> bool:
+        """Delete a DAG with its history, and say whether it was there."""
+        return self._call("DELETE", f"/dags/{dag_id}", may_miss=True).status_code != 404
+
+    def import_errors(self, file_name: str) -> list[Mapping[str, Any]]:
+        """Return what went wrong with the files of that name."""
+        wanted = {"limit": _PAGE, "order_by": "-timestamp"}
+        found = self._call("GET", "/importErrors", params=wanted).json()["import_errors"]
+        return [each for each in found if str(each["filename"]).rpartition("/")[2] == file_name]
+
+    def start_run(self, dag_id: str, run_id: str) -> None:
+        self._call("POST", f"/dags/{dag_id}/dagRuns", json={"dag_run_id": run_id, "logical_date": None, "conf": {}})
+
+    def run_state(self, dag_id: str, run_id: str) -> str:
+        """Return the state of a run, or nothing when it is not there."""
+        answer = self._call("GET", f"/dags/{dag_id}/dagRuns/{run_id}", may_miss=True)
+        return "" if answer.status_code == 404 else str(answer.json()["state"])
+
+    def task_states(self, dag_id: str, run_id: str) -> dict[str, str]:
+        """Return the state of each task of a run; nothing for one that has none yet."""
+        states: dict[str, str] = {}
+        while True:
+            wanted = {"limit": _PAGE, "offset": len(states)}
+            path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances"
+            answer = self._call("GET", path, may_miss=True, params=wanted)
+            found = [] if answer.status_code == 404 else answer.json()["task_instances"]
+            states |= {each["task_id"]: each["state"] or "" for each in found}
+            if len(found) < _PAGE:
+                return states
+
+    def patiently(self, call: Callable[[], T]) -> T:
+        """Call until Airflow can be reached, for a while: a restart of it does not end what waits for it."""
+        end = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                return call()
+            except ClientFailed:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(1)
+
+    def _call(self, method: str, path: str, *, may_miss: bool = False, **more: Any) -> httpx.Response:
+        if not self._token:
+            self.log_in()
+        answer = self._send(method, f"/api/v2{path}", headers=self._headers(), **more)
+        if answer.status_code == 401:  # the token has expired
+            self.log_in()
+            answer = self._send(method, f"/api/v2{path}", headers=self._headers(), **more)
+        return answer if may_miss and answer.status_code == 404 else self._checked(answer)
+
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self._token}"}
+
+    def _send(self, method: str, path: str, **more: Any) -> httpx.Response:
+        try:
+            return self._http.request(method, path, **more)
+        except httpx.HTTPError as error:
+            raise ClientFailed(
+                f"Airflow at {self.url} cannot be reached: {str(error) or type(error).__name__}.",
+                hint="Does its api-server run, and is `url` of the client airflow right?",
+            ) from error
+
+    def _checked(self, answer: httpx.Response) -> httpx.Response:
+        if answer.is_success:
+            return answer
+        kinds: dict[int, type[MasonError]] = {403: Forbidden, 409: Conflict}
+        kind = kinds.get(answer.status_code, ClientFailed)
+        asked = f"{answer.request.method} {answer.request.url.path}"
+        raise kind(f"Airflow at {self.url} answers {asked} with {answer.status_code}: {_detail(answer)}.")
+
+
+def _detail(answer: httpx.Response) -> str:
+    try:
+        said = answer.json().get("detail")
+    except (ValueError, AttributeError):
+        said = None
+    return str(said or answer.text or answer.reason_phrase)[:_LONGEST_DETAIL].rstrip(".")

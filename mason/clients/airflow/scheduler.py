@@ -1,0 +1,207 @@
+"""Airflow as scheduler."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from mason.clients.airflow.dag_file import TAG, VERDICT, DagFile, dag_file, expression_in
+from mason.clients.airflow.rest import AirflowApi
+from mason.clients.engines.role import unsupported, verb
+from mason.clients.engines.scheduler import SchedulerClient
+from mason.clients.response import Response
+from mason.engines.scheduler.models.dags.dag_run import StepStatus
+from mason.engines.scheduler.models.deployment import Deployment
+from mason.engines.scheduler.models.schedule import Schedule
+from mason.errors import ClientFailed, Forbidden, Interrupted, MasonError, NotFound, PathNotFound, Unprocessable
+from mason.state.home import open_state
+from mason.state.models import RecordKind
+from mason.state.schedules import change_schedule, forget_schedule, unknown_schedule
+from mason.util.atomic_file import write_file
+from mason.util.environment import MasonEnvironment
+from mason.util.names import is_config_id
+
+LOG = logging.getLogger("mason")
+AIRFLOW = "airflow"
+_PARSE_SECONDS = 330
+_SECONDS_BETWEEN = 0.5
+_OVER = ("success", "failed")
+_STATUSES = {
+    "success": StepStatus.SUCCEEDED,
+    "failed": StepStatus.FAILED,
+    "upstream_failed": StepStatus.BLOCKED,
+    "skipped": StepStatus.SKIPPED,
+    "removed": StepStatus.CANCELLED,
+    "running": StepStatus.RUNNING,
+    "up_for_retry": StepStatus.RETRYING,
+}
+
+
+class AirflowSchedulerClient(SchedulerClient):
+    """Writes DAG files into Airflow's folder and speaks to its REST API."""
+
+    errors = {PermissionError: Forbidden, OSError: ClientFailed}
+    run_dag = unsupported("Airflow runs them; clear the tasks of a run there to have them run again")
+
+    def __init__(self, configuration: Mapping[str, Any]) -> None:
+        self._api = AirflowApi(
+            configuration["url"], configuration.get("username") or "admin", configuration.get("password") or ""
+        )
+        self._folder = Path(configuration["dags_folder"]).expanduser().absolute()
+        self._command: Sequence[str] = configuration.get("command") or [sys.executable, "-m", "mason"]
+        self._parse_seconds: int = configuration.get("parse_seconds") or _PARSE_SECONDS
+
+    def check(self) -> list[str]:
+        problems = [] if self._folder.is_dir() else [f"dags_folder: there is no folder {self._folder}."]
+        try:
+            self._api.log_in()
+        except MasonError as error:
+            problems.append(str(error))
+        return problems
+
+    @verb
+    def validate_schedule(self, schedule: Schedule, *, response: Response) -> None:
+        schedule.check()
+
+    @verb
+    def register_dag(self, deployment: Deployment, *, response: Response) -> Schedule:
+        schedule = deployment.schedule
+        schedule.check()
+        if not self._folder.is_dir():
+            raise PathNotFound(str(self._folder), hint="It is `dags_folder` of the client airflow.")
+        self._api.log_in()  # before anything is written
+        with self._kept(deployment) as start:
+            made = dag_file(deployment, self._command, start)
+            if self._is_there(schedule.name, made):
+                response.add_info(f"Airflow has the DAG {schedule.name} as it is.")
+            else:
+                self._write(schedule.name, made)
+                response.add_info(f"Wrote {self._file(schedule.name)}; Airflow has read it.")
+        return self._schedule(self._api.dag(schedule.name) or {"dag_id": schedule.name, "tags": []})
+
+    @verb
+    def list_schedules(self, *, response: Response) -> Sequence[Schedule]:
+        return sorted((self._schedule(each) for each in self._api.dags(TAG)), key=lambda each: each.name)
+
+    @verb
+    def trigger_schedule(self, name: str, *, response: Response) -> str:
+        if not is_config_id(name) or self._api.dag(name) is None:
+            raise self._unknown(name)
+        self._api.pause(name, paused=False)
+        run = f"mason__{uuid.uuid4().hex[:16]}"
+        self._api.start_run(name, run)
+        response.add_info(f"Airflow runs {name}: {self._api.url}/dags/{name}/runs/{run}")
+        return run
+
+    @verb
+    def follow_run(self, name: str, run: str, *, response: Response) -> Mapping[str, StepStatus]:
+        told: dict[str, StepStatus] = {}
+        try:
+            while True:
+                state = self._api.patiently(lambda: self._api.run_state(name, run))
+                statuses = self._statuses(name, run)
+                for key, status in statuses.items():
+                    if told.get(key, StepStatus.WAITING) is not status:
+                        LOG.info("%s: %s", key, status)
+                told = statuses
+                if not state:
+                    raise NotFound(f'Airflow has no run "{run}" of {name} any more.', hint="Was its DAG deleted?")
+                if state in _OVER:
+                    return statuses
+                time.sleep(_SECONDS_BETWEEN)
+        except KeyboardInterrupt:
+            raise Interrupted(f"Interrupted. The run {run} goes on in Airflow.") from None
+
+    @verb
+    def delete_schedule(self, name: str, *, response: Response) -> None:
+        file = self._file(name)
+        if not is_config_id(name) or (self._api.dag(name) is None and not file.exists()):
+            raise self._unknown(name)
+        self._api.pause(name, paused=True)
+        file.unlink(missing_ok=True)  # before the DAG goes: Airflow would read it again
+        if not self._api.delete_dag(name):
+            response.add_warning(f"Airflow had no DAG {name} any more; its file is removed.")
+        forget_schedule(open_state(MasonEnvironment.of()), AIRFLOW, name)
+
+    @contextmanager
+    def _kept(self, deployment: Deployment) -> Iterator[str]:
+        """Keep a deployment while its DAG is made, and go back to what was there if that fails; yields its start."""
+        store = open_state(MasonEnvironment.of())
+        name, wanted = deployment.schedule.name, deployment.to_dict()
+        record = store.get_record(RecordKind.SCHEDULE, f"{AIRFLOW}:{name}")
+        before = record.document if record else {}
+        is_same = bool(before) and all(before.get(key) == value for key, value in wanted.items())
+        start = str(before["DeployedAt"]) if is_same else datetime.now(UTC).isoformat(timespec="seconds")
+        file = self._file(name)
+        old_text = file.read_bytes() if file.exists() else None
+        change_schedule(store, AIRFLOW, name, lambda _: {**wanted, "DeployedAt": start})
+        try:
+            yield start
+        except BaseException:
+            if before:
+                change_schedule(store, AIRFLOW, name, lambda _: before)
+            else:
+                forget_schedule(store, AIRFLOW, name)
+            if old_text is not None:
+                write_file(file, old_text)
+            else:
+                file.unlink(missing_ok=True)
+            raise
+
+    def _is_there(self, name: str, made: DagFile) -> bool:
+        file = self._file(name)
+        if not file.exists() or file.read_text(encoding="utf-8") != made.text:
+            return False
+        return _has_tag(self._api.dag(name), made.tag)
+
+    def _write(self, name: str, made: DagFile) -> None:
+        """Write the file in one step and wait until Airflow has read it."""
+        file = self._file(name)
+        known = {_error_key(each) for each in self._api.import_errors(file.name)}
+        write_file(file, made.text.encode())
+        end = time.monotonic() + self._parse_seconds
+        while not _has_tag(self._api.patiently(lambda: self._api.dag(name)), made.tag):
+            for each in self._api.patiently(lambda: self._api.import_errors(file.name)):
+                if _error_key(each) not in known:
+                    lines = str(each["stack_trace"]).strip().splitlines()
+                    raise Unprocessable(
+                        f"Airflow cannot import {file}: {lines[-1] if lines else 'it does not say why'}"
+                    )
+            if time.monotonic() > end:
+                raise ClientFailed(
+                    f"Airflow has not read {file} within {self._parse_seconds} seconds.",
+                    hint="Does its dag-processor run, and is `dags_folder` the folder that it looks at? "
+                    "`parse_seconds` of the client airflow says how long to wait.",
+                )
+            time.sleep(_SECONDS_BETWEEN)
+
+    def _statuses(self, name: str, run: str) -> dict[str, StepStatus]:
+        states = self._api.patiently(lambda: self._api.task_states(name, run))
+        return {key: _STATUSES.get(state, StepStatus.WAITING) for key, state in states.items() if key != VERDICT}
+
+    def _schedule(self, dag: Mapping[str, Any]) -> Schedule:
+        workflow = str(dag.get("description") or "").removeprefix("Mason workflow ")
+        tags = [str(each["name"]) for each in dag["tags"]]
+        due = str(dag.get("next_dagrun_run_after") or "")
+        return Schedule(str(dag["dag_id"]), expression_in(tags), workflow, due, is_paused=bool(dag.get("is_paused")))
+
+    def _unknown(self, name: str) -> NotFound:
+        return unknown_schedule(name, sorted(str(each["dag_id"]) for each in self._api.dags(TAG)))
+
+    def _file(self, name: str) -> Path:
+        return self._folder / f"mason_{name}.py"
+
+
+def _has_tag(dag: Mapping[str, Any] | None, tag: str) -> bool:
+    return dag is not None and any(each["name"] == tag for each in dag["tags"])
+
+
+def _error_key(error: Mapping[str, Any]) -> tuple[Any, Any]:
+    return error["import_error_id"], error["timestamp"]

@@ -1,0 +1,1 @@
+"""AWS Athena: SQL over the tables of the Glue catalog."""

@@ -1,0 +1,128 @@
+"""Athena as execution engine: it runs queries, and keeps the record of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from mason.clients.athena.metastore import AthenaMetastoreClient
+from mason.clients.athena.queries import MOST_LISTED, Queries
+from mason.clients.athena.query_work import AthenaRows, AthenaWork
+from mason.clients.athena.records import job_record
+from mason.clients.athena.results import to_table
+from mason.clients.engines.execution import ExecutionClient
+from mason.clients.engines.metastore import MetastoreClient
+from mason.clients.engines.role import verb
+from mason.clients.response import Response
+from mason.engines.execution.models.job import Job, JobPlan, JobRecord
+from mason.errors import MasonError, NotFound, Unsupported
+
+
+class AthenaExecutionClient(ExecutionClient):
+    """Runs queries on Athena. The id of a job is Athena's own, and Athena is asked what became of it."""
+
+    def __init__(self, configuration: Mapping[str, Any]) -> None:
+        self._configuration = configuration
+
+    @cached_property
+    def _queries(self) -> Queries:
+        return Queries(self._configuration)
+
+    @cached_property
+    def _catalog(self) -> MetastoreClient:
+        return AthenaMetastoreClient(self._configuration)
+
+    def check(self) -> list[str]:
+        try:
+            group = self._queries.describe_work_group()
+        except MasonError as error:
+            return [str(error)]
+        if group.get("State", "ENABLED") != "ENABLED":
+            return [f'The work group "{self._queries.work_group}" of Athena is disabled.']
+        return [] if self._queries.output_location or _has_place(group) else [_NO_PLACE]
+
+    def job_types(self) -> Sequence[str]:
+        return ["query"]
+
+    @verb
+    def plan_job(self, job: Job, *, response: Response) -> JobPlan:
+        if job.type not in self.job_types():
+            raise Unsupported(
+                f"Athena runs no job of the type {job.type}.",
+                hint="It runs queries; set execution_engine to spark or local for other jobs.",
+            )
+        work = AthenaWork.plan(job, self._catalog, response)
+        return JobPlan(job, {**work.to_dict(), **self._where(), "Statement": self._statement(work)}, work)
+
+    @verb
+    def run_job(self, plan: JobPlan, *, response: Response) -> JobRecord:
+        work: AthenaWork = plan.payload
+        return self._kept(work, response) if work.job.output else self._shown(work, response)
+
+    @verb
+    def get_job(self, job_id: str, *, response: Response) -> JobRecord:
+        return self._found(job_id)
+
+    @verb
+    def list_jobs(self, *, response: Response) -> Sequence[JobRecord]:
+        jobs = [job_record(each) for each in self._queries.newest()]
+        if len(jobs) == MOST_LISTED:
+            response.add_info(f"These are the newest {MOST_LISTED}; there may be older ones.")
+        return jobs
+
+    @verb
+    def cancel_job(self, job_id: str, *, response: Response) -> JobRecord:
+        job = self._found(job_id)
+        if job.status.is_final:
+            response.add_info(f"The job is over already: it is {job.status}.")
+            return job
+        self._queries.stop(job_id)
+        stopped = self._found(job_id)
+        response.add_info("Athena was asked to stop the job." if not stopped.status.is_final else "The job is over.")
+        return stopped
+
+    def _found(self, job_id: str) -> JobRecord:
+        if not job_id.strip():
+            raise NotFound(f'There is no job "{job_id}".')
+        return job_record(self._queries.get(job_id))
+
+    def _where(self) -> Mapping[str, str]:
+        place = {"OutputLocation": self._queries.output_location} if self._queries.output_location else {}
+        return {"WorkGroup": self._queries.work_group, **place}
+
+    def _statement(self, work: AthenaWork) -> str:
+        if work.job.output:
+            return work.question.unload(f"s3://{work.job.output}/_mason/data/<job>/").text
+        return work.question.rows(work.limit).text
+
+    def _shown(self, work: AthenaWork, response: Response) -> JobRecord:
+        asked = work.question.rows(work.limit)
+        query_id = self._queries.start(asked.text, work.job.database)
+        response.add_info(f"Athena runs the job {query_id}.")
+        execution = self._queries.wait(query_id)
+        columns, cells = self._queries.rows(query_id, work.limit)
+        rows = to_table(columns, cells, asked.names, asked.types)
+        answer = AthenaRows(work, rows.slice(0, work.job.limit), rows.num_rows > work.job.limit)
+        for warning in answer.warnings:
+            response.add_warning(warning)
+        response.add_info(answer.summary)
+        return replace(job_record(execution, answer.to_dict()), picture=answer.picture)
+
+    def _kept(self, work: AthenaWork, response: Response) -> JobRecord:
+        from mason.clients.athena.unload import unload
+
+        execution, commit = unload(work, self._queries, response)
+        files = {"Files": [each.path for each in commit.files], "Bytes": sum(each.bytes for each in commit.files)}
+        told = {**work.to_dict(), "Commit": commit.id, "RowsOut": commit.rows, **files}
+        return job_record(execution, told)
+
+
+_NO_PLACE = "Athena has no place for results: give output_location, or set one in the work group."
+
+
+def _has_place(group: Mapping[str, Any]) -> bool:
+    settings = group.get("Configuration", {})
+    managed = settings.get("ManagedQueryResultsConfiguration", {}).get("Enabled", False)
+    return bool(managed or settings.get("ResultConfiguration", {}).get("OutputLocation"))

@@ -1,0 +1,141 @@
+"""`table query` for Athena: what it is asked, what is known before it runs, and what it answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from mason.clients.athena.translation import Question
+from mason.clients.engines.metastore import MetastoreClient
+from mason.clients.glue.formats import storage_format
+from mason.clients.response import Response
+from mason.engines.execution.models.job import Job
+from mason.engines.metastore.models.table import Table
+from mason.errors import NotFound, Unsupported
+from mason.pipeline.hive_types import arrow_type, hive_type
+from mason.pipeline.preview import Preview
+from mason.pipeline.sql.job import QueryJob, check_parameters, only_the_first
+from mason.pipeline.sql.query import BadQuery
+from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
+from mason.pipeline.storage_address import is_local
+from mason.util.words import counted
+
+
+@dataclass(frozen=True)
+class AthenaWork:
+    """A query that is understood, with what the catalog says of its tables."""
+
+    job: QueryJob
+    statement: Statement
+    tables: Mapping[str, Table]
+    columns: Mapping[str, Sequence[str]]
+
+    @classmethod
+    def plan(cls, job: Job, catalog: MetastoreClient, response: Response) -> AthenaWork:
+        """Understand a query.
+
+        Raises:
+            BadQuery: it is no query, or names what is not there.
+            InvalidParameters: parameters are missing, or there are some that it does not have.
+            Unsupported: its output is of a kind that Athena does not write.
+        """
+        query = QueryJob.of(job)
+        statement = parse_statement(query.statement)
+        check_parameters(statement, query.parameters)
+        _check_output(query)
+        tables = {name: _table(catalog, query.database, name, path, response) for name, path in query.tables.items()}
+        schemas = {name: athena_schema(table) for name, table in tables.items()}
+        return cls(query, statement, tables, check_columns(statement, schemas))
+
+    @property
+    def question(self) -> Question:
+        """What Athena is asked."""
+        schemas = {name: athena_schema(table) for name, table in self.tables.items()}
+        text = without_database(self.statement, self.job.database)
+        return Question(text, self.job.parameters, schemas, self.statement.names)
+
+    @property
+    def limit(self) -> int:
+        """How many rows are asked for: one more than is shown says whether there are more."""
+        return self.job.limit + 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known before Athena is asked; how much it will read only Athena knows, and only then."""
+        tables = [
+            {"Name": name, "Path": table.path, "Columns": list(self.columns[name])}
+            for name, table in self.tables.items()
+        ]
+        if self.job.output:
+            return {"Tables": tables, "Output": self.job.output, "Format": self.job.format}
+        return {"Tables": tables, "Limit": self.job.limit}
+
+
+@dataclass(frozen=True)
+class AthenaRows:
+    """The rows that a query answered."""
+
+    work: AthenaWork
+    rows: pa.Table
+    has_more: bool
+
+    @property
+    def summary(self) -> str:
+        return f"{counted(self.rows.num_rows, 'row')}{' of more' if self.has_more else ''}."
+
+    @property
+    def warnings(self) -> Iterable[str]:
+        return [only_the_first(self.work.job.limit)] if self.has_more else []
+
+    def picture(self, width: int) -> list[str]:
+        """Return the rows as a table."""
+        return Preview(self.rows.schema, self.rows.to_pylist()).picture(width)
+
+    def to_dict(self) -> dict[str, Any]:
+        columns = [{"Name": each.name, "Type": str(each.type)} for each in self.rows.schema]
+        counts = {"RowsOut": self.rows.num_rows, "HasMore": self.has_more}
+        return {**self.work.to_dict(), "Columns": columns, **counts, "Rows": self.rows.to_pylist()}
+
+
+def athena_schema(table: Table) -> pa.Schema:
+    """Return the types that the columns of a table have for Athena: those of Hive.
+
+    What is nested, and whether a time is an instant, is known better than Hive can say it.
+    """
+    text_only = storage_format(table).text_only
+    columns = []
+    for each in table.schema.columns:
+        kept = pa.types.is_nested(each.type) or pa.types.is_timestamp(each.type)
+        kind = each.type if kept else arrow_type(hive_type(each.type))
+        columns.append((each.name, pa.string() if text_only and each.name not in table.partition_keys else kind))
+    return pa.schema(columns)
+
+
+def _check_output(query: QueryJob) -> None:
+    if query.output and is_local(query.storage):
+        raise Unsupported(f"Athena cannot write to {query.output}: it writes to S3 alone.", hint="Give an s3:// path.")
+    if query.output and query.format != "parquet":
+        raise Unsupported(
+            f"Athena does not write tables as {query.format}.",
+            hint="Leave format out for Parquet; table format makes other files of that.",
+        )
+
+
+def _table(catalog: MetastoreClient, database: str, name: str, path: str, response: Response) -> Table:
+    """The table as the catalog knows it, which is what Athena reads: it must be the one that the query is about."""
+    try:
+        found, _ = catalog.get_table(database, name, response=response)
+    except NotFound as error:
+        raise BadQuery(
+            f'Athena reads the tables of the Glue catalog, and there is no "{name}" in its database "{database}".',
+            hint="Set metastore_engine to glue or athena, and save the table with table infer.",
+        ) from error
+    if _plain(found.path) != _plain(path):
+        raise BadQuery(f'Athena would read "{name}" at {found.path}, and the metastore has it at {path}.')
+    return found
+
+
+def _plain(path: str) -> str:
+    return path.partition("://")[2].strip("/") if "://" in path else path.strip("/")

@@ -1,0 +1,1 @@
+"""AWS Glue: its data catalog as metastore, its crawlers as scheduler."""

@@ -1,0 +1,86 @@
+"""Glue's crawlers as scheduler."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from mason.clients.aws.service import clock_troubles
+from mason.clients.engines.role import unsupported, verb
+from mason.clients.engines.scheduler import SchedulerClient
+from mason.clients.glue.catalog import glue_service
+from mason.clients.glue.crawl_dag import crawl_of
+from mason.clients.glue.crawlers import Crawlers
+from mason.clients.glue.cron import aws_schedule, is_aws_schedule
+from mason.clients.response import Response
+from mason.engines.scheduler.models.dags.dag_run import StepStatus
+from mason.engines.scheduler.models.deployment import Deployment
+from mason.engines.scheduler.models.schedule import Schedule
+from mason.errors import Interrupted, MasonError
+
+_FIRST_WAIT = 1.0
+_LONGEST_WAIT = 15.0
+
+
+class GlueSchedulerClient(SchedulerClient):
+    """A schedule is a crawler. It can stand for a workflow of one step, `table infer`."""
+
+    run_dag = unsupported("Glue runs no steps; a workflow of one `table infer` becomes a crawler there")
+
+    def __init__(self, configuration: Mapping[str, Any]) -> None:
+        self._glue = glue_service(configuration)
+        self._crawlers = Crawlers(self._glue, str(configuration.get("aws_role_arn") or ""))
+
+    def check(self) -> list[str]:
+        try:
+            return clock_troubles(self._glue.call("get_crawlers", MaxResults=1))
+        except MasonError as error:
+            return [str(error)]
+
+    @verb
+    def register_dag(self, deployment: Deployment, *, response: Response) -> Schedule:
+        _check(deployment.schedule)
+        self._crawlers.save(crawl_of(deployment), response)
+        return replace(deployment.schedule, workflow=deployment.workflow)
+
+    @verb
+    def list_schedules(self, *, response: Response) -> Sequence[Schedule]:
+        return self._crawlers.schedules()
+
+    @verb
+    def validate_schedule(self, schedule: Schedule, *, response: Response) -> None:
+        _check(schedule)
+
+    @verb
+    def trigger_schedule(self, name: str, *, response: Response) -> str:
+        self._crawlers.start(name, response)
+        return datetime.now(UTC).isoformat(timespec="seconds")  # Glue has no name of its own for what it has begun
+
+    @verb
+    def follow_run(self, name: str, run: str, *, response: Response) -> Mapping[str, StepStatus]:
+        step, wait = self._crawlers.step(name), _FIRST_WAIT
+        try:
+            while (reason := self._crawlers.failure(name)) is None:
+                time.sleep(wait)
+                wait = min(2 * wait, _LONGEST_WAIT)
+        except KeyboardInterrupt:
+            raise Interrupted(f"Interrupted: crawler {name} goes on in Glue.") from None
+        if reason:
+            response.add_warning(reason)
+        return {step: StepStatus.FAILED if reason else StepStatus.SUCCEEDED}
+
+    @verb
+    def delete_schedule(self, name: str, *, response: Response) -> None:
+        self._crawlers.delete(name)
+
+
+def _check(schedule: Schedule) -> None:
+    if is_aws_schedule(schedule.expression):
+        replace(schedule, expression="").check()  # what is written in AWS's own way is nobody else's to judge
+    else:
+        schedule.check()
+    if schedule.expression:
+        aws_schedule(schedule.expression)

@@ -1,0 +1,112 @@
+"""Hands a workflow to its scheduler: to run when it is due, or at once where the scheduler is not this process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from mason.clients.engines.role import support_of
+from mason.clients.engines.scheduler import SchedulerClient
+from mason.clients.response import Response
+from mason.engines.scheduler.models.dags.dag_run import StepStatus
+from mason.engines.scheduler.models.deployment import Deployment
+from mason.engines.scheduler.models.schedule import Schedule
+from mason.errors import NotFound
+from mason.state.home import read_state
+from mason.workflows.outside_runs import OutsideRun
+from mason.workflows.runs import LOST, show_run
+from mason.workflows.step_code import StepCode
+from mason.workflows.valid_workflow import ValidWorkflow
+
+FAILED = 500
+
+
+def runs_here(workflow: ValidWorkflow) -> bool:
+    """Say whether the scheduler of a workflow runs it in this process."""
+    return not support_of(type(_scheduler(workflow)))["run_dag"]
+
+
+def schedule_of(workflow: ValidWorkflow, name: str, expression: str) -> Schedule:
+    """Return the schedule that a user asks for; what they leave open the parameters say, or else `workflow.yaml`."""
+    given = workflow.file.document.value or {}
+    return Schedule(
+        name or given.get("schedule_name") or workflow.dag.name,
+        expression or given.get("schedule") or workflow.spec.schedule,
+    )
+
+
+def schedule_to_run(workflow: ValidWorkflow, name: str, expression: str, response: Response) -> Schedule:
+    """Return the schedule of a workflow that is to run now: when it is due stays as it is, unless that is said too."""
+    schedule = schedule_of(workflow, name, expression)
+    if schedule.expression:
+        return schedule
+    known, _ = _scheduler(workflow).list_schedules(response=response)
+    deployed = next((each.expression for each in known if each.name == schedule.name), "")
+    return replace(schedule, expression=deployed)
+
+
+def deploy_workflow(workflow: ValidWorkflow, schedule: Schedule, response: Response) -> Schedule:
+    """Hand a workflow to its scheduler, to be run when it is due.
+
+    Raises:
+        MasonError: the scheduler does not take it, or the code of a step is gone.
+    """
+    scheduler = _scheduler(workflow)
+    scheduler.validate_schedule(schedule, response=response)
+    StepCode(workflow)
+    response.add_info(f"Registering workflow dag {schedule.name} with {workflow.scheduler}.")
+    registered, _ = scheduler.register_dag(_deployment(workflow, schedule), response=response)
+    response.add_info(f"Registered schedule {schedule.name}")
+    return registered
+
+
+def run_outside(workflow: ValidWorkflow, schedule: Schedule, response: Response) -> None:
+    """Have the scheduler run a workflow that was deployed, and tell what became of it as far as it can be known."""
+    scheduler = _scheduler(workflow)
+    response.add_info(f"Triggering schedule: {schedule.name}")
+    run, _ = scheduler.trigger_schedule(schedule.name, response=response)
+    if support_of(type(scheduler))["follow_run"]:
+        response.add_data({"Schedule": schedule.name, "SchedulerRun": run, "Status": "triggered"})
+        return
+    statuses, _ = scheduler.follow_run(schedule.name, run, response=response)
+    _tell(workflow, OutsideRun(workflow.scheduler, schedule.name, run), statuses, response)
+
+
+def _scheduler(workflow: ValidWorkflow) -> SchedulerClient:
+    return workflow.config.scheduler.client_named(workflow.scheduler)
+
+
+def _deployment(workflow: ValidWorkflow, schedule: Schedule) -> Deployment:
+    return Deployment(
+        schedule,
+        workflow.dag,
+        workflow.registration.pinned_name,
+        workflow.config.id,
+        workflow.parameter_path,
+        workflow.file.document.text,
+        str(Path.cwd()),
+        str(workflow.definitions.env.home),
+    )
+
+
+def _tell(workflow: ValidWorkflow, outside: OutsideRun, statuses: Mapping[str, StepStatus], response: Response) -> None:
+    """Say how a run went: what Mason wrote down of it, or else what the scheduler says of its steps."""
+    try:
+        shown = show_run(read_state(workflow.definitions.env), outside.run_id)
+    except NotFound:
+        shown = {"Steps": []}
+    steps = {each["Id"]: each for each in shown["Steps"]}
+    final = {key: _status(steps[key]["Status"]) if key in steps else status for key, status in statuses.items()}
+    for key, status in final.items():
+        if status is StepStatus.FAILED:
+            reason = steps.get(key, {}).get("Reason") or f"it failed before Mason could begin it ({outside.scheduler})"
+            response.add_error(f"{key}: {reason}", FAILED)
+    is_well = all(each.is_well for each in final.values())
+    said = {key: value for key, value in shown.items() if key != "Steps"}
+    status = StepStatus.SUCCEEDED if is_well else StepStatus.FAILED
+    response.add_data({**said, "SchedulerRun": outside.run, "Status": status, "Statuses": final})
+
+
+def _status(said: str) -> StepStatus:
+    return StepStatus.FAILED if said == LOST else StepStatus(said)

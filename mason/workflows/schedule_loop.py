@@ -1,0 +1,144 @@
+"""Looks at the schedules of the `local` scheduler again and again, and starts what is due.
+
+Any number of processes may do so on one MASON_HOME: a run is claimed by a compare-and-set in the state before it is
+started, and a claim whose process died before the run began is taken over.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol
+
+from mason.clients.local.scheduler import LOCAL
+from mason.errors import Conflict, MasonError, StateFailed
+from mason.state.models import Record, RecordKind
+from mason.state.schedules import DEPLOYED, list_schedules
+from mason.state.store import StateStore
+from mason.workflows.due import Claim, Firing, claim, claim_again, without_wrong_clock
+from mason.workflows.runs import is_alive
+
+LOG = logging.getLogger("mason")
+SECONDS_BETWEEN = 1.0
+MOST_RUNS = 8
+
+
+class StartedRun(Protocol):
+    """A run that was started."""
+
+    def poll(self) -> int | None:
+        """Return its exit code, or nothing while it goes on."""
+
+    def stop(self) -> None:
+        """Ask it to end, and wait until it has."""
+
+
+Start = Callable[[str, Mapping[str, Any]], StartedRun]
+"""Starts the run that a schedule claims; given its name and what the state says of it."""
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class ScheduleLoop:
+    """What one process does for the schedules. `most_runs` of them go on at once; the others wait for their turn."""
+
+    def __init__(
+        self, store: StateStore, start: Start, *, clock: Callable[[], datetime] = utc_now, most_runs: int = MOST_RUNS
+    ) -> None:
+        self._store = store
+        self._start = start
+        self._clock = clock
+        self._most_runs = most_runs
+        self._runs: dict[str, tuple[Firing, StartedRun]] = {}
+
+    def run(self, stop: SimpleQueue[int]) -> int:
+        """Look and start until something comes out of `stop`; then stop the runs that go on, and return what came."""
+        try:
+            while True:
+                try:
+                    self.look()
+                except StateFailed as error:  # it may be a moment: nothing is lost by looking again
+                    LOG.warning("%s", error)
+                with suppress(Empty):
+                    return stop.get(timeout=SECONDS_BETWEEN)
+        finally:
+            for name, (_, run) in self._runs.items():
+                LOG.info("%s: stops.", name)
+                run.stop()
+
+    def look(self) -> list[Firing]:
+        """Look once, and return the runs that were started."""
+        self._let_go()
+        now = self._clock()
+        found = [self._look_at(record, now) for record in list_schedules(self._store, LOCAL)]
+        return [each for each in found if each]
+
+    def _look_at(self, record: Record, now: datetime) -> Firing | None:
+        record = self._with_right_clock(record, now)
+        if len(self._runs) >= self._most_runs:
+            return None
+        wanted = self._claim(record, now)
+        if wanted is None:
+            return None
+        try:
+            self._store.update_record(record, DEPLOYED, wanted.document)
+        except Conflict:  # another process has it, or it was deployed anew or deleted just now
+            return None
+        name = str(record.document["Name"])
+        LOG.info("%s: due at %s, run %s.", name, wanted.firing.due_at, wanted.firing.run_id)
+        try:
+            self._runs[name] = (wanted.firing, self._start(name, wanted.document))
+        except (MasonError, OSError) as error:
+            LOG.error("%s: %s", name, error)
+            self._note_error(name, wanted.firing, str(error))
+        return wanted.firing
+
+    def _claim(self, record: Record, now: datetime) -> Claim | None:
+        last = Firing.of(record.document)
+        if last is None:
+            return claim(record.document, now)
+        run = self._store.get_record(RecordKind.RUN, last.run_id)
+        if run is not None:
+            return None if is_alive(run) else claim(record.document, now)
+        if record.document.get("LastError"):
+            return claim(record.document, now)  # it never began, and it is known why
+        return None if last.is_being_started(now) else claim_again(record.document, last, now)
+
+    def _with_right_clock(self, record: Record, now: datetime) -> Record:
+        mended = without_wrong_clock(record.document, now)
+        if mended is None:
+            return record
+        LOG.warning(
+            "%s was done up to %s, which is far in the future: the clock was wrong then. It goes on from now.",
+            record.document["Name"],
+            record.document["DoneUpTo"],
+        )
+        try:
+            return self._store.update_record(record, DEPLOYED, mended)
+        except Conflict:
+            return record  # the next look sees what became of it
+
+    def _let_go(self) -> None:
+        """Forget the runs that are over; one that never began has an error, which its schedule shows."""
+        for name, (firing, run) in list(self._runs.items()):
+            code = run.poll()
+            if code is None:
+                continue
+            del self._runs[name]
+            LOG.info(
+                "%s: run %s %s.", name, firing.run_id, "succeeded" if code == 0 else f"ended with exit code {code}"
+            )
+            if self._store.get_record(RecordKind.RUN, firing.run_id) is None:
+                self._note_error(name, firing, f"The run of {firing.due_at} did not begin (exit code {code}).")
+
+    def _note_error(self, name: str, firing: Firing, message: str) -> None:
+        for record in list_schedules(self._store, LOCAL):
+            is_the_one = record.document["Name"] == name and Firing.of(record.document) == firing
+            if is_the_one and not record.document.get("LastError"):
+                with suppress(Conflict):
+                    self._store.update_record(record, DEPLOYED, {**record.document, "LastError": message})

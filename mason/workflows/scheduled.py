@@ -1,0 +1,116 @@
+"""What schedulers call: the run of a schedule that is due, a step of a run elsewhere, the verdict on such a run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mason.clients.local.scheduler import LOCAL
+from mason.clients.response import Response
+from mason.errors import Conflict, MasonError, PathNotFound
+from mason.operators.operator_response import OperatorResponse
+from mason.operators.runner import respond
+from mason.state.home import open_state, read_state
+from mason.state.models import RecordKind
+from mason.state.schedules import change_schedule, find_schedule
+from mason.util.environment import MasonEnvironment
+from mason.workflows.definitions import Definitions
+from mason.workflows.due import Firing
+from mason.workflows.outside_runs import OutsideRun, StepExit, judge_outside_run, run_outside_step
+from mason.workflows.parameter_file import parse_parameters
+from mason.workflows.run_record import Origin
+from mason.workflows.runner import run_workflow
+from mason.workflows.valid_workflow import ValidWorkflow
+from mason.workflows.validation import validate_workflow
+
+_PATIENCE = 30.0
+
+
+class RunProcess:
+    """The run of a schedule in a process of its own: what an operator does to it does not hit the scheduler."""
+
+    def __init__(self, env: MasonEnvironment, name: str, document: Mapping[str, Any]) -> None:
+        folder = Path(document["Folder"])
+        if not folder.is_dir():
+            raise PathNotFound(str(folder), hint="The workflow was deployed there: deploy it again.")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "mason", "scheduled", "run", name],
+            cwd=folder,
+            env={**os.environ, "MASON_HOME": str(env.home), "MASON_SCHEDULED": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,  # its response is in the record
+            start_new_session=True,  # ctrl-C reaches it once, from `stop`
+        )
+
+    def poll(self) -> int | None:
+        return self._process.poll()
+
+    def stop(self) -> None:
+        self._process.send_signal(signal.SIGINT)
+        try:
+            self._process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def run_due(env: MasonEnvironment, name: str) -> OperatorResponse:
+    """Run what the scheduler claimed of a schedule; why it could not begin is kept with the schedule."""
+
+    def work(response: Response) -> OperatorResponse:
+        store = open_state(env)
+        document = find_schedule(store, LOCAL, name).document
+        firing = Firing.of(document)
+        if firing is None:
+            raise Conflict(f'Nothing of the schedule "{name}" is due.')
+        try:
+            origin = Origin(firing.run_id, schedule=name, due_at=firing.due_at)
+            run_workflow(deployed_workflow(env, document), response, origin=origin)
+        except MasonError as error:
+            if store.get_record(RecordKind.RUN, firing.run_id) is None:
+                message = str(error)
+                change_schedule(store, LOCAL, name, lambda before: {**before, "LastError": message})
+            raise
+        return OperatorResponse(response)
+
+    return respond(work)
+
+
+def run_step(env: MasonEnvironment, outside: OutsideRun, key: str, attempt: int) -> StepExit:
+    """Run a step of a run elsewhere.
+
+    Raises:
+        MasonError: there is no such schedule or step, or something of it is not there any more.
+    """
+    return run_outside_step(_workflow_of(env, outside), outside, key, attempt)
+
+
+def judge_run(env: MasonEnvironment, outside: OutsideRun) -> OperatorResponse:
+    """Say how a run elsewhere ended."""
+
+    def work(response: Response) -> OperatorResponse:
+        judge_outside_run(_workflow_of(env, outside), outside, response)
+        return OperatorResponse(response)
+
+    return respond(work)
+
+
+def deployed_workflow(env: MasonEnvironment, document: Mapping[str, Any]) -> ValidWorkflow:
+    """Return a workflow as it was deployed, with the operators that are current now.
+
+    Raises:
+        MasonError: something that it needs is not there any more.
+    """
+    definitions = Definitions(env, read_state(env))
+    name, _, digest = str(document["Workflow"]).partition("@")
+    file = parse_parameters(document["Parameters"], document["ParameterFile"])
+    return validate_workflow(definitions, definitions.workflow(name, digest), file, document["Configuration"])
+
+
+def _workflow_of(env: MasonEnvironment, outside: OutsideRun) -> ValidWorkflow:
+    return deployed_workflow(env, find_schedule(read_state(env), outside.scheduler, outside.schedule).document)

@@ -1,0 +1,190 @@
+"""Queries on Athena as a user sees them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from uuid import uuid4
+
+import pyarrow as pa
+import pytest
+import yaml
+
+from mason.clients.athena.ddl import create_statement
+from mason.clients.athena.execution import AthenaExecutionClient
+from mason.clients.athena.metastore import AthenaMetastoreClient
+from mason.clients.athena.queries import Queries
+from mason.clients.response import Response
+from mason.clients.s3.storage import S3StorageClient
+from mason.engines.execution.models.job import Job
+from mason.engines.storage.models.infer_options import InferOptions
+from mason.errors import Unsupported
+from mason.pipeline.sql.job import QueryJob
+from mason.pipeline.sql.query import BadQuery
+from mason.testing.contract import answer
+from mason.testing.golden import TABLES
+from tests.conftest import Mason
+from tests.ministack import Ministack
+
+MakeTable = Callable[[str, pa.Table], str]
+
+
+@pytest.fixture
+def client(settings: dict[str, str]) -> AthenaExecutionClient:
+    return AthenaExecutionClient(settings)
+
+
+@pytest.fixture
+def address(ministack: Ministack) -> str:
+    return S3StorageClient(ministack.configuration()).address()
+
+
+def query(statement: str, database: str, tables: dict[str, str], address: str, output: str = "") -> Job:
+    return QueryJob(statement, database, tables, address, output=output).to_job()
+
+
+def test_a_query_and_its_job_are_one_for_every_process(
+    mason: Mason, settings: dict[str, str], ministack: Ministack, database: str, make_athena_table: MakeTable
+) -> None:
+    make_athena_table("orders", TABLES["orders"])
+    clients = {"athena": settings, "s3": ministack.configuration()}
+    document = {
+        "id": "aws",
+        **dict.fromkeys(("metastore_engine", "execution_engine"), "athena"),
+        "storage_engine": "s3",
+        "clients": {name: {"configuration": told} for name, told in clients.items()},
+    }
+    (mason.folder / "aws.yaml").write_text(yaml.safe_dump(document))
+    mason.register_examples()
+    shown = mason("config", "aws.yaml")
+    assert shown.exit_code == 0, shown.stderr
+
+    asked = mason(
+        "operator",
+        "table",
+        "query",
+        "-p",
+        f"database_name:{database},query_string:select id, price from orders where id < 3 order by id",
+    )
+    assert asked.exit_code == 0, asked.stderr
+    [done] = asked.json["Data"]
+    found = mason("operator", "job", "get", "-p", f"job_id:{done['JobID']}")
+
+    assert done["Rows"] == [{"id": 1, "price": "10.50"}, {"id": 2, "price": "3.00"}]
+    assert done["BytesScanned"] > 0
+    assert found.json["Data"][0]["Status"] == "succeeded"
+    assert found.json["Data"][0]["BytesScanned"] == done["BytesScanned"]
+    everything = json.dumps([shown.stdout, shown.stderr, asked.stdout, asked.stderr, found.stdout, found.stderr])
+    assert settings["secret_key"] not in everything
+
+
+def test_a_plan_shows_the_statement_that_athena_would_get(
+    client: AthenaExecutionClient, database: str, address: str, make_athena_table: MakeTable, bucket: str
+) -> None:
+    path = make_athena_table("orders", TABLES["orders"])
+
+    plan = answer(client.plan_job, query("select id from orders", database, {"orders": path}, address)).to_dict()
+
+    assert plan["Tables"] == [{"Name": "orders", "Path": path, "Columns": ["id"]}]
+    assert plan["Statement"] == 'SELECT "orders"."id" AS "id" FROM "orders" AS "orders" LIMIT 1001'
+    assert plan["OutputLocation"] == f"s3://{bucket}/results/"
+    assert plan["WorkGroup"] == "primary"
+
+
+def test_a_table_that_the_catalog_does_not_have_is_named(
+    client: AthenaExecutionClient, database: str, address: str
+) -> None:
+    with pytest.raises(BadQuery, match=r'Athena reads the tables of the Glue catalog, and there is no "orders"'):
+        answer(client.plan_job, query("select 1 from orders", database, {"orders": "b/orders"}, address))
+
+
+def test_a_table_that_lies_elsewhere_for_the_catalog_is_refused(
+    client: AthenaExecutionClient, database: str, address: str, make_athena_table: MakeTable
+) -> None:
+    make_athena_table("orders", TABLES["orders"])
+
+    with pytest.raises(BadQuery, match=r'Athena would read "orders" at s3://.*, and the metastore has it at b/other'):
+        answer(client.plan_job, query("select 1 from orders", database, {"orders": "b/other"}, address))
+
+
+def test_a_text_only_table_is_asked_as_text(
+    client: AthenaExecutionClient, ministack: Ministack, database: str, address: str, bucket: str
+) -> None:
+    storage = S3StorageClient(ministack.configuration())
+    name = uuid4().hex
+    ministack.client("s3").put_object(Bucket=bucket, Key=f"{name}/a.csv", Body=b'id,name\n"1","Ann"\n"2","Bob"\n')
+    table, _ = storage.infer_table(
+        storage.path(f"s3://{bucket}/{name}"), database, "people", InferOptions(), response=Response()
+    )
+    answer(AthenaMetastoreClient(ministack.configuration()).save_table, table)
+    job = query("select id from people where id = '2'", database, {"people": f"{bucket}/{name}"}, address)
+
+    plan = answer(client.plan_job, job)
+
+    assert "\"id\" = '2'" in plan.to_dict()["Statement"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "orc", "xlsx"])
+def test_a_format_that_athena_does_not_write_is_refused(
+    client: AthenaExecutionClient, database: str, address: str, kind: str
+) -> None:
+    job = QueryJob("select 1 as one", database, {}, address, output="b/out", format=kind).to_job()
+
+    with pytest.raises(Unsupported, match=f"Athena does not write tables as {kind}. Leave format out"):
+        answer(client.plan_job, job)
+
+
+def test_a_folder_of_this_machine_is_refused_as_output(client: AthenaExecutionClient, database: str) -> None:
+    with pytest.raises(Unsupported, match="Athena cannot write to /tmp/out: it writes to S3 alone"):
+        answer(client.plan_job, query("select 1 as one", database, {}, "file:///", "/tmp/out"))
+
+
+def test_a_query_that_fails_leaves_nothing_at_its_output(
+    client: AthenaExecutionClient,
+    ministack: Ministack,
+    database: str,
+    address: str,
+    bucket: str,
+    make_athena_table: MakeTable,
+) -> None:
+    path = make_athena_table("orders", TABLES["orders"])
+    output = f"{bucket}/{uuid4().hex}"
+    statement = "select id, cast(name as int) as n from orders"
+    plan = answer(client.plan_job, query(statement, database, {"orders": path}, address, output))
+
+    with pytest.raises(BadQuery, match="Ann"):
+        answer(client.run_job, plan)
+
+    left = ministack.client("s3").list_objects_v2(Bucket=bucket, Prefix=output.partition("/")[2]).get("Contents", [])
+    assert [each["Key"] for each in left] == []
+
+
+def test_a_statement_that_is_too_long_is_refused_before_it_is_sent(
+    client: AthenaExecutionClient, database: str
+) -> None:
+    plan = answer(client.plan_job, query(f"select '{'x' * 300_000}' as t", database, {}, "file:///"))
+
+    with pytest.raises(BadQuery, match="too long for Athena, which takes 262,144 bytes"):
+        answer(client.run_job, plan)
+
+
+def test_the_statement_that_is_told_makes_the_same_table(
+    settings: dict[str, str], ministack: Ministack, database: str, make_athena_table: MakeTable
+) -> None:
+    path = make_athena_table("orders", TABLES["orders"])
+    catalog = AthenaMetastoreClient(ministack.configuration())
+    response = Response()
+    saved, _ = catalog.save_table(answer(catalog.get_table, database, "orders"), response=response)
+    assert f"In Athena's words: {create_statement(saved)}" in response.info
+    before = ministack.client("glue").get_table(DatabaseName=database, Name="orders")["Table"]["StorageDescriptor"]
+    answer(catalog.delete_table, database, "orders")
+    queries = Queries(settings)
+
+    queries.wait(queries.start(create_statement(saved), database))
+
+    after = ministack.client("glue").get_table(DatabaseName=database, Name="orders")["Table"]["StorageDescriptor"]
+    for key in ("Columns", "InputFormat", "OutputFormat"):
+        assert after[key] == before[key], key
+    assert after["Location"].rstrip("/") == before["Location"].rstrip("/")  # Athena leaves the last slash out
+    assert after["SerdeInfo"]["SerializationLibrary"] == before["SerdeInfo"]["SerializationLibrary"]
+    assert answer(catalog.get_table, database, "orders").path.rstrip("/") == path

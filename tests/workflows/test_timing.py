@@ -1,0 +1,113 @@
+"""When a schedule is due, by the clock of a time zone, and what is said of an expression that means no moment."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mason.engines.scheduler.models.timing import Timing
+
+
+def at(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def following(expression: str, start: str, count: int) -> list[str]:
+    timing, moment, found = Timing.of(expression), at(start), []
+    for _ in range(count):
+        due = timing.next_after(moment)
+        assert due is not None
+        found.append(due.strftime("%Y-%m-%d %H:%M"))
+        moment = due
+    return found
+
+
+def test_a_word_is_short_for_five_fields() -> None:
+    assert str(Timing.of("@daily")) == "0 0 * * *"
+    assert str(Timing.of("@Weekly Europe/Berlin")) == "0 0 * * 0 Europe/Berlin"
+
+
+def test_the_next_moment_is_after_the_one_given() -> None:
+    assert following("0 6 * * MON-FRI", "2026-11-13 06:00", 3) == [
+        "2026-11-16 06:00",
+        "2026-11-17 06:00",
+        "2026-11-18 06:00",
+    ]
+
+
+def test_a_time_zone_has_its_own_morning_in_summer_and_in_winter() -> None:
+    assert following("0 6 * * * Europe/Berlin", "2026-03-28 00:00", 3) == [
+        "2026-03-28 05:00",
+        "2026-03-29 04:00",
+        "2026-03-30 04:00",
+    ]
+
+
+def test_an_hour_that_the_clock_leaves_out_is_made_up_for_right_after_it() -> None:
+    assert following("30 2 * * * Europe/Berlin", "2026-03-28 12:00", 2) == ["2026-03-29 01:00", "2026-03-30 00:30"]
+
+
+@pytest.mark.parametrize("start", ["2026-10-24 12:00", "2026-10-25 00:29"])
+def test_an_hour_that_the_clock_repeats_is_due_once(start: str) -> None:
+    assert following("30 2 * * * Europe/Berlin", start, 2) == ["2026-10-25 00:30", "2026-10-26 01:30"]
+
+
+def test_a_moment_in_the_repeated_hour_is_followed_by_one_after_it() -> None:
+    assert following("30 2 * * * Europe/Berlin", "2026-10-25 01:10", 1) == ["2026-10-26 01:30"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "since", "now", "newest"),
+    [
+        ("* * * * *", "2020-01-01 00:00", "2026-11-16 08:00", "2026-11-16 08:00"),
+        ("0 6 * * *", "2026-11-13 07:00", "2026-11-16 08:00", "2026-11-16 06:00"),
+        ("0 6 * * *", "2026-11-16 06:00", "2026-11-16 08:00", None),
+        ("0 0 29 2 *", "2020-01-01 00:00", "2026-11-16 08:00", "2024-02-29 00:00"),
+        ("0 6 * * *", "2026-11-17 06:00", "2026-11-16 08:00", None),
+    ],
+)
+def test_the_newest_of_all_that_was_missed(expression: str, since: str, now: str, newest: str | None) -> None:
+    assert Timing.of(expression).newest(at(since), at(now)) == (at(newest) if newest else None)
+
+
+def test_years_that_were_missed_cost_no_time() -> None:
+    began = datetime.now(UTC)
+
+    Timing.of("* * * * *").newest(at("1990-01-01 00:00"), at("2026-11-16 08:00"))
+
+    assert datetime.now(UTC) - began < timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("", "is empty; write minute, hour, day, month, weekday"),
+        ("61 * * * *", 'the minute "61" must be 0 to 59; write "0 * * * *"'),
+        ("0 24 * * *", 'the hour "24" must be 0 to 23; write "0 0 * * *"'),
+        ("0 25 32 * *", 'the hour "25" must be 0 to 23, and the day "32" must be 1 to 31; write "0 0 31 * *"'),
+        ("0 6 * 13 *", 'the month "13" must be 1 to 12, or JAN to DEC; write "0 6 * 12 *"'),
+        ("0 6 * * FUN Europe/Berlin", 'write "0 6 * * * Europe/Berlin"'),
+        ("0 6 * *", 'has 4 fields instead of 5: write "0 6 * * *"'),
+        ("0 6 * * Europe/Berlin", 'has 4 fields instead of 5: write "0 6 * * * Europe/Berlin"'),
+        ("0 0 6 * * *", 'has 6 fields instead of 5, and none is for seconds: write "0 6 * * *"'),
+        ("CRON_TZ=Europe/Berlin 0 6 * * *", 'write "0 6 * * * Europe/Berlin"'),
+        ("@dayly", 'Did you mean "@daily"?'),
+        ("@reboot", "Write minute, hour, day, month, weekday"),
+        ("@daily Berlin", 'there is no time zone "Berlin". Did you mean "Europe/Berlin"?'),
+        ("0 6 * * * Europe/Berlni", 'Did you mean "Europe/Berlin"?'),
+        ("0 6 * * * America", 'there is no time zone "America"'),
+        ("0 6 * * * ../../etc/passwd", "has 6 fields"),
+        ("0 0 30 2 *", "is never due"),
+        ("0 0 31 2,4 *", "is never due"),
+        ("@daily Europe/Berlin please", "has more words than a schedule"),
+        ("every day at six", "instead of 5: write minute, hour"),
+        ("-1 * * * *", 'the minute "-1" must be 0 to 59; write "* * * * *"'),
+        ("*/0 * * * *", 'the minute "*/0" must be 0 to 59'),
+    ],
+)
+def test_what_means_no_moment_is_refused_with_what_to_write(expression: str, said: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        Timing.of(expression)
+
+    assert said in str(caught.value)
