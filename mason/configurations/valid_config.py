@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar, cast
 
 from mason.clients.discovery import build_client, find_client
@@ -93,6 +93,8 @@ class ValidConfig:
     scheduler: Engine[SchedulerClient]
     storage: Engine[StorageClient]
     redactor: Redactor
+    roots: Sequence[str] | None = None
+    """Where files on this machine must stay: anywhere (None), or below these folders."""
 
     def engine(self, role: str) -> Engine[Any]:
         """Return the engine of a role by the role's name."""
@@ -103,7 +105,7 @@ class ValidConfig:
         engines = {
             role: self.engine(role).narrowed(choice[role]) if role in choice else self.engine(role) for role in ROLES
         }
-        return ValidConfig(self.id, **engines, redactor=self.redactor)
+        return replace(self, **engines)
 
 
 def validate_configuration(configuration: Configuration, env: MasonEnvironment) -> ValidConfig:
@@ -114,7 +116,7 @@ def validate_configuration(configuration: Configuration, env: MasonEnvironment) 
     """
     for name, value in read_env_files(env_files(env.home)).items():
         os.environ.setdefault(name, value)
-    filled = _fill_clients(configuration)
+    filled = {name: _confined(name, values, env) for name, values in _fill_clients(configuration).items()}
     redactor = Redactor()
     for name, values in filled.items():
         redactor.learn(secret_values(values, _client_schema(name)))
@@ -122,7 +124,7 @@ def validate_configuration(configuration: Configuration, env: MasonEnvironment) 
         role: Engine(role, configuration.id, {name: filled[name] for name in configuration.engines[role]})
         for role in ROLES
     }
-    return ValidConfig(configuration.id, **engines, redactor=redactor)
+    return ValidConfig(configuration.id, **engines, redactor=redactor, roots=_roots(filled, env))
 
 
 def _fill_clients(configuration: Configuration) -> dict[str, Any]:
@@ -148,6 +150,21 @@ def _check_filled(document: YamlDocument, name: str, values: Any, filled: Any) -
 
     place = ("clients", name, "configuration")
     return check_document(YamlDocument(document.name, document.text, filled, document.lines), schema, at=place)
+
+
+def _confined(name: str, values: Mapping[str, Any], env: MasonEnvironment) -> Mapping[str, Any]:
+    """Return the values of a client that reads local files with the folders that these must stay below."""
+    for word, schema in _client_schema(name).get("properties", {}).items():
+        if env.roots is not None and "x-mason-roots-beside" in schema and not values.get(word):
+            return {**values, word: list(env.roots) or [values.get(schema["x-mason-roots-beside"]) or "."]}
+    return values
+
+
+def _roots(filled: Mapping[str, Mapping[str, Any]], env: MasonEnvironment) -> Sequence[str] | None:
+    if env.roots is None:
+        return None
+    found = [root for values in filled.values() for root in values.get("roots", ())]
+    return [*found, *env.roots] or ["."]
 
 
 def _client_schema(name: str) -> Mapping[str, Any]:

@@ -157,6 +157,7 @@ class LocalMetastoreClient(MetastoreClient):
         folder = _below(self.root, database, "database")
         if not folder.is_dir():
             raise DatabaseNotFound(database, [each.name for each in self._folders()])
+        self._storage.path(str(folder))  # a link may lead out of what may be used
         return folder
 
     def _folders(self) -> list[Path]:
