@@ -26,7 +26,7 @@ RUNNER: ContextVar[Callable[[OperatorCall], Answer]] = ContextVar("mason_operato
 """What runs a call: the server has one that knows which configuration the request asks for and who asks."""
 
 
-def get(namespace: str, command: str, *bodies: dict[str, Any], **parameters: Any) -> Answer:
+def get(namespace: str, command: str, /, *bodies: dict[str, Any], **parameters: Any) -> Answer:
     """Run an operator with the parameters of a request and return its JSON and the HTTP status.
 
     A request body is a mapping of parameters; what stands in the path or the query overrides it.

@@ -23,7 +23,7 @@ from mason.util.environment import MasonEnvironment
 from mason.util.processes import is_gone
 
 SHOWN_CALLS = 1_000
-_HIDDEN = ("Call", "Process")
+_HIDDEN = ("Call", "Process", "Fingerprint")
 
 
 def find_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: Response) -> JobRecord:

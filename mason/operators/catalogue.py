@@ -29,6 +29,7 @@ class Catalogue:
     store: StateStore
     mark: int
     operators: Mapping[Name, Registration]
+    workflows: Sequence[Registration]
     tokens: Sequence[Token]
     current_config_id: str
     _specs: dict[str, OperatorSpec] = field(default_factory=dict)
@@ -39,7 +40,8 @@ class Catalogue:
     def read(cls, env: MasonEnvironment, store: StateStore) -> Catalogue:
         mark = store.get_definitions_mark()  # first: a change while the rest is read makes the next look see it
         operators = {each.name: each for each in list_operators(store)}
-        return cls(env, store, mark, operators, list_tokens(store), current_id(store))
+        workflows = store.list_registrations(Kind.WORKFLOW)
+        return cls(env, store, mark, operators, workflows, list_tokens(store), current_id(store))
 
     def operator(self, name: Name) -> ReadyOperator:
         """Return an operator.
