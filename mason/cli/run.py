@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     "roots",
     multiple=True,
     metavar="FOLDER",
+    type=click.Path(),
     envvar="MASON_ROOTS",
     help="A folder that local paths in calls must be below; the root of each configuration unless told. Can be repeated.",
 )

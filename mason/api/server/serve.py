@@ -41,10 +41,10 @@ def serve(settings: ServerSettings, tell: Callable[[ServerSettings], None]) -> N
     if settings.workers > 1:
         os.environ[SETTINGS_VARIABLE] = settings.to_json()
         config = _config(FACTORY, settings, factory=True)
-        Multiprocess(config, target=uvicorn.Server(config).run, sockets=[listener]).run()
+        Multiprocess(config, target=StoppingServer(config).run, sockets=[listener]).run()
         return
     application = make_application(settings)
-    StoppingServer(_config(application, settings), application).run(sockets=[listener])
+    StoppingServer(_config(application, settings)).run(sockets=[listener])
 
 
 def require_token(settings: ServerSettings, env: MasonEnvironment) -> None:
@@ -98,12 +98,10 @@ def listen(settings: ServerSettings) -> socket.socket:
 class StoppingServer(uvicorn.Server):
     """Tells the application at once when it is asked to stop, so that requests which only wait are answered."""
 
-    def __init__(self, config: uvicorn.Config, application: Application) -> None:
-        super().__init__(config)
-        self._application = application
-
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self._application.queue.announce_stop()
+        application = getattr(self.config, "loaded_app", None)
+        if isinstance(application, Application):
+            application.queue.announce_stop()
         super().handle_exit(sig, frame)
 
 
