@@ -5,6 +5,7 @@ Several processes may share a store: who changes a record from queued to running
 
 from __future__ import annotations
 
+import ctypes
 import json
 import logging
 import threading
@@ -13,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from mason.api.operator_api import Answer
@@ -31,10 +33,22 @@ MOST_DATA = 1024 * 1024
 
 _LOOK_SECONDS = 1.0
 _ELSEWHERE_SECONDS = 0.25
+_KIND_SECONDS = 2.0
+"""So long a call that was cancelled may take to notice by itself, before it is interrupted."""
+
 _LAST_SECONDS = 5.0
 _MANY = 10_000
 _PARALLEL_READS = 16
 _MOST_READS = 256
+
+
+@dataclass
+class Running:
+    """A call that runs: in which thread, and what was done to end it."""
+
+    thread: int
+    cancelled_at: float = 0.0
+    is_interrupted: bool = False
 
 
 class CallQueue:
@@ -50,12 +64,14 @@ class CallQueue:
         self._in_memory: dict[str, Call] = {}
         self._futures: dict[str, Future[Answer]] = {}
         self._elsewhere: set[str] = set()
-        self._running: set[str] = set()
+        self._running: dict[str, Running] = {}
+        self._busy: set[str] = set()
+        self._lock = threading.Lock()
         self._reads = 0
         self._read_pool = ThreadPoolExecutor(_PARALLEL_READS, thread_name_prefix="mason-read")
         names = [f"mason-call-{number}" for number in range(parallel)]
         self._threads = [threading.Thread(target=self._work, name=name, daemon=True) for name in names]
-        self._threads.append(threading.Thread(target=self._look_elsewhere, name="mason-elsewhere", daemon=True))
+        self._threads.append(threading.Thread(target=self._look_around, name="mason-look", daemon=True))
         self._process = this_process()
 
     @property
@@ -137,11 +153,11 @@ class CallQueue:
         with self._wake:
             self._wake.notify_all()
         self._wait(seconds)
-        for call_id in list(self._running):
+        for call_id in list(self._busy):
             with suppress(AlreadyExists, StateFailed):
                 self._store.add_record(RecordKind.CANCELLATION, call_id, "asked", {"AskedAt": now()})
         self._wait(_LAST_SECONDS)
-        for call_id in list(self._running):
+        for call_id in list(self._busy):
             record = self._store.get_record(RecordKind.CALL, call_id)
             if record and record.status == JobStatus.RUNNING:
                 self._settle(record)
@@ -149,7 +165,7 @@ class CallQueue:
 
     def _wait(self, seconds: float) -> None:
         end = time.monotonic() + seconds
-        while self._running and time.monotonic() < end:
+        while self._busy and time.monotonic() < end:
             time.sleep(0.02)
 
     def _work(self) -> None:
@@ -172,7 +188,11 @@ class CallQueue:
             call_id = left_by_others.id if left_by_others else ""
         claimed = self._claim(call_id) if call_id else None
         if claimed:
-            self._run_claimed(*claimed)
+            self._busy.add(call_id)  # until its record says how it ended
+            try:
+                self._run_claimed(*claimed)
+            finally:
+                self._busy.discard(call_id)
 
     def _claim(self, call_id: str) -> tuple[Record, Call] | None:
         record = self._store.get_record(RecordKind.CALL, call_id)
@@ -188,16 +208,26 @@ class CallQueue:
         return None
 
     def _run_claimed(self, record: Record, call: Call) -> None:
-        self._running.add(call.id)
+        self._log(call.id, JobStatus.RUNNING, record.document)
+        if self._store.get_record(RecordKind.CANCELLATION, call.id):
+            answer: Answer = _said("The job was cancelled before it began.", Interrupted.status)
+        else:
+            answer = self._answer_unless_cancelled(call)
+        self._end(record, answer)
+
+    def _answer_unless_cancelled(self, call: Call) -> Answer:
+        with self._lock:
+            self._running[call.id] = Running(threading.get_ident())
         try:
-            self._log(call.id, JobStatus.RUNNING, record.document)
-            if self._store.get_record(RecordKind.CANCELLATION, call.id):
-                answer: Answer = _said("The job was cancelled before it began.", Interrupted.status)
-            else:
-                answer = self._run(call)
-            self._end(record, answer)
-        finally:
-            self._running.discard(call.id)
+            try:
+                return self._run(call)
+            finally:
+                with self._lock:
+                    running = self._running.pop(call.id)
+                if running.is_interrupted:
+                    time.sleep(0.01)  # the interrupt may still be on its way, and is for nobody else
+        except KeyboardInterrupt:
+            return _said("The job was cancelled.", Interrupted.status)
 
     def _end(self, record: Record, answer: Answer) -> None:
         status = _status_of(answer)
@@ -235,14 +265,31 @@ class CallQueue:
             self._store.update_record(record, ended, {**told, "EndedAt": now(), **reason})
             self._log(record.id, ended, record.document)
 
-    def _look_elsewhere(self) -> None:
+    def _look_around(self) -> None:
         while not self._stopping.wait(_ELSEWHERE_SECONDS):
             with suppress(StateFailed):
                 for call_id in list(self._elsewhere):
-                    record = self._store.get_record(RecordKind.CALL, call_id)
-                    if record is None or call_status(record).is_final:
-                        self._elsewhere.discard(call_id)
-                        self._answer(call_id, answer_of(record))
+                    self._look_elsewhere(call_id)
+                for call_id, running in list(self._running.items()):
+                    self._look_whether_cancelled(call_id, running)
+
+    def _look_elsewhere(self, call_id: str) -> None:
+        record = self._store.get_record(RecordKind.CALL, call_id)
+        if record is None or call_status(record).is_final:
+            self._elsewhere.discard(call_id)
+            self._answer(call_id, answer_of(record))
+
+    def _look_whether_cancelled(self, call_id: str, running: Running) -> None:
+        """Interrupt a call that was cancelled and has not ended by itself, as ctrl-C would."""
+        if not running.cancelled_at and self._store.get_record(RecordKind.CANCELLATION, call_id):
+            running.cancelled_at = time.monotonic()
+        if not running.cancelled_at or time.monotonic() - running.cancelled_at < _KIND_SECONDS:
+            return
+        with self._lock:
+            if self._running.get(call_id) is running and not running.is_interrupted:
+                running.is_interrupted = True
+                interrupt = ctypes.py_object(KeyboardInterrupt)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(running.thread), interrupt)
 
     def _answer(self, call_id: str, answer: Answer) -> None:
         future = self._futures.pop(call_id, None)
