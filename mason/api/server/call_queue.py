@@ -12,13 +12,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from mason.api.operator_api import Answer
 from mason.api.server.calls import Call, now
+from mason.api.server.daemon_pool import DaemonPool
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import AlreadyExists, Conflict, Interrupted, StateFailed, TooMany
 from mason.operators.call_records import call_status
@@ -68,7 +69,7 @@ class CallQueue:
         self._busy: set[str] = set()
         self._lock = threading.Lock()
         self._reads = 0
-        self._read_pool = ThreadPoolExecutor(_PARALLEL_READS, thread_name_prefix="mason-read")
+        self._read_pool = DaemonPool(run, _PARALLEL_READS, "mason-read")
         names = [f"mason-call-{number}" for number in range(parallel)]
         self._threads = [threading.Thread(target=self._work, name=name, daemon=True) for name in names]
         self._threads.append(threading.Thread(target=self._look_around, name="mason-look", daemon=True))
@@ -133,7 +134,7 @@ class CallQueue:
         if self._reads >= _MOST_READS:
             raise TooMany("Too many requests wait already.", hint="Try again in a moment.")
         self._reads += 1
-        future = self._read_pool.submit(self._run, call)
+        future = self._read_pool.submit(call)
         future.add_done_callback(self._end_read)
         return future
 
@@ -161,7 +162,6 @@ class CallQueue:
             record = self._store.get_record(RecordKind.CALL, call_id)
             if record and record.status == JobStatus.RUNNING:
                 self._settle(record)
-        self._read_pool.shutdown(wait=False, cancel_futures=True)
 
     def _wait(self, seconds: float) -> None:
         end = time.monotonic() + seconds
