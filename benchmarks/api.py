@@ -75,7 +75,11 @@ def _prepare(folder: Path) -> None:
     (folder / "shop").mkdir()
     (folder / "shop" / "orders.csv").write_text("id,price\n1,2.5\n2,3.5\n")
     (folder / "files.yaml").write_text(CONFIGURATION)
-    for arguments in (["config", "files.yaml"], ["register", str(PROJECT / "mason" / "examples" / "operators")]):
+    for arguments in (
+        ["config", "files.yaml"],
+        ["register", str(PROJECT / "mason" / "examples" / "operators")],
+        ["operator", "table", "infer", "-p", "database_name:shop,storage_path:shop/orders.csv,table_name:orders"],
+    ):
         subprocess.run([MASON, *arguments], check=True, capture_output=True)
 
 

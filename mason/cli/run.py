@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     metavar="FOLDER",
     type=click.Path(),
     envvar="MASON_ROOTS",
-    help="A folder that local paths in calls must be below; the root of each configuration unless told. Can be repeated.",
+    help="A folder that local paths in calls must be below; the root of each configuration unless told. Repeatable.",
 )
 @click.option(
     "--allow-host",

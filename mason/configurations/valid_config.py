@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
 from mason.clients.discovery import build_client, find_client
@@ -105,7 +105,7 @@ class ValidConfig:
         engines = {
             role: self.engine(role).narrowed(choice[role]) if role in choice else self.engine(role) for role in ROLES
         }
-        return replace(self, **engines)
+        return ValidConfig(self.id, **engines, redactor=self.redactor, roots=self.roots)
 
 
 def validate_configuration(configuration: Configuration, env: MasonEnvironment) -> ValidConfig:

@@ -14,7 +14,7 @@ from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_spec import OperatorSpec
 from mason.operators.registry import find_operator, list_operators
-from mason.operators.runner import ReadyOperator, OperatorCall, prepare_ready
+from mason.operators.runner import OperatorCall, ReadyOperator, prepare_ready
 from mason.state.models import Kind, Name, Registration
 from mason.state.store import StateStore
 from mason.state.tokens import Token, list_tokens

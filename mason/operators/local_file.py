@@ -9,7 +9,7 @@ from mason.util.confinement import require_below
 
 
 def local_file(config: ValidConfig, text: str) -> str:
-    """Return the whole path of a file; where paths are confined, it is relative to the first folder that they may be in.
+    """Return the whole path of a file; where paths are confined, relative to the first folder that they may be in.
 
     Raises:
         BadPath: it is outside of the folders that may be used.

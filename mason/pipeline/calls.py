@@ -1,4 +1,4 @@
-"""The call that this thread works on, if there is one: its first job has the call's id, and all end when it is ended."""
+"""The call that this thread works on, if there is one: its first job has its id, and all end when it is ended."""
 
 from __future__ import annotations
 

@@ -20,5 +20,6 @@ def require_below(path: str, roots: Sequence[str], shown: str) -> None:
         if real == folder or real.startswith(folder.rstrip(os.sep) + os.sep):
             return
     raise BadPath(
-        f'"{shown}" is outside of the folders that may be used.', hint="Give a path below the root of the configuration."
+        f'"{shown}" is outside of the folders that may be used.',
+        hint="Give a path below the root of the configuration.",
     )

@@ -166,9 +166,7 @@ def test_a_form_of_another_site_is_refused_by_its_kind_alone(guarded: Server, to
     assert reply.status_code == 415
 
 
-def test_a_host_that_others_can_reach_needs_a_token(
-    env: MasonEnvironment, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_host_that_others_can_reach_needs_a_token(env: MasonEnvironment, monkeypatch: pytest.MonkeyPatch) -> None:
     everywhere = ServerSettings(host="0.0.0.0")
     monkeypatch.delenv("MASON_TOKEN", raising=False)
     with pytest.raises(BadInput, match="there is no token yet"):

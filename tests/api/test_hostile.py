@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import time
 from pathlib import Path
@@ -235,7 +234,7 @@ def test_a_secret_is_in_no_reply_log_record_or_argument(start: Start) -> None:
     for kind in ("given", "query", "late", "env", "token"):
         assert f"{kind}-{CANARY}".encode() not in calls, kind
     arguments = Path(f"/proc/{server.process.pid}/cmdline")
-    if os.path.exists(arguments):
+    if arguments.exists():
         assert CANARY.encode() not in arguments.read_bytes()
 
 

@@ -221,4 +221,3 @@ def test_two_workers_share_the_queue_and_run_nothing_twice(start: Start) -> None
     words = (server.mason.folder / "shared").read_text().split()
     assert Counter(words) == Counter(str(number) for number in range(100))
     assert server.stop() == 0
-

@@ -110,7 +110,9 @@ def test_a_parameter_given_twice_is_refused_unless_it_is_a_list(server: Server) 
 
 
 def test_a_plan_does_nothing(server: Server) -> None:
-    reply = server.post("/api/table/merge", params={"plan": "true"}, json={"input_path": "in", "output_path": "planned"})
+    reply = server.post(
+        "/api/table/merge", params={"plan": "true"}, json={"input_path": "in", "output_path": "planned"}
+    )
 
     assert reply.status_code == 200, reply.text
     assert not (server.mason.folder / "data" / "planned").exists()

@@ -137,7 +137,7 @@ paths:
 """
     parameters = "parameters:\n  required: [table_name]\n  optional: [{name: size, type: integer}]\n"
     root = server.mason.folder / "operators-seed"
-    operator(root, "seed", "get", 'resp.add_data(parameters.values)', parameters=parameters, swagger=swagger)
+    operator(root, "seed", "get", "resp.add_data(parameters.values)", parameters=parameters, swagger=swagger)
     assert server.mason("register", str(root)).exit_code == 0
 
     shown = server.get("/api/openapi.json").json()["paths"]["/seed/{table_name}"]["get"]

@@ -32,7 +32,9 @@ def test_a_workflow_is_run_and_its_run_can_be_read(server: Server) -> None:
 
 def test_what_is_wrong_with_a_workflow_is_told_at_once(server: Server) -> None:
     unknown = server.post("/api/workflow/table/infr", json=BODY)
-    wrong = server.post("/api/workflow/table/infer", json={"step_1": {"parameters": {"database": "shop"}}, "step_9": {}})
+    wrong = server.post(
+        "/api/workflow/table/infer", json={"step_1": {"parameters": {"database": "shop"}}, "step_9": {}}
+    )
     deployed = server.post("/api/workflow/table/infer", params={"deploy": "true"}, json=BODY)
     misspelt = server.post("/api/workflow/table/infer", params={"run": "true"}, json=BODY)
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Mapping, Sequence
+import signal
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from types import FrameType
 
 from starlette.responses import Response as HttpResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -73,6 +76,7 @@ class Application:
     async def _live_on(self, receive: Receive, send: Send) -> None:
         """Begin and end with the server."""
         await receive()
+        _call_on_signals(self.queue.announce_stop)
         await self._app_for(self._live.now())
         await asyncio.to_thread(self.queue.start)
         await send({"type": "lifespan.startup.complete"})
@@ -99,7 +103,7 @@ class Application:
             LOG.warning("%s", problem)
         try:
             return build_routed_app(routes, catalogue.workflows)
-        except Exception as error:  # noqa: BLE001 (what connexion makes of a fragment can be anything)
+        except Exception as error:
             sound = [route for route in routes if not route.declared or _is_sound(route)]
             if len(sound) == len(routes):
                 raise
@@ -130,6 +134,23 @@ class Application:
             return self._metrics.text(counts, totals)
 
         return HttpResponse(await asyncio.to_thread(look), media_type="text/plain; version=0.0.4")
+
+
+def _call_on_signals(announce: Callable[[], None]) -> None:
+    """Let whoever waits know at once that the server is asked to stop: its end comes after that of its requests."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before = signal.getsignal(number)
+
+        def handle(
+            sig: int, frame: FrameType | None, before: Callable[[int, FrameType | None], object] | int | None = before
+        ) -> None:
+            announce()
+            if callable(before):
+                before(sig, frame)
+
+        signal.signal(number, handle)
 
 
 def _is_sound(route: Route) -> bool:

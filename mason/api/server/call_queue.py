@@ -232,7 +232,7 @@ class CallQueue:
     def _end(self, record: Record, answer: Answer) -> None:
         status = _status_of(answer)
         shown = {key: value for key, value in record.document.items() if key != "Call"}
-        errors = answer[0].get("Errors") if isinstance(answer[0], Mapping) else None
+        errors = answer[0].get("Errors")
         document = {
             **shown,
             "EndedAt": now(),

@@ -68,8 +68,7 @@ class Execution:
         own = _own_api(catalogue.operator(call.name).load())
         if own is None:
             return get(call.namespace, call.command, *bodies, **call.parameters)
-        answer = own(*bodies, **call.parameters)
-        return answer if isinstance(answer, tuple) and len(answer) == 2 else (answer, 200)
+        return _as_answer(own(*bodies, **call.parameters))
 
     def _run_workflow(self, catalogue: Catalogue, call: Call) -> Answer:
         from mason.workflows.parameter_file import given_parameters
@@ -113,6 +112,14 @@ class Execution:
 def _own_api(operator: OperatorDefinition) -> Callable[..., Any] | None:
     """Return the function `api` that the author of an operator wrote beside it, if there is one."""
     return getattr(sys.modules.get(type(operator).__module__), "api", None)
+
+
+def _as_answer(returned: Any) -> Answer:
+    """Return what an author's own function gave as data and a status, in the form that every answer has."""
+    value, status = returned if isinstance(returned, tuple) and len(returned) == 2 else (returned, 200)
+    if isinstance(value, dict) and "Errors" in value:
+        return value, status
+    return document([value]), status
 
 
 def _caller(call: Call) -> Caller:

@@ -14,12 +14,12 @@ from mason.operators.operator_spec import OperatorSpec
 from mason.state.models import Registration
 from mason.util.nearest import did_you_mean
 from mason.util.problems import Problem
-from mason.util.yaml_file import YamlDocument, YamlProblem, parse_yaml
+from mason.util.yaml_file import Key, YamlDocument, YamlProblem, parse_yaml
 
 FILE_NAMES = ("swagger.yml", "swagger.yaml")
 METHODS = ("get", "post", "put", "patch", "delete")
 OPTIONS = ("config_id", "wait", "plan", "log_level")
-"""Words of every operation that are no parameters of its operator. `log_level` is the seeds'; nothing is done with it."""
+"""Words of every operation that are no parameters of its operator. The seeds' `log_level` is taken and does nothing."""
 
 BASE_PATH = "/api"
 _PATH = re.compile(r"(/([A-Za-z0-9_.~-]+|\{[A-Za-z][A-Za-z0-9_]*\}))+/?")
@@ -84,7 +84,7 @@ def _operations(document: YamlDocument, spec: OperatorSpec, path: str, methods: 
         yield document.problem(key, f"must have a method: {', '.join(METHODS)}")
         return
     for method, operation in methods.items():
-        place = (*key, str(method))
+        place: Key = (*key, str(method))
         if str(method).lower() not in METHODS:
             yield document.problem(place, f"is no method. Methods: {', '.join(METHODS)}")
         elif operation is not None and not isinstance(operation, Mapping):
@@ -97,14 +97,14 @@ def _operations(document: YamlDocument, spec: OperatorSpec, path: str, methods: 
 
 
 def _parameter_problems(
-    document: YamlDocument, place: Sequence[str], spec: OperatorSpec, operation: Mapping[str, Any]
+    document: YamlDocument, place: Key, spec: OperatorSpec, operation: Mapping[str, Any]
 ) -> Iterator[Problem]:
     given = operation.get("parameters") or []
     if not isinstance(given, list):
         yield document.problem((*place, "parameters"), "must be a list")
         return
     for index, each in enumerate(given):
-        key = (*place, "parameters", index)
+        key: Key = (*place, "parameters", index)
         if not isinstance(each, Mapping) or not isinstance(each.get("name"), str):
             yield document.problem(key, "must be a mapping with a name")
         elif each.get("in") not in _PLACES:

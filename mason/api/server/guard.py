@@ -19,7 +19,7 @@ from mason.api.server.metrics import Metrics
 from mason.api.server.replies import PathHider, document, error_reply, json_reply
 from mason.api.server.requests import REQUEST, RequestInfo, request_id
 from mason.api.server.settings import ServerSettings
-from mason.errors import BadInput, MasonError, TooLarge
+from mason.errors import BadInput, MasonError, TooLarge, WrongMediaType
 from mason.operators.catalogue import Catalogue
 from mason.state.tokens import Scope as TokenScope
 
@@ -78,9 +78,7 @@ class Guard:
         finally:
             self._note(scope, asked, reply.status, time.perf_counter() - began)
 
-    async def _answer(
-        self, scope: Scope, receive: Receive, send: Send, headers: Headers, asked: RequestInfo
-    ) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, headers: Headers, asked: RequestInfo) -> None:
         path = scope["path"]
         is_open = path in _OPEN or path == UI or path.startswith(f"{UI}/")
         self._check_size(scope, headers)
@@ -112,6 +110,9 @@ class Guard:
             raise BadInput("Content-Length is no number.")
         if int(told) > self._settings.body_bytes:
             raise _too_large(self._settings)
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind.startswith("multipart/") or kind == "application/x-www-form-urlencoded":
+            raise WrongMediaType(f'The body is "{kind}".', hint="Send JSON, with Content-Type: application/json.")
 
     async def _refuse(self, answer: HttpResponse, scope: Scope, receive: Receive, reply: _Reply) -> None:
         if not reply.status:

@@ -1,4 +1,4 @@
-"""What answers a request for an operator or a workflow: at once, or as a job when it takes longer than the caller waits."""
+"""What answers a request for an operator or a workflow: at once, or as a job when that takes longer than is waited."""
 
 from __future__ import annotations
 
@@ -141,7 +141,9 @@ class CallHandlers:
         except AlreadyExists:
             record = self._store.get_record(RecordKind.CALL, call.id)
         if record and record.document.get("Fingerprint") != fingerprint:
-            raise Conflict("This Idempotency-Key was used for another request.", hint="Use a new key for a new request.")
+            raise Conflict(
+                "This Idempotency-Key was used for another request.", hint="Use a new key for a new request."
+            )
         if record and call_status(record).is_final:
             return answer_of(record)
         return self._queue.attach(call.id)
@@ -164,14 +166,14 @@ def _authorised(call: Call, caller: Caller) -> Call:
     token = caller.token
     operators, configurations = (token.operators, token.configurations) if token else ((), ())
     request_id = current_request().id
-    return replace(
-        call, request_id=request_id, caller=caller.name, operators=operators, configurations=configurations
-    )
+    return replace(call, request_id=request_id, caller=caller.name, operators=operators, configurations=configurations)
 
 
 def _still_running(call_id: str) -> HttpResponse:
     place = f"{BASE_PATH}/job/{call_id}"
-    told = document([{"JobID": call_id, "Status": "running"}], info=[f"It goes on as a job: GET {place} says how it is."])
+    told = document(
+        [{"JobID": call_id, "Status": "running"}], info=[f"It goes on as a job: GET {place} says how it is."]
+    )
     return json_reply(told, 202, {"Location": place, "Retry-After": "1"})
 
 

@@ -27,7 +27,7 @@ class Metrics:
             self._seconds[route] += seconds  # type: ignore[assignment]
 
     def text(self, jobs: Mapping[str, int], totals: Mapping[str, int]) -> str:
-        """Return everything; jobs by their status, and what those that are over have read and written, come from the state."""
+        """Return everything; jobs by their status, and what those that are over have read, come from the state."""
         return "\n".join([*self._request_lines(), *_job_lines(jobs, totals), ""])
 
     def _request_lines(self) -> Iterator[str]:

@@ -86,7 +86,7 @@ def workflow_options() -> list[dict[str, Any]]:
 
 
 def options(method: str, taken: set[str]) -> list[dict[str, Any]]:
-    """Return what every operation of an operator takes; a parameter of the operator's own with such a name goes first."""
+    """Return what every operation takes; a parameter of the operator's own with such a name goes first."""
     every = [_CONFIG, _WAIT, *([_PLAN, IDEMPOTENCY_KEY] if method != "get" else [_PLAN])]
     return [each for each in every if each["name"] not in taken]
 
@@ -147,9 +147,7 @@ def _schema(definition: ParameterDefinition) -> dict[str, Any]:
 
 def _body_schema(spec: OperatorSpec, in_path: Sequence[str]) -> dict[str, Any]:
     properties = {
-        each.name: _schema(each)
-        for each in spec.parameters.all
-        if not {each.name, *each.aliases} & set(in_path)
+        each.name: _schema(each) for each in spec.parameters.all if not {each.name, *each.aliases} & set(in_path)
     }
     return {"type": "object", "properties": properties, "additionalProperties": False}
 

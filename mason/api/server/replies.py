@@ -55,7 +55,7 @@ class PathHider:
         folders.pop("/", None)
         self._names = folders
         longest_first = sorted(folders, key=len, reverse=True)
-        self._pattern = re.compile(f"({'|'.join(map(re.escape, longest_first))})(/|(?![\\w.-]))")
+        self._pattern = re.compile(f"({'|'.join(map(re.escape, longest_first))})(/|(?![.]?[\\w-]))")
 
     def __call__(self, message: str) -> str:
         return self._pattern.sub(self._shown, message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from collections.abc import Callable
 from dataclasses import replace
@@ -41,10 +42,9 @@ def serve(settings: ServerSettings, tell: Callable[[ServerSettings], None]) -> N
     if settings.workers > 1:
         os.environ[SETTINGS_VARIABLE] = settings.to_json()
         config = _config(FACTORY, settings, factory=True)
-        Multiprocess(config, target=StoppingServer(config).run, sockets=[listener]).run()
+        Multiprocess(config, sockets=[listener]).run()
         return
-    application = make_application(settings)
-    StoppingServer(_config(application, settings)).run(sockets=[listener])
+    CalmServer(_config(make_application(settings), settings)).run(sockets=[listener])
 
 
 def require_token(settings: ServerSettings, env: MasonEnvironment) -> None:
@@ -95,14 +95,12 @@ def listen(settings: ServerSettings) -> socket.socket:
     return listener
 
 
-class StoppingServer(uvicorn.Server):
-    """Tells the application at once when it is asked to stop, so that requests which only wait are answered."""
+class CalmServer(uvicorn.Server):
+    """Ends well when it is asked to stop: uvicorn would end as if the signal had killed it."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        application = getattr(self.config, "loaded_app", None)
-        if isinstance(application, Application):
-            application.queue.announce_stop()
-        super().handle_exit(sig, frame)
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
 
 
 def _config(application: Application | str, settings: ServerSettings, *, factory: bool = False) -> uvicorn.Config:

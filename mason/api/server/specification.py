@@ -51,10 +51,12 @@ def routed_specification(routes: Sequence[Route]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         declared = {each["name"]: each for each in route.declared}
-        in_path = [declared.pop(name, None) or _text_in_path(name) for name in _IN_PATH.findall(route.path)]
+        names = _IN_PATH.findall(route.path)
+        in_path = [declared.get(name) or _text_in_path(name) for name in names]
+        others = [each for name, each in declared.items() if name not in names]
         paths.setdefault(route.path, {})[route.method] = {
             "operationId": route.id,
-            "parameters": [*in_path, *declared.values()],
+            "parameters": [*in_path, *others],
             "responses": {"default": {"description": ""}},
         }
     return {**_head(), "paths": paths}
