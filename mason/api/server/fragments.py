@@ -45,7 +45,12 @@ class Declared:
 
     @property
     def parameters_in_path(self) -> list[str]:
-        return _IN_PATH.findall(self.path)
+        return names_in_path(self.path)
+
+
+def names_in_path(path: str) -> list[str]:
+    """Return what stands in braces in a path."""
+    return _IN_PATH.findall(path)
 
 
 def read_fragment(
@@ -76,7 +81,7 @@ def _operations(document: YamlDocument, spec: OperatorSpec, path: str, methods: 
     if not _PATH.fullmatch(path):
         yield document.problem(key, f'"{path}" cannot be a path; it should look like /table/{{table_name}}')
         return
-    unknown = [word for word in _IN_PATH.findall(path) if spec.parameters.find(word) is None]
+    unknown = [word for word in names_in_path(path) if spec.parameters.find(word) is None]
     if unknown:
         yield document.problem(key, _no_such_parameter(spec, unknown[0]))
         return

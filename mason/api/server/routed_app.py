@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from inspect import Parameter, Signature
 from typing import Any
 
 import connexion
@@ -16,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response as HttpResponse
 from starlette.types import ASGIApp, Message
 
-from mason.api.server.fragments import BASE_PATH
+from mason.api.server.fragments import BASE_PATH, names_in_path
 from mason.api.server.replies import document, error_reply
 from mason.api.server.requests import current_request
 from mason.api.server.routes import Route
@@ -56,13 +57,15 @@ _UI_CONFIG = {"displayOperationId": False, "persistAuthorization": False, "valid
 
 
 def _endpoint(route: Route) -> Any:
-    async def answer() -> HttpResponse:
+    async def answer(**in_path: str) -> HttpResponse:
         asked = current_request()
         asked.route = route.id
         asked.caller.require(route.scope)
-        request = connexion.request
-        return await route.handle(request, dict(request.path_params))
+        return await route.handle(connexion.request, in_path)
 
+    # Connexion looks at what a function takes; of one that takes anything it would read the body, too.
+    names = [Parameter(name, Parameter.KEYWORD_ONLY) for name in names_in_path(route.path)]
+    answer.__signature__ = Signature(names)  # type: ignore[attr-defined]
     return answer
 
 

@@ -11,14 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mason import __version__
-from mason.api.server.fragments import BASE_PATH
+from mason.api.server.fragments import BASE_PATH, names_in_path
 from mason.api.server.operations import shown_workflow
 from mason.api.server.routes import Route
 from mason.state.models import Registration
 from mason.workflows.workflow_spec import WorkflowSpec
 
 WORKFLOW_PATH = "/workflow/{namespace}/{command}"
-_IN_PATH = re.compile(r"\{([^}]*)\}")
 _TEXTS = {"type": "array", "items": {"type": "string"}}
 _RESPONSE = {
     "type": "object",
@@ -51,7 +50,7 @@ def routed_specification(routes: Sequence[Route]) -> dict[str, Any]:
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         declared = {each["name"]: each for each in route.declared}
-        names = _IN_PATH.findall(route.path)
+        names = names_in_path(route.path)
         in_path = [declared.get(name) or _text_in_path(name) for name in names]
         others = [each for name, each in declared.items() if name not in names]
         paths.setdefault(route.path, {})[route.method] = {
