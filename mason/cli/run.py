@@ -74,7 +74,7 @@ def command(
     """
     if bool(certificate) != bool(key):
         raise click.UsageError("--certificate and --key go together.")
-    from mason.api.server.serve import create_first_token, serve
+    from mason.api.server.required_token import create_first_token, require_token
     from mason.api.server.settings import ServerSettings
 
     settings = ServerSettings(
@@ -92,6 +92,9 @@ def command(
     first = create_first_token(MasonEnvironment.of()) if create_token else ""
     if first:
         tell(f"Made a token, which is shown only this once: {first}", "error")
+    require_token(settings, MasonEnvironment.of())
+    from mason.api.server.serve import serve  # takes half a second, which what is refused need not wait for
+
     serve(settings, _tell_place)
     return 0
 

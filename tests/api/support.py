@@ -54,7 +54,8 @@ class Server:
     log_file: Path = Path()
 
     def start(self) -> Server:
-        self.log_file = self.mason.folder.parent / "server.log"
+        self.log_file = self.mason.home.parent / "server.log"
+        begin = len(self.log_text()) if self.log_file.exists() else 0
         with open(self.log_file, "a") as log:
             self.process = subprocess.Popen(
                 [*self.mason.argv, "run", "--port", "0", *self.arguments],
@@ -64,7 +65,6 @@ class Server:
                 stderr=log,
                 text=True,
             )
-        begin = len(self.log_text()) if self.url else 0
         self.url = self._find_url(begin)
         self._wait_until_ready()
         return self

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from mason.api.server.serve import create_first_token, require_token
+from mason.api.server.required_token import create_first_token, require_token
 from mason.api.server.settings import ServerSettings
 from mason.errors import AlreadyExists, BadInput, NotFound
 from mason.state.home import open_state
@@ -99,7 +99,7 @@ def test_a_token_opens_what_its_scope_and_limits_say(
     assert tokens[token] not in reply.text
 
 
-@pytest.mark.parametrize("header", ["Bearer wrong", "Bearer ", "Basic dXNlcjpwYXNz", "Bearer \u00e9", "nothing"])
+@pytest.mark.parametrize("header", ["Bearer wrong", "Bearer", "Basic dXNlcjpwYXNz", "Bearer \u00e9", "nothing"])
 def test_a_token_that_is_none_is_refused(guarded: Server, header: str) -> None:
     reply = guarded.get("/api/configs", headers={"Authorization": header.encode("latin-1")})
 

@@ -80,7 +80,7 @@ def test_the_swagger_ui_asks_nobody_else(server: Server) -> None:
 @pytest.mark.parametrize(
     ("name", "swagger", "message"),
     [
-        ("yaml", "paths: [", "operators-broken/broken/yaml/swagger.yml:1"),
+        ("yaml", "paths: [", "operators-broken/broken/yaml/swagger.yml:2"),
         ("none", "title: nothing\n", "must say at which path"),
         ("path", "paths:\n  no/slash:\n    get:\n", '"no/slash" cannot be a path'),
         ("unknown", "paths:\n  /broken/{tabel}:\n    get:\n", 'broken:unknown has no parameter "tabel"'),

@@ -9,15 +9,18 @@ from dataclasses import dataclass
 from inspect import Parameter, Signature
 from typing import Any
 
-import connexion
-from connexion.lifecycle import ConnexionRequest, ConnexionResponse
-from connexion.options import SwaggerUIOptions
-from connexion.resolver import Resolver
 from starlette.exceptions import HTTPException
 from starlette.responses import Response as HttpResponse
 from starlette.types import ASGIApp, Message
 
 from mason.api.server.fragments import BASE_PATH, names_in_path
+from mason.api.server.quiet_connexion import (
+    ConnexionRequest,
+    ConnexionResponse,
+    Resolver,
+    SwaggerUIOptions,
+    connexion,
+)
 from mason.api.server.replies import document, error_reply
 from mason.api.server.requests import current_request
 from mason.api.server.routes import Route

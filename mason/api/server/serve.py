@@ -13,28 +13,21 @@ from types import FrameType
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
-from mason.api.server.access import TOKEN_VARIABLE, given_token
 from mason.api.server.application import SETTINGS_VARIABLE, Application, make_application
 from mason.api.server.json_log import start_logging
 from mason.api.server.patience import PatientProtocol
 from mason.api.server.settings import ServerSettings
-from mason.errors import BadInput, ClientFailed, PathNotFound
-from mason.state.home import open_state
-from mason.state.tokens import Scope, create_token, list_tokens
-from mason.util.environment import MasonEnvironment
+from mason.errors import ClientFailed, PathNotFound
 
 FACTORY = "mason.api.server.application:create_application"
-FIRST_TOKEN = "first"
 
 
 def serve(settings: ServerSettings, tell: Callable[[ServerSettings], None]) -> None:
     """Serve until somebody asks for the end (SIGINT, SIGTERM). `tell` is called when the port is known.
 
     Raises:
-        BadInput: the host may not be listened on without a token.
         ClientFailed: the port is taken.
     """
-    require_token(settings, MasonEnvironment.of())
     listener = listen(settings)
     settings = _with_port(settings, listener)
     tell(settings)
@@ -45,29 +38,6 @@ def serve(settings: ServerSettings, tell: Callable[[ServerSettings], None]) -> N
         Multiprocess(config, sockets=[listener]).run()
         return
     CalmServer(_config(make_application(settings), settings)).run(sockets=[listener])
-
-
-def require_token(settings: ServerSettings, env: MasonEnvironment) -> None:
-    """Check that a server which others can reach has a token.
-
-    Raises:
-        BadInput: it has none.
-    """
-    if settings.is_loopback or given_token() or list_tokens(open_state(env)):
-        return
-    raise BadInput(
-        f"{settings.host} can be reached from other machines, and there is no token yet.",
-        hint=f"Make one with `mason token create --name NAME --scope admin`, set {TOKEN_VARIABLE}, use --create-token, "
-        "or listen on 127.0.0.1.",
-    )
-
-
-def create_first_token(env: MasonEnvironment) -> str:
-    """Make a token for everything if there is none yet, and return it; else nothing."""
-    store = open_state(env)
-    if given_token() or list_tokens(store):
-        return ""
-    return create_token(store, FIRST_TOKEN, Scope.ADMIN)
 
 
 def listen(settings: ServerSettings) -> socket.socket:
