@@ -5,16 +5,27 @@ from __future__ import annotations
 import json
 import re
 import signal
+import ssl
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
 
+from mason.configurations.saved import read_configurations, save_configurations
+from mason.operators.definition_folder import read_definitions
+from mason.operators.definition_kind import OPERATORS
+from mason.operators.registry import register
+from mason.state.home import open_state
+from mason.util.environment import MasonEnvironment
+from mason.workflows.definition_kind import WORKFLOWS
 from tests.conftest import EXAMPLES, Mason, write
+
+_NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # reading those of the machine takes longer than a request
 
 CONFIGURATION = """
 id: files
@@ -50,8 +61,8 @@ class Server:
     arguments: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     url: str = ""
-    process: subprocess.Popen[str] | None = None
-    log_file: Path = Path()
+    process: subprocess.Popen[str] |    log_file: Path = Path()
+    _client: httpx.Client | None = None
 
     def start(self) -> Server:
         self.log_file = self.mason.home.parent / "server.log"
@@ -69,17 +80,21 @@ class Server:
         self._wait_until_ready()
         return self
 
-    @property
-    def http(self) -> httpx.Client:
-        return httpx.Client(base_url=self.url, timeout=60, verify=False)
+    @contextmanager
+    def http(self) -> Iterator[httpx.Client]:
+        """A connection of its own."""
+        with httpx.Client(base_url=self.url, timeout=60, verify=_NO_CERTIFICATES, trust_env=False) as client:
+            yield client
+
+    def request(self, method: str, path: str, **options: Any) -> httpx.Response:
+        with self.http() as client:
+            return client.request(method, path, **options)
 
     def get(self, path: str, **options: Any) -> httpx.Response:
-        with self.http as client:
-            return client.get(path, **options)
+        return self.request("GET", path, **options)
 
     def post(self, path: str, **options: Any) -> httpx.Response:
-        with self.http as client:
-            return client.post(path, **options)
+        return self.request("POST", path, **options)
 
     def log_text(self) -> str:
         return self.log_file.read_text(encoding="utf-8")
@@ -204,12 +219,8 @@ def prepared(folder: Path, home: Path) -> Mason:
             "files.yaml": CONFIGURATION.format(root=folder / "data"),
         },
     )
-    for arguments in (
-        ["config", "files.yaml"],
-        ["register", str(EXAMPLES / "operators")],
-        ["register", str(EXAMPLES / "workflows")],
-        ["register", str(test_operators(folder / "operators"))],
-    ):
-        result = mason(*arguments)
-        assert result.exit_code == 0, result.stderr
+    env = MasonEnvironment(home)
+    save_configurations(env, read_configurations(folder / "files.yaml").valid)
+    for path in (EXAMPLES / "operators", EXAMPLES / "workflows", test_operators(folder / "operators")):
+        register(env, open_state(env), read_definitions(path, [OPERATORS, WORKFLOWS]).valid, replace=False)
     return mason

@@ -92,8 +92,7 @@ def test_without_a_token_only_what_is_open_answers(guarded: Server) -> None:
 def test_a_token_opens_what_its_scope_and_limits_say(
     guarded: Server, tokens: dict[str, str], token: str, method: str, path: str, status: int
 ) -> None:
-    with guarded.http as client:
-        reply = client.request(method, path, headers=bearer(tokens[token]))
+    reply = guarded.request(method, path, headers=bearer(tokens[token]))
 
     assert reply.status_code == status, reply.text
     assert tokens[token] not in reply.text

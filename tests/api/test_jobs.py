@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.api.conftest import Start
-from tests.api.support import Server
+from tests.api.support import Server, until
 from tests.conftest import write
 
 
@@ -32,8 +32,7 @@ def test_what_is_done_in_time_is_answered_at_once(server: Server) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_what_takes_longer_goes_on_as_a_job_with_the_same_answer(server: Server, method: str) -> None:
-    with server.http as client:
-        reply = client.request(method, "/api/test/sleep", params={"wait": 0.1, "seconds": 1})
+    reply = server.request(method, "/api/test/sleep", params={"wait": 0.1, "seconds": 1})
     assert reply.status_code == 202
 
     job = server.wait_for_job(reply.json()["Data"][0]["JobID"])
@@ -67,7 +66,7 @@ def test_a_merge_tells_rows_and_log_under_the_id_of_its_call(server: Server) -> 
 def test_how_far_a_job_is_comes_as_events_until_it_is_over(server: Server) -> None:
     job = begin(server, 1.2)
 
-    with server.http as client, client.stream("GET", f"/api/job/{job}/events") as stream:
+    with server.http() as client, client.stream("GET", f"/api/job/{job}/events") as stream:
         assert stream.headers["Content-Type"].startswith("text/event-stream")
         lines = [line for line in stream.iter_lines() if line]
 
@@ -176,6 +175,7 @@ def test_after_a_crash_what_waited_runs_once_and_what_ran_is_lost(start: Start) 
     assert told["Data"][0]["Status"] == "lost"
     server.start()
 
+    until(lambda: server.get("/readyz").json()["queued"] == 0, "the queue is empty")
     for job in waiting:
         server.wait_for_job(job)
     for job in running:
@@ -207,13 +207,12 @@ def test_a_server_that_is_asked_to_stop_ends_what_runs_and_keeps_what_waits(star
 
 def test_two_workers_share_the_queue_and_run_nothing_twice(start: Start) -> None:
     server = start("--workers", "2", "--jobs", "2")
-    with server.http as client:
-        jobs = [
-            client.post(
-                "/api/test/sleep", params={"wait": 0}, json={"seconds": 0.01, "note": "shared", "word": f"{number}"}
-            ).json()["Data"][0]["JobID"]
-            for number in range(100)
-        ]
+    jobs = [
+        server.post(
+            "/api/test/sleep", params={"wait": 0}, json={"seconds": 0.01, "note": "shared", "word": f"{number}"}
+        ).json()["Data"][0]["JobID"]
+        for number in range(100)
+    ]
 
     for job in jobs:
         server.wait_for_job(job)

@@ -43,8 +43,7 @@ def test_a_table_has_the_same_json_as_on_the_command_line(server: Server) -> Non
 def test_the_paths_of_the_seeds_answer(
     server: Server, method: str, path: str, query: dict[str, str], body: dict[str, Any] | None, found: str
 ) -> None:
-    with server.http as client:
-        reply = client.request(method, path, params=query, json=body)
+    reply = server.request(method, path, params=query, json=body)
 
     assert reply.status_code == 200, reply.text
     assert reply.json()["Errors"] == []
@@ -85,8 +84,7 @@ def test_what_is_wrong_has_its_status_and_one_clear_message(
     status: int,
     message: str,
 ) -> None:
-    with server.http as client:
-        reply = client.request(method, path, params=query, json=body)
+    reply = server.request(method, path, params=query, json=body)
 
     assert reply.status_code == status, reply.text
     assert message.lower() in " ".join(reply.json()["Errors"]).lower()
@@ -135,8 +133,7 @@ def test_every_reply_has_a_request_id_that_is_in_the_log(server: Server) -> None
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_a_bug_in_an_operator_is_told_without_paths_or_traceback(server: Server, method: str) -> None:
-    with server.http as client:
-        reply = client.request(method, "/api/test/fail")
+    reply = server.request(method, "/api/test/fail")
 
     assert reply.status_code == 500
     assert "a-path-of-this-machine" not in reply.text

@@ -169,20 +169,22 @@ class CallQueue:
             time.sleep(0.02)
 
     def _work(self) -> None:
+        is_idle = True
         while not self._stopping.is_set():
             try:
-                self._work_once()
+                is_idle = not self._work_once(wait=is_idle)
             except StateFailed as error:  # it may come back
                 LOG.error("%s", error)
                 self._stopping.wait(_LOOK_SECONDS)
 
-    def _work_once(self) -> None:
+    def _work_once(self, *, wait: bool) -> bool:
+        """Run a call, one of this process or else one that others left behind, and say whether there was one."""
         with self._wake:
-            if not self._own:
+            if not self._own and wait:
                 self._wake.wait(_LOOK_SECONDS)
             call_id = self._own.popleft() if self._own else ""
         if self._stopping.is_set():
-            return  # it stays queued
+            return False  # it stays queued
         if not call_id:
             left_by_others = self._store.oldest_record(RecordKind.CALL, JobStatus.QUEUED)
             call_id = left_by_others.id if left_by_others else ""
@@ -193,6 +195,7 @@ class CallQueue:
                 self._run_claimed(*claimed)
             finally:
                 self._busy.discard(call_id)
+        return bool(call_id)
 
     def _claim(self, call_id: str) -> tuple[Record, Call] | None:
         record = self._store.get_record(RecordKind.CALL, call_id)

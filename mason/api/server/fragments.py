@@ -21,6 +21,7 @@ METHODS = ("get", "post", "put", "patch", "delete")
 OPTIONS = ("config_id", "wait", "plan", "log_level")
 """Words of every operation that are no parameters of its operator. The seeds' `log_level` is taken and does nothing."""
 
+AT_ONCE = "x-mason-at-once"
 BASE_PATH = "/api"
 _PATH = re.compile(r"(/([A-Za-z0-9_.~-]+|\{[A-Za-z][A-Za-z0-9_]*\}))+/?")
 _IN_PATH = re.compile(r"\{([^}]*)\}")
@@ -42,6 +43,8 @@ class Declared:
     body_schema: Mapping[str, Any] | None
     description: str
     """Of the reply, where the fragment has one."""
+    at_once: bool = False
+    """Whether it goes past the queue: a call that is quick and must not wait for its turn, such as a cancelling."""
 
     @property
     def parameters_in_path(self) -> list[str]:
@@ -134,6 +137,7 @@ def _declared(source: str, path: str, method: str, operation: Mapping[str, Any])
         [_as_openapi(each) for each in given if each["in"] != "body" and each["name"] not in OPTIONS],
         bodies[0] if bodies else None,
         str(reply.get("description", "")) if isinstance(reply, Mapping) else "",
+        bool(operation.get(AT_ONCE)),
     )
 
 

@@ -48,7 +48,7 @@ class CallHandlers:
         name = registration.name
         types = {word: each.type for each in spec.parameters.all for word in (each.name, *each.aliases)}
         secrets = {word for word, kind in types.items() if kind == "secret"}
-        is_read = declared.method == "get"
+        at_once = declared.method == "get" or declared.at_once
 
         async def handle(request: Request, in_path: Mapping[str, str]) -> HttpResponse:
             caller = current_request().caller
@@ -64,7 +64,7 @@ class CallHandlers:
             call = _authorised(
                 Call(Kind.OPERATOR, name.namespace, name.command, {**given, **in_path}, body, config_id, plan), caller
             )
-            if is_read:
+            if at_once:
                 return await self._read(call, wait)
             return await self._accept(request, call, wait, keep=not secrets & set(body))
 
