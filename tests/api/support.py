@@ -61,8 +61,8 @@ class Server:
     arguments: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     url: str = ""
-    process: subprocess.Popen[str] |    log_file: Path = Path()
-    _client: httpx.Client | None = None
+    process: subprocess.Popen[str] | None = None
+    log_file: Path = Path()
 
     def start(self) -> Server:
         self.log_file = self.mason.home.parent / "server.log"
