@@ -164,7 +164,7 @@ def _roots(filled: Mapping[str, Mapping[str, Any]], env: MasonEnvironment) -> Se
     if env.roots is None:
         return None
     found = [root for values in filled.values() for root in values.get("roots", ())]
-    return [*found, *env.roots] or ["."]
+    return [os.path.realpath(root) for root in [*found, *env.roots] or ["."]]
 
 
 def _client_schema(name: str) -> Mapping[str, Any]:

@@ -9,15 +9,14 @@ from mason.errors import BadPath
 
 
 def require_below(path: str, roots: Sequence[str], shown: str) -> None:
-    """Check that a path stays below one of the roots, wherever links on its way lead.
+    """Check that a path stays below one of the roots (themselves without links), wherever links on its way lead.
 
     Raises:
         BadPath: it does not; the message says only what the caller wrote.
     """
     real = os.path.realpath(path)
     for root in roots:
-        folder = os.path.realpath(root)
-        if real == folder or real.startswith(folder.rstrip(os.sep) + os.sep):
+        if real == root or real.startswith(root.rstrip(os.sep) + os.sep):
             return
     raise BadPath(
         f'"{shown}" is outside of the folders that may be used.',

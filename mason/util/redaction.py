@@ -72,6 +72,8 @@ class Redactor:
 
     def redact_data(self, value: Any) -> Any:
         """Return data without the known secrets; else they stay what they are, URLs included."""
+        if not self._secrets:
+            return value
         if isinstance(value, Mapping):
             return {key: self.redact_data(each) for key, each in value.items()}
         if isinstance(value, list | tuple):

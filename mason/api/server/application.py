@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
@@ -33,6 +34,9 @@ from mason.util.environment import MasonEnvironment
 
 LOG = logging.getLogger("mason.api")
 SETTINGS_VARIABLE = "MASON_SERVER_SETTINGS"
+SWITCH_SECONDS = 0.001
+"""How long a thread may keep the others waiting: the one that answers must not wait for each of those that work."""
+
 _TOTALS = {"rows": "RowsIn", "bytes": "InputBytes"}
 
 
@@ -165,6 +169,7 @@ def _is_sound(route: Route) -> bool:
 def create_application() -> Application:
     """Return the application for a worker process, which is told what it should be in its environment."""
     settings = ServerSettings.of_json(os.environ[SETTINGS_VARIABLE])
+    sys.setswitchinterval(SWITCH_SECONDS)
     start_logging(settings.log_level)
     return make_application(settings)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from mason.state.models import Kind, Name
+from mason.util.ids import new_id
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Call:
     plan: bool = False
     schedule_name: str = ""
     deploy: bool = False
-    id: str = field(default_factory=lambda: uuid.uuid4().hex[:16])
+    id: str = field(default_factory=new_id)
     request_id: str = ""
     caller: str = ""
     operators: Sequence[str] = ()

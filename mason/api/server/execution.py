@@ -90,8 +90,10 @@ class Execution:
         return self._answer(call, respond(work, describe_bug=lambda error: _describe_bug(call, error)))
 
     def _answer(self, call: Call, result: OperatorResponse) -> Answer:
-        shown, hide = result.to_dict(), self._hider(call.config_id)
-        return {**shown, "Errors": [hide(each) for each in shown["Errors"]]}, result.response.status
+        shown = result.to_dict()
+        if shown["Errors"]:
+            shown["Errors"] = list(map(self._hider(call.config_id), shown["Errors"]))
+        return shown, result.response.status
 
     def _hider(self, config_id: str) -> PathHider:
         try:

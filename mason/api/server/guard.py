@@ -8,7 +8,6 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse
 from starlette.responses import Response as HttpResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -27,15 +26,16 @@ LOG = logging.getLogger("mason.api")
 UI = f"{BASE_PATH}/ui"
 SPECIFICATION = f"{BASE_PATH}/openapi.json"
 _OPEN = ("/", "/healthz", "/readyz", SPECIFICATION)
-_SECURITY = {
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "X-Frame-Options": "DENY",
-    "Content-Security-Policy": (
-        "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
-        "img-src 'self' data:; frame-ancestors 'none'"
+_SECURITY = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+    (
+        b"content-security-policy",
+        b"default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; "
+        b"img-src 'self' data:; frame-ancestors 'none'",
     ),
-}
+]
 
 Answering = Callable[[Catalogue], Awaitable[ASGIApp]]
 
@@ -62,7 +62,7 @@ class Guard:
         self._hide = hide
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope)
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         asked = RequestInfo(request_id(headers.get("x-request-id", "")))
         REQUEST.set(asked)
         began = time.perf_counter()
@@ -78,7 +78,9 @@ class Guard:
         finally:
             self._note(scope, asked, reply.status, time.perf_counter() - began)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send, headers: Headers, asked: RequestInfo) -> None:
+    async def _answer(
+        self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str], asked: RequestInfo
+    ) -> None:
         path = scope["path"]
         is_open = path in _OPEN or path == UI or path.startswith(f"{UI}/")
         self._check_size(scope, headers)
@@ -101,7 +103,7 @@ class Guard:
         app = await self._app_for(catalogue)
         await app(scope, receive, send)
 
-    def _check_size(self, scope: Scope, headers: Headers) -> None:
+    def _check_size(self, scope: Scope, headers: Mapping[str, str]) -> None:
         length = len(scope.get("raw_path") or b"") + len(scope.get("query_string", b""))
         if length > self._settings.url_bytes:
             raise TooLarge(f"The path and the query have more than {self._settings.url_bytes:,} bytes.")
@@ -143,11 +145,10 @@ class _Reply:
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = MutableHeaders(scope=message)
-            headers["X-Request-ID"] = self._asked_id
-            for name, value in _SECURITY.items():
-                headers[name] = value
-            headers.setdefault("Cache-Control", "no-store")
+            own = [(b"x-request-id", self._asked_id.encode()), *_SECURITY]
+            if not any(name == b"cache-control" for name, _ in message["headers"]):
+                own.append((b"cache-control", b"no-store"))
+            message["headers"] = [*message["headers"], *own]
         await self._send(message)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import uuid
 from contextvars import ContextVar
 from dataclasses import dataclass
 
 from mason.errors import Forbidden
 from mason.state.tokens import Scope, Token
+from mason.util.ids import new_id
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -65,4 +65,4 @@ def current_request() -> RequestInfo:
 
 def request_id(asked_for: str) -> str:
     """Return the id that a client gave its request, if it can be one, or a new one."""
-    return asked_for if _REQUEST_ID.fullmatch(asked_for) else uuid.uuid4().hex[:16]
+    return asked_for if _REQUEST_ID.fullmatch(asked_for) else new_id()

@@ -6,18 +6,22 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from inspect import Parameter, Signature
 from typing import Any
 
 from starlette.exceptions import HTTPException
-from starlette.responses import Response as HttpResponse
-from starlette.types import ASGIApp, Message
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mason.api.server.fragments import BASE_PATH, names_in_path
+from mason.api.server.fragments import BASE_PATH
 from mason.api.server.quiet_connexion import (
+    ROUTING_CONTEXT,
     ConnexionRequest,
     ConnexionResponse,
+    ContextMiddleware,
+    RequestValidationMiddleware,
     Resolver,
+    ResponseValidationMiddleware,
+    SecurityMiddleware,
     SwaggerUIOptions,
     connexion,
 )
@@ -42,34 +46,53 @@ class RoutedApp:
 
 def build_routed_app(routes: Sequence[Route], workflows: Sequence[Registration]) -> RoutedApp:
     """Build the application. It takes some tenths of a second: not a thing for the thread that answers requests."""
-    handlers = {route.id: _endpoint(route) for route in routes}
-    app = connexion.AsyncApp(
-        __name__,
+    app = connexion.ConnexionMiddleware(
+        _Answering({route.id: route for route in routes}),
+        import_name=__name__,
+        middlewares=_middlewares(routes),
         swagger_ui_options=SwaggerUIOptions(
             serve_spec=False, swagger_ui_path="/ui", spec_path="/openapi.json", swagger_ui_config=_UI_CONFIG
         ),
     )
-    app.add_api(routed_specification(routes), base_path=BASE_PATH, resolver=Resolver(handlers.__getitem__))
+    app.add_api(routed_specification(routes), base_path=BASE_PATH, resolver=Resolver(lambda _: _nothing))
     for kind in (MasonError, HTTPException, connexion.ProblemException, Exception):
         app.add_error_handler(kind, _explain)
     asyncio.run(_warm_up(app))
     return RoutedApp(app, compact_json(shown_specification(routes, workflows)))
 
 
-_UI_CONFIG = {"displayOperationId": False, "persistAuthorization": False, "validatorUrl": None}
+class _Answering:
+    """Answers what connexion has routed and checked."""
 
+    def __init__(self, routes: Mapping[str, Route]) -> None:
+        self._routes = routes
 
-def _endpoint(route: Route) -> Any:
-    async def answer(**in_path: str) -> HttpResponse:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        route = self._routes.get(scope["extensions"][ROUTING_CONTEXT]["operation_id"])
+        if route is None:
+            raise HTTPException(404)
         asked = current_request()
         asked.route = route.id
         asked.caller.require(route.scope)
-        return await route.handle(connexion.request, in_path)
+        reply = await route.handle(Request(scope, receive), scope["path_params"])
+        await reply(scope, receive, send)
 
-    # Connexion looks at what a function takes; of one that takes anything it would read the body, too.
-    names = [Parameter(name, Parameter.KEYWORD_ONLY) for name in names_in_path(route.path)]
-    answer.__signature__ = Signature(names)  # type: ignore[attr-defined]
-    return answer
+
+def _nothing() -> None:
+    """What connexion takes for the handler of each route; it is not called."""
+
+
+def _middlewares(routes: Sequence[Route]) -> list[Any]:
+    """Return what connexion does with a request: who may call, and what replies look like, is seen to elsewhere."""
+    left_out = [SecurityMiddleware, ResponseValidationMiddleware, ContextMiddleware]
+    if not any(route.declared for route in routes):
+        left_out.append(RequestValidationMiddleware)  # nobody has asked for more than Mason's own checks
+    return [each for each in connexion.ConnexionMiddleware.default_middlewares if each not in left_out]
+
+
+_UI_CONFIG = {"displayOperationId": False, "persistAuthorization": False, "validatorUrl": None}
 
 
 async def _explain(request: ConnexionRequest, error: Exception) -> ConnexionResponse:
@@ -96,7 +119,7 @@ def _connexion_reply(status: int, body: bytes, headers: Mapping[str, str]) -> Co
     return ConnexionResponse(status, mimetype="application/json", content_type=None, body=body, headers=kept)
 
 
-async def _warm_up(app: connexion.AsyncApp) -> None:
+async def _warm_up(app: ASGIApp) -> None:
     """Let the application build what it builds at its first event."""
     events: list[Message] = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from types import FrameType
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
-from mason.api.server.application import SETTINGS_VARIABLE, Application, make_application
+from mason.api.server.application import SETTINGS_VARIABLE, SWITCH_SECONDS, Application, make_application
 from mason.api.server.json_log import start_logging
 from mason.api.server.patience import PatientProtocol
 from mason.api.server.settings import ServerSettings
@@ -31,6 +32,7 @@ def serve(settings: ServerSettings, tell: Callable[[ServerSettings], None]) -> N
     listener = listen(settings)
     settings = _with_port(settings, listener)
     tell(settings)
+    sys.setswitchinterval(SWITCH_SECONDS)
     start_logging(settings.log_level)
     if settings.workers > 1:
         os.environ[SETTINGS_VARIABLE] = settings.to_json()

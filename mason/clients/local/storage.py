@@ -30,7 +30,7 @@ class LocalStorageClient(StorageClient):
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         self.root = local_root(configuration)
-        self._roots: tuple[str, ...] = tuple(configuration.get("roots") or ())
+        self._roots: tuple[str, ...] = tuple(map(os.path.realpath, configuration.get("roots") or ()))
 
     def check(self) -> list[str]:
         if not self.root.is_dir():
