@@ -15,4 +15,4 @@ RUN mason register mason/examples/operators/
 RUN mason register mason/examples/workflows/
 
 EXPOSE 5000
-CMD ["mason", "run", "--host", "0.0.0.0", "--port", "5000"]
+CMD ["mason", "run", "--host", "0.0.0.0", "--port", "5000", "--create-token"]

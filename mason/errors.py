@@ -6,7 +6,8 @@
     │   ├── InvalidConfiguration        a configuration file, or a value in it
     │   ├── InvalidDefinition           an operator.yaml, workflow.yaml or its code
     │   └── BadPath                     a path that leaves its root or cannot be read as one
-    ├── Forbidden                   403 · the technology, or the file system, says no
+    ├── Unauthorized                401 · who calls is not known
+    ├── Forbidden                   403 · the technology, the file system or a token says no
     ├── NotFound                    404
     │   ├── ConfigurationNotFound
     │   ├── OperatorNotFound
@@ -18,11 +19,14 @@
     │   ├── AlreadyRegistered           another version has this name
     │   ├── PlanDiffers                 something changed since a plan was saved
     │   └── NotEmpty
+    ├── TooLarge                    413 · a request that is larger than this server takes
+    ├── WrongMediaType              415 · a request that is not JSON
     ├── Unprocessable               422 · understood, but cannot be carried out
     │   ├── UnreadableFile              a data file that cannot be read as what it claims to be
     │   ├── NoData                      nothing there to look at
     │   ├── ChecksFailed                data that are not what they should be
     │   └── UnsupportedConfiguration    the operator does not accept these clients
+    ├── TooMany                     429 · more than can be queued
     ├── Interrupted                 499 · exit 130 · ctrl-C
     ├── Unsupported                 501 · a client says no, and why
     │   ├── RoleNotFilled               no such client for this role
@@ -91,6 +95,12 @@ class BadPath(BadInput):
     """400 · exit 1"""
 
 
+class Unauthorized(MasonError):
+    """401 · exit 1"""
+
+    status = 401
+
+
 class Forbidden(MasonError):
     """403 · exit 1"""
 
@@ -156,6 +166,25 @@ class PlanDiffers(Conflict, Problems):
 
 class NotEmpty(Conflict):
     """409 · exit 1"""
+
+
+class TooLarge(MasonError):
+    """413 · exit 1"""
+
+    status = 413
+
+
+class WrongMediaType(MasonError):
+    """415 · exit 1"""
+
+    status = 415
+
+
+class TooMany(MasonError):
+    """429 · exit 1 · try again in a moment"""
+
+    status = 429
+    retry_after = 1
 
 
 class Unprocessable(MasonError):

@@ -23,6 +23,7 @@ COMMANDS = {
     "run": "Runs the REST API.",
     "spark": "Shows and stops the Spark server that Mason keeps warm between commands.",
     "test": "Runs the tests of operators on every configuration that this machine offers.",
+    "token": "Makes, lists and revokes the tokens of those who may call the REST API.",
     "workflow": "Lists, plans, runs and deploys workflows.",
 }
 

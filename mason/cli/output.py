@@ -51,6 +51,11 @@ def choose_level(level: str) -> None:
     _chosen_level = level
 
 
+def chosen_level() -> str:
+    """Return how much is told."""
+    return _chosen_level
+
+
 def _is_told(level: str) -> bool:
     return LEVELS.index(level) >= LEVELS.index(_chosen_level)
 

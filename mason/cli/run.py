@@ -2,19 +2,102 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from mason.cli.options import log_level
-from mason.errors import Unsupported
+from mason.cli.output import chosen_level, tell
+from mason.util.environment import MasonEnvironment
+
+if TYPE_CHECKING:
+    from mason.api.server.settings import ServerSettings
 
 
 @click.command(name="run")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=5000, show_default=True, type=click.IntRange(0, 65535), help="The port to listen on.")
+@click.option("--workers", default=1, show_default=True, type=click.IntRange(1, 64), help="How many processes answer.")
+@click.option(
+    "--jobs",
+    default=4,
+    show_default=True,
+    envvar="MASON_JOBS",
+    type=click.IntRange(1, 256),
+    help="How many jobs run at the same time, in each process.",
+)
+@click.option(
+    "--queue",
+    default=1000,
+    show_default=True,
+    envvar="MASON_QUEUE",
+    type=click.IntRange(1, 1_000_000),
+    help="How many jobs may wait for their turn.",
+)
+@click.option(
+    "--root",
+    "roots",
+    multiple=True,
+    metavar="FOLDER",
+    type=click.Path(),
+    envvar="MASON_ROOTS",
+    help="A folder that local paths in calls must be below; the root of each configuration unless told. Repeatable.",
+)
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    envvar="MASON_HOSTS",
+    help="A name by which clients may call this server, besides localhost. Can be repeated.",
+)
+@click.option("--certificate", metavar="FILE", default="", help="The certificate for TLS.")
+@click.option("--key", metavar="FILE", default="", help="The key of the certificate.")
+@click.option("--create-token", is_flag=True, help="Make a token and print it, once, if there is none yet.")
 @log_level
-def command(host: str, port: int) -> int:
+def command(
+    host: str,
+    port: int,
+    workers: int,
+    jobs: int,
+    queue: int,
+    roots: tuple[str, ...],
+    hosts: tuple[str, ...],
+    certificate: str,
+    key: str,
+    create_token: bool,
+) -> int:
     """Runs the REST API.
 
-    In this version the server is not there yet.
+    Operators with a swagger.yml are at the paths that it declares. Only this machine can call, unless --host says
+    otherwise and there is a token (see mason token).
     """
-    raise Unsupported("This version of Mason has no server yet; operators are run with `mason operator`.")
+    if bool(certificate) != bool(key):
+        raise click.UsageError("--certificate and --key go together.")
+    from mason.api.server.required_token import create_first_token, require_token
+    from mason.api.server.settings import ServerSettings
+
+    settings = ServerSettings(
+        host,
+        port,
+        workers,
+        parallel_jobs=jobs,
+        queued_jobs=queue,
+        hosts=tuple(name.lower() for name in hosts),
+        roots=roots,
+        certificate=certificate,
+        key=key,
+        log_level=chosen_level(),
+    )
+    first = create_first_token(MasonEnvironment.of()) if create_token else ""
+    if first:
+        tell(f"Made a token, which is shown only this once: {first}", "error")
+    require_token(settings, MasonEnvironment.of())
+    from mason.api.server.serve import serve  # takes half a second, which what is refused need not wait for
+
+    serve(settings, _tell_place)
+    return 0
+
+
+def _tell_place(settings: ServerSettings) -> None:
+    tell(f"Mason listens on {settings.url} (Swagger UI: {settings.url}/api/ui/). Stop it with ctrl-C.", "error")

@@ -103,6 +103,8 @@ class ValidConfig:
     scheduler: Engine[SchedulerClient]
     storage: Engine[StorageClient]
     redactor: Redactor
+    roots: Sequence[str] | None = None
+    """Where files on this machine must stay: anywhere (None), or below these folders."""
 
     def engine(self, role: str) -> Engine[Any]:
         """Return the engine of a role by the role's name."""
@@ -113,7 +115,7 @@ class ValidConfig:
         engines = {
             role: self.engine(role).narrowed(choice[role]) if role in choice else self.engine(role) for role in ROLES
         }
-        return ValidConfig(self.id, **engines, redactor=self.redactor)
+        return ValidConfig(self.id, **engines, redactor=self.redactor, roots=self.roots)
 
 
 def validate_configuration(configuration: Configuration, env: MasonEnvironment) -> ValidConfig:
@@ -124,7 +126,7 @@ def validate_configuration(configuration: Configuration, env: MasonEnvironment) 
     """
     for name, value in read_env_files(env_files(env.home)).items():
         os.environ.setdefault(name, value)
-    filled = _fill_clients(configuration)
+    filled = {name: _confined(name, values, env) for name, values in _fill_clients(configuration).items()}
     redactor = Redactor()
     for name, values in filled.items():
         # The name of a secret is none: whoever reads that it could not be read wants to know which.
@@ -134,7 +136,7 @@ def validate_configuration(configuration: Configuration, env: MasonEnvironment) 
     for role in ROLES:
         values = {name: filled[name] for name in configuration.engines[role]}
         engines[role] = Engine(role, configuration.id, values, secrets=secrets)
-    return ValidConfig(configuration.id, **engines, redactor=redactor)
+    return ValidConfig(configuration.id, **engines, redactor=redactor, roots=_roots(filled, env))
 
 
 def _fill_clients(configuration: Configuration) -> dict[str, Any]:
@@ -162,6 +164,21 @@ def _check_filled(document: YamlDocument, name: str, values: Any, filled: Any) -
     checked = YamlDocument(document.name, document.text, filled, document.lines)
     # What a secret will be is checked when it is read.
     return check_document(checked, schema, at=place, passing=is_template)
+
+
+def _confined(name: str, values: Mapping[str, Any], env: MasonEnvironment) -> Mapping[str, Any]:
+    """Return the values of a client that reads local files with the folders that these must stay below."""
+    for word, schema in _client_schema(name).get("properties", {}).items():
+        if env.roots is not None and "x-mason-roots-beside" in schema and not values.get(word):
+            return {**values, word: list(env.roots) or [values.get(schema["x-mason-roots-beside"]) or "."]}
+    return values
+
+
+def _roots(filled: Mapping[str, Mapping[str, Any]], env: MasonEnvironment) -> Sequence[str] | None:
+    if env.roots is None:
+        return None
+    found = [root for values in filled.values() for root in values.get("roots", ())]
+    return [os.path.realpath(root) for root in [*found, *env.roots] or ["."]]
 
 
 def _client_schema(name: str) -> Mapping[str, Any]:

@@ -56,7 +56,15 @@ def plan_operator(env: MasonEnvironment, call: OperatorCall, response: Response)
     return _prepare(env, call, response).plan()
 
 
-def respond(work: Callable[[Response], OperatorResponse], new_response: Response | None = None) -> OperatorResponse:
+def _describe_bug(error: BaseException) -> str:
+    return f"This should not have happened: {type(error).__name__}: {error}"
+
+
+def respond(
+    work: Callable[[Response], OperatorResponse],
+    new_response: Response | None = None,
+    describe_bug: Callable[[BaseException], str] = _describe_bug,
+) -> OperatorResponse:
     """Do the work with a new response and return what came of it; whatever goes wrong is in the response."""
     response = new_response or Response()
     try:
@@ -69,7 +77,7 @@ def respond(work: Callable[[Response], OperatorResponse], new_response: Response
         response.add_error("Interrupted.", Interrupted.status)
     except (Exception, SystemExit) as error:  # noqa: BLE001 (a bug, here or in an operator: the caller still gets a response)
         LOG.error("%s", response.redactor(traceback.format_exc()))
-        response.add_error(f"This should not have happened: {type(error).__name__}: {error}")
+        response.add_error(describe_bug(error))
     return OperatorResponse(response)
 
 
@@ -86,13 +94,30 @@ def prepare_operator(
     Raises:
         MasonError: the parameters or the configuration do not allow it.
     """
-    response.redactor = config.redactor
     spec = OperatorSpec.of(registration.definition)
+    known = ReadyOperator(registration, spec, lambda: load_operator(env, store, registration))
+    return prepare_ready(env, config, known, call, response)
+
+
+@dataclass(frozen=True)
+class ReadyOperator:
+    """An operator whose definition is read; its code is loaded when everything else is known to be right."""
+
+    registration: Registration
+    spec: OperatorSpec
+    load: Callable[[], OperatorDefinition]
+
+
+def prepare_ready(
+    env: MasonEnvironment, config: ValidConfig, known: ReadyOperator, call: OperatorCall, response: Response
+) -> PreparedOperator:
+    """Check the parameters of a call and the configuration, and load the operator; see `prepare_operator`."""
+    response.redactor = config.redactor
+    spec = known.spec
     parameters = validate_parameters(spec.parameters, call.given, call.base, call.base_name)
     response.redactor.learn(parameters.secrets)
     accepted = spec.narrow(config)
-    operator = load_operator(env, store, registration)
-    return PreparedOperator(env, accepted, parameters, registration, operator, response)
+    return PreparedOperator(env, accepted, parameters, known.registration, known.load(), response)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.util.environment import MasonEnvironment
 
+_MOST_LISTED = 1_000
+
 
 class PipelineExecutionClient(ExecutionClient):
     """An engine that can run tasks: it says how, and gets planning, records and progress from here."""
@@ -73,7 +75,7 @@ class PipelineExecutionClient(ExecutionClient):
 
     @verb
     def list_jobs(self, *, response: Response) -> Sequence[JobRecord]:
-        found = read_state(MasonEnvironment.of()).list_records(RecordKind.JOB)
+        found = read_state(MasonEnvironment.of()).list_records(RecordKind.JOB, limit=_MOST_LISTED)
         return [_in_short(reconciled(each)) for each in found]
 
     @verb

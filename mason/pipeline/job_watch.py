@@ -17,6 +17,7 @@ from typing import Any
 
 from mason.engines.execution.models.job import Job, JobRecord, JobStatus
 from mason.errors import AlreadyExists, Conflict, Interrupted, MasonError, StateFailed
+from mason.pipeline.calls import current_call
 from mason.pipeline.job_log import JobLog
 from mason.pipeline.job_progress import JobProgress, Tally
 from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent, TaskRunner, running, until_closed
@@ -43,7 +44,9 @@ class JobWatch:
     """Writes down what becomes of a job that this process runs, and holds a lease on it as long as it lives."""
 
     def __init__(self, store: StateStore, job: Job, redactor: Redactor, task_bytes: Sequence[int] = ()) -> None:
-        self.job_id = uuid.uuid4().hex[:16]
+        call = current_call()
+        self.job_id = (call and call.next_job_id()) or uuid.uuid4().hex[:16]
+        self._cancelled_by = {self.job_id, call.id if call else self.job_id}
         self._store = store
         self._tally = Tally(task_bytes)
         self._written = self._told = time.monotonic()
@@ -115,7 +118,7 @@ class JobWatch:
             return
         self._looked = now
         with suppress(StateFailed):  # who cannot read what was asked goes on
-            if self._store.get_record(RecordKind.CANCELLATION, self.job_id):
+            if any(self._store.get_record(RecordKind.CANCELLATION, each) for each in self._cancelled_by):
                 raise JobCancelled("The job was cancelled by another process. Nothing was committed.")
 
     def _tell(self) -> None:

@@ -33,4 +33,5 @@ MIGRATIONS: Sequence[Sequence[str]] = (
             run TEXT NOT NULL, step TEXT NOT NULL, number INTEGER NOT NULL, status TEXT NOT NULL,
             document TEXT NOT NULL, updated_at TEXT NOT NULL, PRIMARY KEY (run, step)) WITHOUT ROWID""",
     ),
+    ("CREATE INDEX records_by_status ON records (kind, status, created_at)",),
 )

@@ -25,6 +25,10 @@ class RecordKind(StrEnum):
     SCHEDULE = "schedule"
     CANCELLATION = "cancellation"
     """Of the job with the same id: somebody asked for its end."""
+    CALL = "call"
+    """An operator or workflow that was called through the API: queued, running, and what came of it."""
+    TOKEN = "token"
+    """Who may call the API; the token itself is not in it, only its digest."""
 
 
 class Name(NamedTuple):

@@ -37,6 +37,12 @@ _REGISTRATION = (
     "FROM registrations r LEFT JOIN current_registrations c USING (kind, namespace, command, digest) "
 )
 _RECORD = "SELECT kind, id, status, document, version, created_at, updated_at FROM records "
+_DEFINITIONS = (
+    "SELECT kind, namespace, command, digest FROM current_registrations ORDER BY 1, 2, 3",
+    "SELECT id, saved_at FROM configurations ORDER BY 1",
+    "SELECT name, value FROM settings ORDER BY 1",
+    "SELECT id, version FROM records WHERE kind = 'token' ORDER BY 1",
+)
 
 
 _LITTLE_ROOM = 256 * 1024
@@ -149,6 +155,20 @@ class SqliteStore(StateStore):
     def delete_record(self, kind: RecordKind, record_id: str) -> bool:
         with self._writing() as db:
             return db.execute("DELETE FROM records WHERE kind = ? AND id = ?", (kind, record_id)).rowcount == 1
+
+    def oldest_record(self, kind: RecordKind, status: str) -> Record | None:
+        where = "WHERE kind = ? AND status = ? ORDER BY created_at, id LIMIT 1"
+        rows = self._read(_RECORD + where, (kind, status))
+        return _record(rows[0]) if rows else None
+
+    def count_records(self, kind: RecordKind) -> dict[str, int]:
+        return dict(self._read("SELECT status, count(*) FROM records WHERE kind = ? GROUP BY status", (kind,)))
+
+    def get_changes(self) -> int:
+        return int(self._read("PRAGMA data_version", ())[0][0])
+
+    def get_definitions_mark(self) -> int:
+        return hash(tuple(tuple(self._read(query, ())) for query in _DEFINITIONS))
 
     def save_run_steps(self, steps: Sequence[RunStep]) -> None:
         rows = [(each.run, each.step, each.number, each.status, json.dumps(each.document), _now()) for each in steps]

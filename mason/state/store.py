@@ -104,6 +104,22 @@ class StateStore(ABC):
         """Delete a record, and say whether it was there."""
 
     @abstractmethod
+    def oldest_record(self, kind: RecordKind, status: str) -> Record | None:
+        """Return the record that was added first of those with a status, if there is one."""
+
+    @abstractmethod
+    def count_records(self, kind: RecordKind) -> dict[str, int]:
+        """Return how many records there are of each status."""
+
+    @abstractmethod
+    def get_changes(self) -> int:
+        """Return a number that is another one after anybody else has changed something; it costs next to nothing."""
+
+    @abstractmethod
+    def get_definitions_mark(self) -> int:
+        """Return a number that is another one after registrations, configurations or tokens have changed."""
+
+    @abstractmethod
     def save_run_steps(self, steps: Sequence[RunStep]) -> None:
         """Save where steps of a run stand, in the place of what was said of them before."""
 

@@ -13,6 +13,11 @@ class MasonEnvironment:
     """The home folder and the folders in it; MASON_HOME chooses another home than `~/.mason/`."""
 
     home: Path
+    roots: tuple[str, ...] | None = None
+    """Where the paths of local storage must stay: anywhere (None, as for a command), or below these folders.
+
+    None of them (an empty tuple) means the root of each configuration.
+    """
 
     @classmethod
     def of(cls, variables: Mapping[str, str] = os.environ) -> MasonEnvironment:

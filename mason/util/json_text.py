@@ -31,3 +31,9 @@ def json_value(value: Any) -> Any:
     if isinstance(value, date | datetime):
         return value.isoformat()
     return json_value(value.to_dict()) if hasattr(value, "to_dict") else str(value)
+
+
+def compact_json(value: Any) -> bytes:
+    """Return the value as JSON for a program to read, in UTF-8."""
+    text = json.dumps(json_value(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 _PROC = Path("/proc")
 
@@ -76,3 +79,14 @@ def die_with_parent() -> None:
 
     set_death_signal = 1
     ctypes.CDLL(None).prctl(set_death_signal, signal.SIGTERM)
+
+
+def this_process() -> dict[str, str | int]:
+    """Return what a record keeps of the process that works on it."""
+    process = ProcessId.of(os.getpid())
+    return {"Host": socket.gethostname(), "Pid": process.pid, "Started": process.started}
+
+
+def is_gone(process: Mapping[str, Any]) -> bool:
+    """Say whether a process that a record names is known to be gone: on this machine, that is."""
+    return process["Host"] == socket.gethostname() and not ProcessId(process["Pid"], process["Started"]).alive

@@ -56,6 +56,12 @@ class Redactor:
         self._secrets: set[str] = set()
         self.learn(secrets)
 
+    def copy(self) -> Redactor:
+        """Return another one that knows the same: what it learns, this one does not."""
+        other = Redactor()
+        other._secrets = set(self._secrets)
+        return other
+
     def learn(self, secrets: Iterable[str]) -> None:
         """Add secrets: as they are, and as they stand in a traceback or in JSON."""
         for secret in filter(None, secrets):
@@ -66,6 +72,8 @@ class Redactor:
 
     def redact_data(self, value: Any) -> Any:
         """Return data without the known secrets; else they stay what they are, URLs included."""
+        if not self._secrets:
+            return value
         if isinstance(value, Mapping):
             return {key: self.redact_data(each) for key, each in value.items()}
         if isinstance(value, list | tuple):

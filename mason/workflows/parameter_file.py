@@ -16,6 +16,9 @@ from mason.workflows.graph import RESERVED
 from mason.workflows.workflow_spec import WORKFLOW, StepSpec
 
 NO_FILE = "the parameters (give a file with -f)"
+REQUEST = "the body"
+"""How messages call parameters that came with a request."""
+
 _OF_OPERATORS = ("config_id", "parameters")
 _OF_WORKFLOWS = ("config_id", "steps")
 _MANY = 1_000
@@ -125,3 +128,8 @@ def _of_steps(document: YamlDocument) -> ParameterFile:
         message = "must be a mapping of the ids of steps to their config_id and parameters"
         raise InvalidParameters([document.problem((), message)])
     return ParameterFile(document)
+
+
+def given_parameters(value: Mapping[str, Any]) -> ParameterFile:
+    """Return parameters that came with a request rather than in a file."""
+    return ParameterFile(YamlDocument(REQUEST, "", value, {(): 0}))

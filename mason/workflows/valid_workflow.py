@@ -13,7 +13,7 @@ from mason.parameters.validated_parameters import ValidatedParameters
 from mason.state.models import Registration
 from mason.workflows.condition import Condition
 from mason.workflows.definitions import Definitions, KnownOperator
-from mason.workflows.parameter_file import NO_FILE, ParameterFile
+from mason.workflows.parameter_file import NO_FILE, REQUEST, ParameterFile
 from mason.workflows.workflow_spec import WorkflowSpec
 
 
@@ -55,4 +55,4 @@ class ValidWorkflow:
     @property
     def parameter_path(self) -> str:
         """The file of parameters, or nothing."""
-        return "" if self.file.document.name == NO_FILE else os.path.abspath(self.file.document.name)  # noqa: PTH100
+        return "" if self.file.document.name in (NO_FILE, REQUEST) else os.path.abspath(self.file.document.name)  # noqa: PTH100

@@ -12,7 +12,7 @@ from mason.operators.runner import respond
 from mason.state.home import read_state
 from mason.util.environment import MasonEnvironment
 from mason.workflows.definitions import Definitions
-from mason.workflows.parameter_file import read_parameters
+from mason.workflows.parameter_file import ParameterFile, read_parameters
 from mason.workflows.valid_workflow import ValidWorkflow
 from mason.workflows.validation import validate_workflow
 
@@ -27,6 +27,8 @@ class WorkflowCall:
     config_id: str = ""
     schedule_name: str = ""
     schedule: str = ""
+    given: ParameterFile | None = None
+    """The parameters themselves, where they are in no file."""
 
 
 def find_workflow(env: MasonEnvironment, call: WorkflowCall) -> ValidWorkflow:
@@ -37,7 +39,8 @@ def find_workflow(env: MasonEnvironment, call: WorkflowCall) -> ValidWorkflow:
     """
     definitions = Definitions(env, read_state(env))
     registration = definitions.workflow(call.name, call.digest)
-    return validate_workflow(definitions, registration, read_parameters(call.parameter_file), call.config_id)
+    given = call.given or read_parameters(call.parameter_file)
+    return validate_workflow(definitions, registration, given, call.config_id)
 
 
 def plan(env: MasonEnvironment, call: WorkflowCall, *, save: Path | None = None) -> OperatorResponse:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 
 from tests.conftest import EXAMPLES, Mason, write
@@ -55,12 +57,28 @@ def test_an_unknown_flag_of_workflow_is_a_usage_error(mason: Mason) -> None:
     assert mason("workflow", "table", "infer", "-p", "a:1").exit_code == 2
 
 
-def test_run_has_its_flags_and_says_what_is_missing(mason: Mason) -> None:
-    for arguments in ([], ["--port", "5001"], ["--host", "0.0.0.0", "--port", "5001", "-l", "debug"]):
-        result = mason("run", *arguments)
-        assert result.exit_code == 1
-        assert result.stdout == ""
-        assert "no server yet" in result.stderr
-        assert "Traceback" not in result.stderr
+def test_run_has_its_flags(mason: Mason) -> None:
     assert mason("run", "--port", "many").exit_code == 2
+    assert mason("run", "--certificate", "x.pem").exit_code == 2
     assert "[default: 5000" in mason("run", "--help").stdout
+
+
+def test_run_refuses_a_host_that_others_can_reach_without_a_token(mason: Mason) -> None:
+    result = mason("run", "--host", "0.0.0.0")
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "there is no token yet" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_run_says_that_a_port_is_taken(mason: Mason) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+
+        result = mason("run", "--port", str(port))
+
+    assert result.exit_code == 1
+    assert f"127.0.0.1:{port} cannot be listened on: Address already in use." in result.stderr
+    assert "Traceback" not in result.stderr

@@ -22,6 +22,7 @@ from mason.clients.local.table_finder import (
     FoundTable,
     entry_file,
     file_name,
+    find_saved_table,
     find_tables,
     read_entry,
     read_table,
@@ -157,6 +158,7 @@ class LocalMetastoreClient(MetastoreClient):
         folder = _below(self.root, database, "database")
         if not folder.is_dir():
             raise DatabaseNotFound(database, [each.name for each in self._folders()])
+        self._storage.path(str(folder))  # a link may lead out of what may be used
         return folder
 
     def _folders(self) -> list[Path]:
@@ -170,6 +172,9 @@ class LocalMetastoreClient(MetastoreClient):
     def _find(self, database: str, table: str) -> FoundTable:
         folder = self._folder(database)
         _below(folder, table, "table")
+        saved = find_saved_table(folder, table)
+        if saved is not None:  # it would win over a file of its name: the rest need not be listed
+            return saved
         tables = find_tables(folder)
         by_file = {each.place.name: each for each in tables.values() if each.place and each.entry is None}
         found = tables.get(table) or by_file.get(table)

@@ -16,6 +16,7 @@ from mason.engines.metastore.models.table import Table
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.path import File, Path
 from mason.errors import BadPath, ClientFailed, Forbidden, NotFound, PathNotFound
+from mason.util.confinement import require_below
 
 if TYPE_CHECKING:
     import pyarrow.fs
@@ -29,6 +30,7 @@ class LocalStorageClient(StorageClient):
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         self.root = local_root(configuration)
+        self._roots: tuple[str, ...] = tuple(map(os.path.realpath, configuration.get("roots") or ()))
 
     def check(self) -> list[str]:
         if not self.root.is_dir():
@@ -39,7 +41,10 @@ class LocalStorageClient(StorageClient):
         plain = text.removeprefix("file://")
         if not plain or "\0" in plain or "://" in plain:
             raise BadPath(f'"{text}" is not a path on this machine.')
-        return Path("file", os.path.normpath(self.root / LocalPath(plain).expanduser()))
+        place = os.path.normpath(self.root / LocalPath(plain).expanduser())
+        if self._roots:
+            require_below(place, self._roots, text)
+        return Path("file", place)
 
     def filesystem(self) -> pyarrow.fs.FileSystem:
         import pyarrow.fs

@@ -52,10 +52,20 @@ def find_tables(folder: Path) -> dict[str, FoundTable]:
         tables[unique] = FoundTable(unique, place)
     for entry in sorted((folder / OWN_FOLDER).glob("*.json")):
         name = unquote(entry.stem)
-        path = read_entry(entry).get("Path", "")
-        elsewhere = path if "://" in path else ""
-        tables[name] = FoundTable(name, folder / path if path and not elsewhere else None, entry, elsewhere)
+        tables[name] = _saved_table(folder, name, entry)
     return tables
+
+
+def find_saved_table(folder: Path, table: str) -> FoundTable | None:
+    """Return the table that an entry of exactly this name was saved for, if there is one."""
+    entry = entry_file(folder, table)
+    return _saved_table(folder, table, entry) if entry.is_file() else None
+
+
+def _saved_table(folder: Path, name: str, entry: Path) -> FoundTable:
+    path = read_entry(entry).get("Path", "")
+    elsewhere = path if "://" in path else ""
+    return FoundTable(name, folder / path if path and not elsewhere else None, entry, elsewhere)
 
 
 def visible(folder: Path) -> list[Path]:

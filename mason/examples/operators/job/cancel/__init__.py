@@ -1,5 +1,6 @@
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
+from mason.operators.call_records import cancel_job, find_job
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.parameters.validated_parameters import ValidatedParameters
@@ -12,12 +13,11 @@ class JobCancel(OperatorDefinition):
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        job, response = config.execution.client.cancel_job(parameters.get_required("job_id"), response=resp)
-        return OperatorResponse(response, job)
+        return OperatorResponse(resp, cancel_job(env, config, parameters.get_required("job_id"), resp))
 
     def plan(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        job, response = config.execution.client.get_job(parameters.get_required("job_id"), response=resp)
-        response.add_info(f"Would ask for the end of this job, which is {job.status}.")
-        return OperatorResponse(response, job)
+        job = find_job(env, config, parameters.get_required("job_id"), resp)
+        resp.add_info(f"Would ask for the end of this job, which is {job.status}.")
+        return OperatorResponse(resp, job)

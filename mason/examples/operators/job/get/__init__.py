@@ -1,5 +1,6 @@
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
+from mason.operators.call_records import find_job
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.parameters.validated_parameters import ValidatedParameters
@@ -12,5 +13,4 @@ class JobGet(OperatorDefinition):
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        job, response = config.execution.client.get_job(parameters.get_required("job_id"), response=resp)
-        return OperatorResponse(response, job)
+        return OperatorResponse(resp, find_job(env, config, parameters.get_required("job_id"), resp))

@@ -1,5 +1,6 @@
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
+from mason.operators.call_records import list_jobs
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.parameters.validated_parameters import ValidatedParameters
@@ -12,5 +13,8 @@ class JobList(OperatorDefinition):
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        jobs, response = config.execution.client.list_jobs(response=resp)
-        return OperatorResponse(response, jobs)
+        status = parameters.get_optional("status")
+        jobs = [each for each in list_jobs(env, config, resp) if status in (None, each.status)]
+        offset: int = parameters.get_optional("offset")
+        limit: int = parameters.get_optional("limit")
+        return OperatorResponse(resp, jobs[offset : offset + limit])

@@ -5,6 +5,7 @@ from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.errors import InvalidParameters
+from mason.operators.local_file import local_file
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.parameters.validated_parameters import ValidatedParameters
@@ -44,7 +45,7 @@ class TableQuarantine(OperatorDefinition):
         return OperatorResponse(resp)
 
     def _export(self, config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> OperatorResponse:
-        path, file = parameters.get_required("path"), _file(parameters)
+        path, file = parameters.get_required("path"), _file(config, parameters)
         storage = config.storage.client_for(path)
         count = export_rejects(read_quarantine(storage.filesystem(), storage.path(path).path), Path(file))
         resp.add_info(f'{counted(count, "record")} exported to {file}. Mend the "Raw" of each, then replay them.')
@@ -55,11 +56,11 @@ class TableQuarantine(OperatorDefinition):
 def _replay(config: ValidConfig, parameters: ValidatedParameters) -> Job:
     path = parameters.get_required("path")
     storage = config.storage.client_for(path)
-    return ReplayJob(storage.path(path).path, _file(parameters), storage.address()).to_job()
+    return ReplayJob(storage.path(path).path, _file(config, parameters), storage.address()).to_job()
 
 
-def _file(parameters: ValidatedParameters) -> str:
+def _file(config: ValidConfig, parameters: ValidatedParameters) -> str:
     file: str = parameters.get_optional("file") or ""
     if not file:
         raise InvalidParameters([f'The parameter "file" is missing: {parameters.get_required("action")} needs it.'])
-    return str(Path(file).absolute())
+    return local_file(config, file)

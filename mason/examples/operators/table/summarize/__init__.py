@@ -1,8 +1,7 @@
-from pathlib import Path
-
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
+from mason.operators.local_file import local_file
 from mason.operators.operator_definition import DataOperator
 from mason.operators.table_place import find_table
 from mason.parameters.validated_parameters import ValidatedParameters
@@ -23,5 +22,5 @@ class TableSummarize(DataOperator):
             parameters.get_optional("exact"),
             parameters.get_optional("histogram"),
             place.storage.path(output).path if output else "",
-            str(Path(html).absolute()) if html else "",
+            local_file(config, html) if html else "",
         ).to_job()

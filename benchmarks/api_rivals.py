@@ -1,0 +1,63 @@
+"""The rivals of `benchmarks.api`, each a server in a process of its own: python -m benchmarks.api_rivals NAME PORT"""
+
+from __future__ import annotations
+
+import sys
+
+CONSTANT = {"Errors": [], "Info": [], "Warnings": [], "Data": [{"Name": "orders"}]}
+SPECIFICATION = {
+    "openapi": "3.0.3",
+    "info": {"title": "bare", "version": "1"},
+    "servers": [{"url": "/api"}],
+    "paths": {
+        "/table/{table_name}": {
+            "get": {
+                "operationId": "benchmarks.api_rivals.constant",
+                "parameters": [
+                    {"name": "table_name", "in": "path", "required": True, "schema": {"type": "string"}},
+                    {"name": "database_name", "in": "query", "required": True, "schema": {"type": "string"}},
+                ],
+                "responses": {"200": {"description": "", "content": {"application/json": {}}}},
+            }
+        }
+    },
+}
+
+
+async def constant(table_name: str, database_name: str) -> dict[str, object]:
+    return CONSTANT
+
+
+def bare_connexion(port: int) -> None:
+    """A connexion application that returns a constant."""
+    import connexion
+    import uvicorn
+
+    app = connexion.AsyncApp(__name__)
+    app.add_api(SPECIFICATION)
+    uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning", access_log=False)
+
+
+def flask_as_it_was(port: int) -> None:
+    """The development server of Flask that reads the registry and the configuration at every request."""
+    import logging
+
+    from flask import Flask, jsonify, request
+
+    from mason.operators.runner import OperatorCall, respond, run_operator
+    from mason.util.environment import MasonEnvironment
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    app = Flask("original")
+
+    @app.get("/api/table/<table_name>")
+    def get_table(table_name: str) -> object:
+        given = {"table_name": table_name, "database_name": request.args["database_name"]}
+        call = OperatorCall("table", "get", base=given)
+        return jsonify(respond(lambda response: run_operator(MasonEnvironment.of(), call, response)).to_dict())
+
+    app.run("127.0.0.1", port, threaded=False)
+
+
+if __name__ == "__main__":
+    {"connexion": bare_connexion, "flask": flask_as_it_was}[sys.argv[1]](int(sys.argv[2]))

@@ -1,0 +1,180 @@
+"""The server as one ASGI application: it begins with the process and ends with it, whatever is registered meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from types import FrameType
+
+from starlette.responses import Response as HttpResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from mason.api.server.access import Access, given_token
+from mason.api.server.call_queue import CallQueue
+from mason.api.server.execution import Execution
+from mason.api.server.guard import SPECIFICATION, Guard
+from mason.api.server.handlers import CallHandlers
+from mason.api.server.json_log import start_logging
+from mason.api.server.metrics import Metrics
+from mason.api.server.own_routes import OwnRoutes
+from mason.api.server.replies import JSON, PathHider, json_reply
+from mason.api.server.routed_app import RoutedApp, build_routed_app
+from mason.api.server.routes import Route, operator_routes, without_clashes
+from mason.api.server.settings import ServerSettings
+from mason.errors import StateFailed
+from mason.operators.catalogue import Catalogue, LiveCatalogue
+from mason.state.home import open_run_state, open_state
+from mason.state.models import Name, RecordKind, Registration
+from mason.util.environment import MasonEnvironment
+
+LOG = logging.getLogger("mason.api")
+SETTINGS_VARIABLE = "MASON_SERVER_SETTINGS"
+SWITCH_SECONDS = 0.001
+"""How long a thread may keep the others waiting: the one that answers must not wait for each of those that work."""
+
+_TOTALS = {"rows": "RowsIn", "bytes": "InputBytes"}
+
+
+class Application:
+    """Routes requests by what is registered now. Requests that began before a change end with what there was then."""
+
+    def __init__(self, settings: ServerSettings, env: MasonEnvironment) -> None:
+        self._settings = settings
+        self._store = open_run_state(env)
+        self._live = LiveCatalogue(env, open_state(env))
+        execution = Execution(env, self._live)
+        self.queue = CallQueue(
+            self._store, execution, parallel=settings.parallel_jobs, most_queued=settings.queued_jobs
+        )
+        calls = CallHandlers(settings, self._live, self.queue, self._store)
+        self._own_routes = OwnRoutes(env, self._store, self._live, self.queue, calls)
+        self._calls = calls
+        self._metrics = Metrics()
+        self._building = asyncio.Lock()
+        self._registered: tuple[Mapping[Name, Registration], Sequence[Registration]] | None = None
+        self._routed: RoutedApp | None = None
+        own_answers = {SPECIFICATION: self._specification, "/readyz": self._readiness, "/metrics": self._metrics_page}
+        self._guard = Guard(
+            settings,
+            Access(settings, given_token()),
+            self._metrics,
+            self._live.now,
+            own_answers,
+            self._app_for,
+            PathHider(env),
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._live_on(receive, send)
+        elif scope["type"] == "http":
+            await self._guard(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1000})
+
+    async def _live_on(self, receive: Receive, send: Send) -> None:
+        """Begin and end with the server."""
+        await receive()
+        _call_on_signals(self.queue.announce_stop)
+        await self._app_for(self._live.now())
+        await asyncio.to_thread(self.queue.start)
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await asyncio.to_thread(self.queue.stop, self._settings.stop_seconds)
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _app_for(self, catalogue: Catalogue) -> ASGIApp:
+        return (await self._routed_for(catalogue)).app
+
+    async def _routed_for(self, catalogue: Catalogue) -> RoutedApp:
+        wanted = (catalogue.operators, catalogue.workflows)
+        if self._routed is None or self._registered != wanted:
+            async with self._building:  # who comes meanwhile waits for the same one
+                if self._routed is None or self._registered != wanted:
+                    self._routed = await asyncio.to_thread(self._build, catalogue)
+                    self._registered = wanted
+        return self._routed
+
+    def _build(self, catalogue: Catalogue) -> RoutedApp:
+        of_operators, wrong = operator_routes(catalogue, self._calls.operator)
+        routes, clashes = without_clashes(self._own_routes.all(), of_operators)
+        for problem in (*wrong, *clashes):
+            LOG.warning("%s", problem)
+        try:
+            return build_routed_app(routes, catalogue.workflows)
+        except Exception as error:
+            sound = [route for route in routes if not route.declared or _is_sound(route)]
+            if len(sound) == len(routes):
+                raise
+            for route in routes:
+                if route not in sound:
+                    LOG.warning("%s: %s cannot be served: %s", route.source, route.id, error)
+            return build_routed_app(sound, catalogue.workflows)
+
+    async def _specification(self) -> HttpResponse:
+        routed = await self._routed_for(self._live.now())
+        return HttpResponse(routed.specification, media_type=JSON)
+
+    async def _readiness(self) -> HttpResponse:
+        try:
+            counts = await asyncio.to_thread(self._store.count_records, RecordKind.CALL)
+        except StateFailed as error:
+            LOG.error("%s", error)
+            return json_reply({"status": "the state store cannot be read"}, 503)
+        if self.queue.is_stopping:
+            return json_reply({"status": "stopping"}, 503)
+        return json_reply({"status": "ok", "queued": counts.get("queued", 0), "running": counts.get("running", 0)})
+
+    async def _metrics_page(self) -> HttpResponse:
+        def look() -> str:
+            counts = self._store.count_records(RecordKind.CALL)
+            jobs = self._store.list_records(RecordKind.JOB, status="succeeded", limit=1_000)
+            totals = {name: sum(job.document.get(key) or 0 for job in jobs) for name, key in _TOTALS.items()}
+            return self._metrics.text(counts, totals)
+
+        return HttpResponse(await asyncio.to_thread(look), media_type="text/plain; version=0.0.4")
+
+
+def _call_on_signals(announce: Callable[[], None]) -> None:
+    """Let whoever waits know at once that the server is asked to stop: its end comes after that of its requests."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before = signal.getsignal(number)
+
+        def handle(
+            sig: int, frame: FrameType | None, before: Callable[[int, FrameType | None], object] | int | None = before
+        ) -> None:
+            announce()
+            if callable(before):
+                before(sig, frame)
+
+        signal.signal(number, handle)
+
+
+def _is_sound(route: Route) -> bool:
+    """Say whether a route that its author declared more of can be served when it is alone."""
+    try:
+        build_routed_app([route], [])
+    except Exception:  # noqa: BLE001 (as above)
+        return False
+    return True
+
+
+def create_application() -> Application:
+    """Return the application for a worker process, which is told what it should be in its environment."""
+    settings = ServerSettings.of_json(os.environ[SETTINGS_VARIABLE])
+    sys.setswitchinterval(SWITCH_SECONDS)
+    start_logging(settings.log_level)
+    return make_application(settings)
+
+
+def make_application(settings: ServerSettings) -> Application:
+    """Return the application for MASON_HOME; what it reads and writes on this machine is confined."""
+    home = MasonEnvironment.of().home
+    return Application(settings, MasonEnvironment(home, settings.roots))

@@ -1,0 +1,334 @@
+"""Runs calls in the background. What was accepted is in the state store, runs once, and outlives a crash of the server.
+
+Several processes may share a store: who changes a record from queued to running has the call, and nobody else.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from mason.api.operator_api import Answer
+from mason.api.server.calls import Call, now
+from mason.api.server.daemon_pool import DaemonPool
+from mason.engines.execution.models.job import JobStatus
+from mason.errors import AlreadyExists, Conflict, Interrupted, StateFailed, TooMany
+from mason.operators.call_records import call_status
+from mason.state.models import Record, RecordKind
+from mason.state.store import StateStore
+from mason.util.json_text import json_value
+from mason.util.processes import this_process
+
+LOG = logging.getLogger("mason.api")
+MOST_DATA = 1024 * 1024
+"""So many characters of a call's data are kept with its record; of more, none."""
+
+_LOOK_SECONDS = 1.0
+_ELSEWHERE_SECONDS = 0.25
+_KIND_SECONDS = 2.0
+"""So long a call that was cancelled may take to notice by itself, before it is interrupted."""
+
+_LAST_SECONDS = 5.0
+_MANY = 10_000
+_PARALLEL_READS = 16
+_MOST_READS = 256
+
+
+@dataclass
+class Running:
+    """A call that runs: in which thread, and what was done to end it."""
+
+    thread: int
+    cancelled_at: float = 0.0
+    is_interrupted: bool = False
+
+
+class CallQueue:
+    """The calls of one process, and those of others that nobody has begun."""
+
+    def __init__(self, store: StateStore, run: Callable[[Call], Answer], *, parallel: int, most_queued: int) -> None:
+        self._store = store
+        self._run = run
+        self._most_queued = most_queued
+        self._wake = threading.Condition()
+        self._stopping = threading.Event()
+        self._own: deque[str] = deque()
+        self._in_memory: dict[str, Call] = {}
+        self._futures: dict[str, Future[Answer]] = {}
+        self._elsewhere: set[str] = set()
+        self._running: dict[str, Running] = {}
+        self._busy: set[str] = set()
+        self._lock = threading.Lock()
+        self._reads = 0
+        self._read_pool = DaemonPool(run, _PARALLEL_READS, "mason-read")
+        names = [f"mason-call-{number}" for number in range(parallel)]
+        self._threads = [threading.Thread(target=self._work, name=name, daemon=True) for name in names]
+        self._threads.append(threading.Thread(target=self._look_around, name="mason-look", daemon=True))
+        self._process = this_process()
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._stopping.is_set()
+
+    def start(self) -> None:
+        """Say of calls whose process is gone what became of them, and begin to work."""
+        for record in self._store.list_records(RecordKind.CALL, status=JobStatus.RUNNING, limit=_MANY):
+            if call_status(record) is JobStatus.LOST:
+                self._settle(record)
+        for thread in self._threads:
+            thread.start()
+
+    def add(self, call: Call, *, keep: bool = True, fingerprint: str = "") -> Future[Answer]:
+        """Accept a call: it runs when it is its turn, also in another process or after a restart.
+
+        Args:
+            keep: whether what was given may be written down. Of what may not, only this process knows: it is lost
+                when the process is.
+            fingerprint: what tells this call from another one with the same key.
+
+        Raises:
+            TooMany: too many calls wait already.
+            AlreadyExists: there is a call of this id.
+        """
+        if self._store.count_records(RecordKind.CALL).get(JobStatus.QUEUED, 0) >= self._most_queued:
+            raise TooMany(f"{self._most_queued:,} jobs are queued already, which is the most.", hint="Try again later.")
+        told = {"Fingerprint": fingerprint} if fingerprint else {}
+        future: Future[Answer] = Future()
+        if keep:
+            self._store.add_record(RecordKind.CALL, call.id, JobStatus.QUEUED, {**call.to_document(), **told})
+        else:
+            document = {**call.shown(), "Process": self._process, **told}
+            self._store.add_record(RecordKind.CALL, call.id, JobStatus.RUNNING, document)
+            self._in_memory[call.id] = call
+        future = self._futures.setdefault(call.id, future)  # somebody with the same key may wait already
+        self._log(call.id, JobStatus.QUEUED, call.shown())
+        with self._wake:
+            self._own.append(call.id)
+            self._wake.notify()
+        return future
+
+    def attach(self, call_id: str) -> Future[Answer]:
+        """Return what will be the answer to a call that was accepted earlier, here or elsewhere."""
+        known = self._futures.get(call_id)
+        if known is not None:
+            return known
+        future = self._futures.setdefault(call_id, Future())
+        self._elsewhere.add(call_id)
+        return future
+
+    def read(self, call: Call) -> Future[Answer]:
+        """Run a call that changes nothing, at once and without a record.
+
+        Raises:
+            TooMany: too many such calls wait already.
+        """
+        if self._reads >= _MOST_READS:
+            raise TooMany("Too many requests wait already.", hint="Try again in a moment.")
+        self._reads += 1
+        future = self._read_pool.submit(call)
+        future.add_done_callback(self._end_read)
+        return future
+
+    def keep_reading(self, call: Call, future: Future[Answer]) -> None:
+        """Make a job of a call that takes longer than its caller waits."""
+        document = {**call.shown(), "StartedAt": now(), "Process": self._process}
+        record = self._store.add_record(RecordKind.CALL, call.id, JobStatus.RUNNING, document)
+        future.add_done_callback(lambda done: self._end(record, done.result()))
+
+    def announce_stop(self) -> None:
+        """Begin nothing new: whoever waits for an answer is told where the job will be found."""
+        self._stopping.set()
+
+    def stop(self, seconds: float) -> None:
+        """Let what runs end within some seconds, ask for its end then; what is queued stays queued."""
+        self._stopping.set()
+        with self._wake:
+            self._wake.notify_all()
+        self._wait(seconds)
+        for call_id in list(self._busy):
+            with suppress(AlreadyExists, StateFailed):
+                self._store.add_record(RecordKind.CANCELLATION, call_id, "asked", {"AskedAt": now()})
+        self._wait(_LAST_SECONDS)
+        for call_id in list(self._busy):
+            record = self._store.get_record(RecordKind.CALL, call_id)
+            if record and record.status == JobStatus.RUNNING:
+                self._settle(record)
+
+    def _wait(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while self._busy and time.monotonic() < end:
+            time.sleep(0.02)
+
+    def _work(self) -> None:
+        is_idle = True
+        while not self._stopping.is_set():
+            try:
+                is_idle = not self._work_once(wait=is_idle)
+            except StateFailed as error:  # it may come back
+                LOG.error("%s", error)
+                self._stopping.wait(_LOOK_SECONDS)
+
+    def _work_once(self, *, wait: bool) -> bool:
+        """Run a call, one of this process or else one that others left behind, and say whether there was one."""
+        with self._wake:
+            if not self._own and wait:
+                self._wake.wait(_LOOK_SECONDS)
+            call_id = self._own.popleft() if self._own else ""
+        if self._stopping.is_set():
+            return False  # it stays queued
+        if not call_id:
+            left_by_others = self._store.oldest_record(RecordKind.CALL, JobStatus.QUEUED)
+            call_id = left_by_others.id if left_by_others else ""
+        claimed = self._claim(call_id) if call_id else None
+        if claimed:
+            self._busy.add(call_id)  # until its record says how it ended
+            try:
+                self._run_claimed(*claimed)
+            finally:
+                self._busy.discard(call_id)
+        return bool(call_id)
+
+    def _claim(self, call_id: str) -> tuple[Record, Call] | None:
+        record = self._store.get_record(RecordKind.CALL, call_id)
+        call = self._in_memory.pop(call_id, None)
+        if record and call:
+            return record, call
+        if record and record.status == JobStatus.QUEUED:
+            document = {**record.document, "StartedAt": now(), "Process": self._process}
+            with suppress(Conflict):
+                claimed = self._store.update_record(record, JobStatus.RUNNING, document)
+                return claimed, Call.of_document(document)
+        self._elsewhere.add(call_id)
+        return None
+
+    def _run_claimed(self, record: Record, call: Call) -> None:
+        self._log(call.id, JobStatus.RUNNING, record.document)
+        if self._store.get_record(RecordKind.CANCELLATION, call.id):
+            answer: Answer = _said("The job was cancelled before it began.", Interrupted.status)
+        else:
+            answer = self._answer_unless_cancelled(call)
+        self._end(record, answer)
+
+    def _answer_unless_cancelled(self, call: Call) -> Answer:
+        with self._lock:
+            self._running[call.id] = Running(threading.get_ident())
+        try:
+            try:
+                return self._run(call)
+            finally:
+                with self._lock:
+                    running = self._running.pop(call.id)
+                if running.is_interrupted:
+                    time.sleep(0.01)  # the interrupt may still be on its way, and is for nobody else
+        except KeyboardInterrupt:
+            return _said("The job was cancelled.", Interrupted.status)
+
+    def _end(self, record: Record, answer: Answer) -> None:
+        status = _status_of(answer)
+        shown = {key: value for key, value in record.document.items() if key != "Call"}
+        errors = answer[0].get("Errors")
+        document = {
+            **shown,
+            "EndedAt": now(),
+            **({"Error": errors[0]} if errors else {}),
+            "HttpStatus": answer[1],
+            "Response": _kept(answer[0]),
+        }
+        try:
+            self._write(record, status, document)
+        except StateFailed as error:  # who waits for the answer still gets it
+            LOG.error("The record of the job %s could not be written: %s", record.id, error)
+        self._log(record.id, status, document)
+        self._answer(record.id, answer)
+
+    def _write(self, record: Record, status: JobStatus, document: Mapping[str, Any]) -> None:
+        try:
+            self._store.update_record(record, status, document)
+        except Conflict:  # another process took this one for gone: who ran the call knows better
+            current = self._store.get_record(RecordKind.CALL, record.id)
+            if current:
+                self._store.update_record(current, status, document)
+
+    def _settle(self, record: Record) -> None:
+        """Write down what became of a call whose process is gone, or is about to be."""
+        job = self._store.get_record(RecordKind.JOB, record.id)
+        ended = JobStatus(job.status) if job and JobStatus(job.status).is_final else JobStatus.LOST
+        told = {key: value for key, value in record.document.items() if key != "Call"}
+        reason = {} if ended is JobStatus.SUCCEEDED else {"Error": "The server that ran it is gone."}
+        with suppress(Conflict):  # another server settled it
+            self._store.update_record(record, ended, {**told, "EndedAt": now(), **reason})
+            self._log(record.id, ended, record.document)
+
+    def _look_around(self) -> None:
+        while not self._stopping.wait(_ELSEWHERE_SECONDS):
+            with suppress(StateFailed):
+                for call_id in list(self._elsewhere):
+                    self._look_elsewhere(call_id)
+                for call_id, running in list(self._running.items()):
+                    self._look_whether_cancelled(call_id, running)
+
+    def _look_elsewhere(self, call_id: str) -> None:
+        record = self._store.get_record(RecordKind.CALL, call_id)
+        if record is None or call_status(record).is_final:
+            self._elsewhere.discard(call_id)
+            self._answer(call_id, answer_of(record))
+
+    def _look_whether_cancelled(self, call_id: str, running: Running) -> None:
+        """Interrupt a call that was cancelled and has not ended by itself, as ctrl-C would."""
+        if not running.cancelled_at and self._store.get_record(RecordKind.CANCELLATION, call_id):
+            running.cancelled_at = time.monotonic()
+        if not running.cancelled_at or time.monotonic() - running.cancelled_at < _KIND_SECONDS:
+            return
+        with self._lock:
+            if self._running.get(call_id) is running and not running.is_interrupted:
+                running.is_interrupted = True
+                interrupt = ctypes.py_object(KeyboardInterrupt)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(running.thread), interrupt)
+
+    def _answer(self, call_id: str, answer: Answer) -> None:
+        future = self._futures.pop(call_id, None)
+        if future and not future.done():
+            future.set_result(answer)
+
+    def _end_read(self, _: Future[Answer]) -> None:
+        self._reads -= 1
+
+    def _log(self, call_id: str, status: JobStatus, document: Mapping[str, Any]) -> None:
+        name = document.get("Operator") or document.get("Workflow")
+        told = {"job": call_id, "status": status.value, "name": name, "request": document.get("RequestID")}
+        LOG.info("job %s is %s", call_id, status, extra={"event": "job", "fields": told})
+
+
+def answer_of(record: Record | None) -> Answer:
+    """Return the answer that the record of a call keeps; of one that gave none, what is known of its end."""
+    if record and "Response" in record.document:
+        return record.document["Response"], record.document["HttpStatus"]
+    if record and record.status == JobStatus.CANCELLED:
+        return _said("The job was cancelled.", Interrupted.status)
+    return _said("The server that ran the job is gone, and its answer with it.", StateFailed.status)
+
+
+def _said(message: str, status: int) -> Answer:
+    return {"Errors": [message], "Info": [], "Warnings": [], "Data": []}, status
+
+
+def _status_of(answer: Answer) -> JobStatus:
+    if answer[1] == Interrupted.status:
+        return JobStatus.CANCELLED
+    return JobStatus.SUCCEEDED if answer[1] < 400 else JobStatus.FAILED
+
+
+def _kept(response: Any) -> Any:
+    kept = json_value(response)
+    if isinstance(kept, dict) and kept.get("Data") and len(json.dumps(kept["Data"])) > MOST_DATA:
+        return {**kept, "Data": [], "DataLeftOut": True}
+    return kept

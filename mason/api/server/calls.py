@@ -1,0 +1,61 @@
+"""A call: what a request asks for, as data that can wait in a queue and outlive the server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from mason.state.models import Kind, Name
+from mason.util.ids import new_id
+
+
+@dataclass(frozen=True)
+class Call:
+    """An operator or a workflow with all that was given for it."""
+
+    kind: Kind
+    namespace: str
+    command: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """What stands in the path and in the query."""
+    body: Mapping[str, Any] = field(default_factory=dict)
+    config_id: str = ""
+    plan: bool = False
+    schedule_name: str = ""
+    deploy: bool = False
+    id: str = field(default_factory=new_id)
+    request_id: str = ""
+    caller: str = ""
+    operators: Sequence[str] = ()
+    """Patterns of the operators that the caller may use; all when there is none."""
+    configurations: Sequence[str] = ()
+
+    @property
+    def name(self) -> Name:
+        return Name(self.kind, self.namespace, self.command)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the call as its record begins."""
+        return {**self.shown(), "Call": asdict(self)}
+
+    def shown(self) -> dict[str, Any]:
+        """Return what a job says of the call that it is; no value of a parameter, which may be long or a secret."""
+        return {
+            "JobType": self.kind.value,
+            self.kind.value.capitalize(): str(self.name),
+            "Configuration": self.config_id,
+            "CalledBy": self.caller,
+            "RequestID": self.request_id,
+            "QueuedAt": now(),
+        }
+
+    @classmethod
+    def of_document(cls, document: Mapping[str, Any]) -> Call:
+        values = document["Call"]
+        return cls(**{**values, "kind": Kind(values["kind"])})
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

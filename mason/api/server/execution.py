@@ -1,0 +1,135 @@
+"""Does what a call asks for and returns its JSON and status: the same JSON that the command line prints."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+from collections.abc import Callable
+from contextvars import copy_context
+from dataclasses import replace
+from typing import Any
+
+from mason.api.operator_api import RUNNER, Answer, get
+from mason.api.server.calls import Call
+from mason.api.server.replies import PathHider, document
+from mason.api.server.requests import REQUEST, Caller, RequestInfo
+from mason.clients.response import Response
+from mason.errors import MasonError, Unsupported
+from mason.operators.catalogue import Catalogue, LiveCatalogue
+from mason.operators.operator_definition import OperatorDefinition
+from mason.operators.operator_response import OperatorResponse
+from mason.operators.runner import OperatorCall, respond
+from mason.pipeline.calls import begin_call
+from mason.state.models import Kind
+from mason.state.tokens import Scope, Token
+from mason.util.environment import MasonEnvironment
+from mason.util.names import full_name
+
+LOG = logging.getLogger("mason.api")
+
+
+class Execution:
+    """Runs calls in the thread that asks for it. Nothing is raised: what goes wrong is in the answer."""
+
+    def __init__(self, env: MasonEnvironment, live: LiveCatalogue) -> None:
+        self._env = env
+        self._live = live
+        self._hiders: dict[tuple[str, ...], PathHider] = {}
+
+    def __call__(self, call: Call) -> Answer:
+        return copy_context().run(self._run, call)  # what a call sets is not there for the next one in this thread
+
+    def _run(self, call: Call) -> Answer:
+        REQUEST.set(RequestInfo(call.request_id, _caller(call)))
+        begin_call(call.id)
+        try:
+            catalogue = self._live.now()
+            work = self._run_operator if call.kind is Kind.OPERATOR else self._run_workflow
+            return work(catalogue, call)
+        except MasonError as error:
+            return document(errors=map(self._hider(call.config_id), error.messages)), error.status
+        except (Exception, SystemExit) as error:  # noqa: BLE001 (a bug, here or in an operator: the server lives on)
+            LOG.error("%s", self._redacted(call, traceback.format_exc()))
+            return document(errors=[_describe_bug(call, error)]), MasonError.status
+
+    def _run_operator(self, catalogue: Catalogue, call: Call) -> Answer:
+        def run(asked: OperatorCall) -> Answer:
+            _caller(call).require_operator(full_name(asked.namespace, asked.command))
+            chosen = replace(asked, config_id=call.config_id)
+
+            def work(response: Response) -> OperatorResponse:
+                return catalogue.run(chosen, response, plan=call.plan)
+
+            return self._answer(call, respond(work, describe_bug=lambda error: _describe_bug(call, error)))
+
+        RUNNER.set(run)
+        bodies = [dict(call.body)] if call.body else []
+        own = _own_api(catalogue.operator(call.name).load())
+        if own is None:
+            return get(call.namespace, call.command, *bodies, **call.parameters)
+        return _as_answer(own(*bodies, **call.parameters))
+
+    def _run_workflow(self, catalogue: Catalogue, call: Call) -> Answer:
+        from mason.workflows.parameter_file import given_parameters
+        from mason.workflows.plan import plan_workflow
+        from mason.workflows.runner import run_workflow
+        from mason.workflows.workflow_calls import WorkflowCall, find_workflow
+
+        def work(response: Response) -> OperatorResponse:
+            if call.deploy:
+                raise Unsupported("This version of Mason runs workflows (run_now), but cannot deploy them yet.")
+            asked = WorkflowCall(str(call.name), config_id=call.config_id, given=given_parameters(call.body))
+            workflow = find_workflow(self._env, asked)
+            for step in workflow.dag.steps:
+                _caller(call).require_operator(step.operator)
+                _caller(call).require_configuration(step.config_id)
+            (plan_workflow if call.plan else run_workflow)(workflow, response)
+            return OperatorResponse(response)
+
+        return self._answer(call, respond(work, describe_bug=lambda error: _describe_bug(call, error)))
+
+    def _answer(self, call: Call, result: OperatorResponse) -> Answer:
+        shown = result.to_dict()
+        if shown["Errors"]:
+            shown["Errors"] = list(map(self._hider(call.config_id), shown["Errors"]))
+        return shown, result.response.status
+
+    def _hider(self, config_id: str) -> PathHider:
+        try:
+            roots = tuple(self._live.now().configuration(config_id).roots or ())
+        except MasonError:  # what is wrong with it is what the answer is about
+            roots = ()
+        if roots not in self._hiders:
+            self._hiders[roots] = PathHider(self._env, roots)
+        return self._hiders[roots]
+
+    def _redacted(self, call: Call, text: str) -> str:
+        try:
+            return self._live.now().configuration(call.config_id).redactor(text)
+        except MasonError:
+            return text
+
+
+def _own_api(operator: OperatorDefinition) -> Callable[..., Any] | None:
+    """Return the function `api` that the author of an operator wrote beside it, if there is one."""
+    return getattr(sys.modules.get(type(operator).__module__), "api", None)
+
+
+def _as_answer(returned: Any) -> Answer:
+    """Return what an author's own function gave as data and a status, in the form that every answer has."""
+    value, status = returned if isinstance(returned, tuple) and len(returned) == 2 else (returned, 200)
+    if isinstance(value, dict) and "Errors" in value:
+        return value, status
+    return document([value]), status
+
+
+def _caller(call: Call) -> Caller:
+    return Caller(Token(call.caller, Scope.RUN, "", operators=call.operators, configurations=call.configurations))
+
+
+def _describe_bug(call: Call, error: BaseException) -> str:
+    return (
+        f"Something went wrong inside of {call.name} ({type(error).__name__}). "
+        f"The server's log says more, under the request {call.request_id}."
+    )

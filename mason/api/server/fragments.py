@@ -1,0 +1,159 @@
+"""`swagger.yml` of an operator: the paths at which the API has it, and what its author wants to say of them.
+
+A path and a method are enough; what is not said is taken from `operator.yaml`. Fragments of Swagger 2.0 are understood.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mason.operators.operator_spec import OperatorSpec
+from mason.state.models import Registration
+from mason.util.nearest import did_you_mean
+from mason.util.problems import Problem
+from mason.util.yaml_file import Key, YamlDocument, YamlProblem, parse_yaml
+
+FILE_NAMES = ("swagger.yml", "swagger.yaml")
+METHODS = ("get", "post", "put", "patch", "delete")
+OPTIONS = ("config_id", "wait", "plan", "log_level")
+"""Words of every operation that are no parameters of its operator. The seeds' `log_level` is taken and does nothing."""
+
+AT_ONCE = "x-mason-at-once"
+BASE_PATH = "/api"
+_PATH = re.compile(r"(/([A-Za-z0-9_.~-]+|\{[A-Za-z][A-Za-z0-9_]*\}))+/?")
+_IN_PATH = re.compile(r"\{([^}]*)\}")
+_PLACES = ("query", "path", "header", "body")
+_OF_SCHEMA = ("type", "format", "enum", "default", "items", "minimum", "maximum", "minLength", "maxLength", "pattern")
+_KEPT = ("summary", "description", "tags", "deprecated", "externalDocs")
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One operation as a fragment declares it."""
+
+    method: str
+    path: str
+    source: str
+    words: Mapping[str, Any]
+    """Summary, description, tags and the like."""
+    parameters: Sequence[Mapping[str, Any]]
+    body_schema: Mapping[str, Any] | None
+    description: str
+    """Of the reply, where the fragment has one."""
+    at_once: bool = False
+    """Whether it goes past the queue: a call that is quick and must not wait for its turn, such as a cancelling."""
+
+    @property
+    def parameters_in_path(self) -> list[str]:
+        return names_in_path(self.path)
+
+
+def names_in_path(path: str) -> list[str]:
+    """Return what stands in braces in a path."""
+    return _IN_PATH.findall(path)
+
+
+def read_fragment(
+    registration: Registration, spec: OperatorSpec, files: Mapping[str, bytes]
+) -> tuple[list[Declared], list[Problem]]:
+    """Return the operations that an operator's fragment declares, and what is wrong with the others."""
+    name = next((each for each in FILE_NAMES if each in files), "")
+    if not name:
+        return [], []
+    source = f"{registration.source}/{name}"
+    try:
+        document = parse_yaml(files[name].decode("utf-8-sig", errors="replace"), name=source)
+    except YamlProblem as error:
+        return [], [error.problem]
+    paths = document.value.get("paths") if isinstance(document.value, Mapping) else None
+    if not isinstance(paths, Mapping) or not paths:
+        return [], [document.problem(("paths",), "must say at which path and by which method the operator is called")]
+    found: list[Declared] = []
+    problems: list[Problem] = []
+    for path, methods in paths.items():
+        for each in _operations(document, spec, str(path), methods):
+            (problems if isinstance(each, Problem) else found).append(each)  # type: ignore[arg-type]
+    return found, problems
+
+
+def _operations(document: YamlDocument, spec: OperatorSpec, path: str, methods: Any) -> Iterator[Declared | Problem]:
+    key = ("paths", path)
+    if not _PATH.fullmatch(path):
+        yield document.problem(key, f'"{path}" cannot be a path; it should look like /table/{{table_name}}')
+        return
+    unknown = [word for word in names_in_path(path) if spec.parameters.find(word) is None]
+    if unknown:
+        yield document.problem(key, _no_such_parameter(spec, unknown[0]))
+        return
+    if not isinstance(methods, Mapping) or not methods:
+        yield document.problem(key, f"must have a method: {', '.join(METHODS)}")
+        return
+    for method, operation in methods.items():
+        place: Key = (*key, str(method))
+        if str(method).lower() not in METHODS:
+            yield document.problem(place, f"is no method. Methods: {', '.join(METHODS)}")
+        elif operation is not None and not isinstance(operation, Mapping):
+            yield document.problem(place, "must be a mapping, or nothing")
+        else:
+            problems = list(_parameter_problems(document, place, spec, operation or {}))
+            yield from problems
+            if not problems:
+                yield _declared(document.name, _without_base(path), str(method).lower(), operation or {})
+
+
+def _parameter_problems(
+    document: YamlDocument, place: Key, spec: OperatorSpec, operation: Mapping[str, Any]
+) -> Iterator[Problem]:
+    given = operation.get("parameters") or []
+    if not isinstance(given, list):
+        yield document.problem((*place, "parameters"), "must be a list")
+        return
+    for index, each in enumerate(given):
+        key: Key = (*place, "parameters", index)
+        if not isinstance(each, Mapping) or not isinstance(each.get("name"), str):
+            yield document.problem(key, "must be a mapping with a name")
+        elif each.get("in") not in _PLACES:
+            yield document.problem(key, f'"{each["name"]}" must be in one of: {", ".join(_PLACES)}')
+        elif each["in"] != "body" and each["name"] not in OPTIONS and spec.parameters.find(each["name"]) is None:
+            yield document.problem(key, _no_such_parameter(spec, each["name"]))
+        elif "schema" in each and not isinstance(each["schema"], Mapping):
+            yield document.problem(key, f'the schema of "{each["name"]}" must be a mapping')
+
+
+def _declared(source: str, path: str, method: str, operation: Mapping[str, Any]) -> Declared:
+    given: list[Mapping[str, Any]] = operation.get("parameters") or []
+    bodies = [each.get("schema") or {} for each in given if each["in"] == "body"]
+    responses = operation.get("responses")
+    replies = responses if isinstance(responses, Mapping) else {}
+    reply = replies.get("200") or replies.get(200)
+    return Declared(
+        method,
+        path,
+        source,
+        {key: operation[key] for key in _KEPT if key in operation},
+        [_as_openapi(each) for each in given if each["in"] != "body" and each["name"] not in OPTIONS],
+        bodies[0] if bodies else None,
+        str(reply.get("description", "")) if isinstance(reply, Mapping) else "",
+        bool(operation.get(AT_ONCE)),
+    )
+
+
+def _as_openapi(parameter: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a parameter of Swagger 2.0 or OpenAPI 3 as one of OpenAPI 3."""
+    schema = dict(parameter.get("schema") or {key: parameter[key] for key in _OF_SCHEMA if key in parameter})
+    is_required = parameter["in"] == "path" or bool(parameter.get("required"))
+    described = {"description": parameter["description"]} if "description" in parameter else {}
+    return {"name": parameter["name"], "in": parameter["in"], "required": is_required, **described, "schema": schema}
+
+
+def _without_base(path: str) -> str:
+    return path.removeprefix(BASE_PATH) if path.startswith(BASE_PATH + "/") else path
+
+
+def _no_such_parameter(spec: OperatorSpec, word: str) -> str:
+    known = [each.name for each in spec.parameters.all]
+    near = did_you_mean(word, known) or (f"Its parameters: {', '.join(known)}." if known else "It has none.")
+    return f'{spec.name} has no parameter "{word}". {near}'

@@ -1,0 +1,196 @@
+"""What answers a request for an operator or a workflow: at once, or as a job when that takes longer than is waited."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response as HttpResponse
+
+from mason.api.operator_api import Answer
+from mason.api.server.call_queue import CallQueue, answer_of
+from mason.api.server.calls import Call
+from mason.api.server.fragments import BASE_PATH, Declared
+from mason.api.server.given import read_body, read_query, refuse_rest, single_values, take_flag, take_number
+from mason.api.server.operations import DEFAULT_WAIT, WITH_BODY, workflow_options
+from mason.api.server.replies import document, json_reply
+from mason.api.server.requests import Caller, current_request
+from mason.api.server.routes import Handler
+from mason.api.server.settings import ServerSettings
+from mason.errors import AlreadyExists, BadInput, Conflict, InvalidParameters
+from mason.operators.call_records import call_status
+from mason.operators.catalogue import LiveCatalogue
+from mason.operators.operator_spec import OperatorSpec
+from mason.state.models import Kind, RecordKind, Registration
+from mason.state.store import StateStore
+
+_LONGEST_KEY = 200
+_POLL_SECONDS = 0.5
+
+
+class CallHandlers:
+    """Makes calls out of requests, and replies out of answers."""
+
+    def __init__(self, settings: ServerSettings, live: LiveCatalogue, queue: CallQueue, store: StateStore) -> None:
+        self._settings = settings
+        self._live = live
+        self._queue = queue
+        self._store = store
+
+    def operator(self, registration: Registration, spec: OperatorSpec, declared: Declared) -> Handler:
+        """Return what answers for an operator at a path."""
+        name = registration.name
+        types = {word: each.type for each in spec.parameters.all for word in (each.name, *each.aliases)}
+        secrets = {word for word, kind in types.items() if kind == "secret"}
+        at_once = declared.method == "get" or declared.at_once
+
+        async def handle(request: Request, in_path: Mapping[str, str]) -> HttpResponse:
+            caller = current_request().caller
+            caller.require_operator(str(name))
+            given = single_values(read_query(request), types)
+            body = await read_body(request) if declared.method in WITH_BODY else {}
+            wait = self._wait(given, types)
+            plan = "plan" not in types and take_flag(given, "plan")
+            config_id = self._config_id(caller, given, types)
+            if "log_level" not in types:
+                given.pop("log_level", None)
+            _refuse_secrets(given, secrets)
+            call = _authorised(
+                Call(Kind.OPERATOR, name.namespace, name.command, {**given, **in_path}, body, config_id, plan), caller
+            )
+            if at_once:
+                return await self._read(call, wait)
+            return await self._accept(request, call, wait, keep=not secrets & set(body))
+
+        return handle
+
+    async def workflow(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
+        """Answer for a workflow: its plan, or with `run_now` what became of it."""
+        caller = current_request().caller
+        given = single_values(read_query(request), {})
+        wait = self._wait(given, {})
+        run_now, deploy = take_flag(given, "run_now"), take_flag(given, "deploy")
+        schedule_name = given.pop("schedule_name", "")
+        config_id = self._config_id(caller, given, {})
+        given.pop("log_level", None)
+        refuse_rest(given, [*(each["name"] for each in workflow_options()), "config_id", "wait"])
+        call = _authorised(
+            Call(
+                Kind.WORKFLOW,
+                in_path["namespace"],
+                in_path["command"],
+                body=await read_body(request),
+                config_id=config_id,
+                plan=not run_now,
+                schedule_name=schedule_name,
+                deploy=deploy,
+            ),
+            caller,
+        )
+        if not run_now and not deploy:
+            return await self._read(call, wait)
+        return await self._accept(request, call, wait, keep=True)
+
+    def _wait(self, given: dict[str, Any], types: Mapping[str, str]) -> float:
+        if "wait" in types:  # a parameter of the operator's own
+            return DEFAULT_WAIT
+        return take_number(given, "wait", DEFAULT_WAIT, self._settings.most_wait)
+
+    def _config_id(self, caller: Caller, given: dict[str, Any], types: Mapping[str, str]) -> str:
+        chosen = "" if "config_id" in types else str(given.pop("config_id", ""))
+        config_id = chosen or self._live.now().current_config_id
+        caller.require_configuration(config_id)
+        return config_id
+
+    async def _read(self, call: Call, wait: float) -> HttpResponse:
+        future = self._queue.read(call)
+        answer = await self._within(future, wait)
+        if answer is not None:
+            return json_reply(*answer)
+        await asyncio.to_thread(self._queue.keep_reading, call, future)
+        return _still_running(call.id)
+
+    async def _accept(self, request: Request, call: Call, wait: float, *, keep: bool) -> HttpResponse:
+        key = request.headers.get("idempotency-key")
+        if key is None:
+            future = await asyncio.to_thread(self._queue.add, call, keep=keep)
+        else:
+            call = replace(call, id=_id_of_key(call, key))
+            answer_or_future = await asyncio.to_thread(self._add_once, call, keep)
+            if isinstance(answer_or_future, tuple):
+                return json_reply(*answer_or_future)
+            future = answer_or_future
+        answer = await self._within(future, wait)
+        return json_reply(*answer) if answer is not None else _still_running(call.id)
+
+    def _add_once(self, call: Call, keep: bool) -> Future[Answer] | Answer:
+        """Accept a call unless its key was used before: then the answer is what that call's was, or will be.
+
+        Raises:
+            Conflict: the key was used for something else.
+        """
+        fingerprint = _fingerprint(call)
+        try:
+            return self._queue.add(call, keep=keep, fingerprint=fingerprint)
+        except AlreadyExists:
+            record = self._store.get_record(RecordKind.CALL, call.id)
+        if record and record.document.get("Fingerprint") != fingerprint:
+            raise Conflict(
+                "This Idempotency-Key was used for another request.", hint="Use a new key for a new request."
+            )
+        if record and call_status(record).is_final:
+            return answer_of(record)
+        return self._queue.attach(call.id)
+
+    async def _within(self, future: Future[Answer], seconds: float) -> Answer | None:
+        """Wait for an answer, but not when the server is about to stop."""
+        waiting = asyncio.wrap_future(future)
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while not waiting.done() and not self._queue.is_stopping:
+            left = end - loop.time()
+            if left <= 0:
+                break
+            await asyncio.wait({waiting}, timeout=min(left, _POLL_SECONDS))
+        return waiting.result() if waiting.done() else None
+
+
+def _authorised(call: Call, caller: Caller) -> Call:
+    """Return a call with who asks for it, and what that caller may use."""
+    token = caller.token
+    operators, configurations = (token.operators, token.configurations) if token else ((), ())
+    request_id = current_request().id
+    return replace(call, request_id=request_id, caller=caller.name, operators=operators, configurations=configurations)
+
+
+def _still_running(call_id: str) -> HttpResponse:
+    place = f"{BASE_PATH}/job/{call_id}"
+    told = document(
+        [{"JobID": call_id, "Status": "running"}], info=[f"It goes on as a job: GET {place} says how it is."]
+    )
+    return json_reply(told, 202, {"Location": place, "Retry-After": "1"})
+
+
+def _refuse_secrets(given: Mapping[str, Any], secrets: set[str]) -> None:
+    """Refuse secrets in the query, which stands in logs of proxies and in the histories of browsers."""
+    found = sorted(secrets & set(given))
+    if found:
+        raise InvalidParameters([f'The parameter "{name}" is a secret: give it in the body.' for name in found])
+
+
+def _id_of_key(call: Call, key: str) -> str:
+    """Return the id of the call that a key stands for: keys of two callers, or for two operators, are two keys."""
+    if not key or len(key) > _LONGEST_KEY:
+        raise BadInput(f"An Idempotency-Key has 1 to {_LONGEST_KEY} characters.")
+    return hashlib.sha256(json.dumps([call.caller, str(call.name), key]).encode()).hexdigest()[:16]
+
+
+def _fingerprint(call: Call) -> str:
+    asked = [call.parameters, call.body, call.config_id, call.plan, call.deploy, call.schedule_name]
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()

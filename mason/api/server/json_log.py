@@ -1,0 +1,52 @@
+"""The server's log: one JSON line per event, on stderr, each with the request that it belongs to."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from mason.api.server.requests import REQUEST
+from mason.util.redaction import redact_url
+
+LEVELS = {"trace": 5, "debug": 10, "info": 20, "warning": 30, "error": 40, "fatal": 50}
+
+
+class JsonLines(logging.Handler):
+    """Writes each record as a line of JSON; nothing that a client sends can begin a line of its own."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if hasattr(record, "progress") or hasattr(record, "step_event"):
+            return
+        with suppress(OSError, ValueError):  # nobody reads the log any more; requests are answered all the same
+            sys.stderr.write(json.dumps(self._told(record), default=str) + "\n")
+
+    def _told(self, record: logging.LogRecord) -> dict[str, Any]:
+        asked = REQUEST.get()
+        told: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": getattr(record, "event", "message"),
+        }
+        fields = getattr(record, "fields", None)
+        if fields is not None:
+            return {**told, **fields}
+        if asked:
+            told["request"] = asked.id
+        told["message"] = redact_url(record.getMessage())
+        if record.exc_info and record.exc_info[0]:
+            told["traceback"] = redact_url(logging.Formatter().formatException(record.exc_info))
+        return told
+
+
+def start_logging(level: str) -> None:
+    """Write what Mason and the server log as JSON lines."""
+    handler = JsonLines()
+    for name in ("mason", "uvicorn", "connexion"):
+        logger = logging.getLogger(name)
+        logger.handlers[:] = [handler]
+        logger.propagate = False
+        logger.setLevel(LEVELS[level] if name == "mason" else max(logging.WARNING, LEVELS[level]))

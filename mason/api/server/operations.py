@@ -1,0 +1,166 @@
+"""Operations as the specification shows them: made from `operator.yaml`, with what a fragment says in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mason.api.server.fragments import Declared
+from mason.operators.operator_spec import OperatorSpec
+from mason.parameters.definition import ParameterDefinition
+from mason.state.models import Registration
+from mason.workflows.workflow_spec import WORKFLOW, StepSpec, WorkflowSpec
+
+WITH_BODY = ("post", "put", "patch")
+DEFAULT_WAIT = 10
+
+_RESPONSE = {"$ref": "#/components/schemas/Response"}
+_WAIT = {
+    "name": "wait",
+    "in": "query",
+    "description": "How many seconds to wait for the result; what takes longer goes on as a job (202).",
+    "schema": {"type": "number", "minimum": 0, "default": DEFAULT_WAIT},
+}
+_CONFIG = {
+    "name": "config_id",
+    "in": "query",
+    "description": "The configuration to use; the current one unless told.",
+    "schema": {"type": "string"},
+}
+_PLAN = {
+    "name": "plan",
+    "in": "query",
+    "description": "Say what the call would do, and do nothing.",
+    "schema": {"type": "boolean", "default": False},
+}
+IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "A text of the caller's choice: the same request with the same key is carried out once.",
+    "schema": {"type": "string", "maxLength": 200},
+}
+
+
+def shown_operator(registration: Registration, spec: OperatorSpec, declared: Declared) -> dict[str, Any]:
+    """Return an operator's operation."""
+    own = {each["name"]: each for each in declared.parameters}
+    in_path = declared.parameters_in_path
+    parameters = [own.get(name) or _in_path(name, spec) for name in in_path]
+    parameters += [each for name, each in own.items() if name not in in_path]
+    taken = {*own, *in_path}
+    has_body = declared.method in WITH_BODY
+    for each in spec.parameters.all:
+        words = {each.name, *each.aliases}
+        if not words & taken and each.type != "secret" and each.type != "map":
+            parameters.append(_in_query(each, required=each.required and not has_body and not each.aliases))
+    shown: dict[str, Any] = {
+        "summary": spec.description,
+        "tags": [spec.namespace or spec.command],
+        **declared.words,
+        "parameters": [*parameters, *options(declared.method, taken)],
+        "responses": replies(registration.definition.get("output"), declared.description),
+    }
+    if has_body:
+        schema = declared.body_schema or _body_schema(spec, in_path)
+        shown["requestBody"] = {"content": {"application/json": {"schema": schema}}}
+    return shown
+
+
+def shown_workflow(spec: WorkflowSpec) -> dict[str, Any]:
+    """Return a workflow's operation."""
+    return {
+        "summary": spec.description or spec.title,
+        "tags": ["workflow"],
+        "parameters": [*workflow_options(), _CONFIG, _WAIT, IDEMPOTENCY_KEY],
+        "requestBody": {"content": {"application/json": {"schema": _steps_schema(spec.steps)}}},
+        "responses": replies(None),
+    }
+
+
+def workflow_options() -> list[dict[str, Any]]:
+    return [
+        _flag("run_now", "Run the workflow; without this and `deploy` it is only checked and planned."),
+        _flag("deploy", "Hand the workflow to the scheduler."),
+        {"name": "schedule_name", "in": "query", "description": "The name of the schedule.", "schema": _TEXT},
+    ]
+
+
+def options(method: str, taken: set[str]) -> list[dict[str, Any]]:
+    """Return what every operation takes; a parameter of the operator's own with such a name goes first."""
+    every = [_CONFIG, _WAIT, *([_PLAN, IDEMPOTENCY_KEY] if method != "get" else [_PLAN])]
+    return [each for each in every if each["name"] not in taken]
+
+
+def replies(output: Any, description: str = "") -> dict[str, Any]:
+    """Return the replies of an operation; the example of the good one is what the operator says it gives."""
+    example: dict[str, Any] = {"Errors": [], "Info": [], "Warnings": [], "Data": []}
+    if output is not None:
+        example["Data"] = output if isinstance(output, list) else [output]
+    return {
+        "200": _reply(description or "What the operator gave.", example),
+        "202": _reply("It still runs: ask for the job at the Location.", None),
+        "4XX": _reply("What is wrong with the request.", None),
+        "5XX": _reply("What went wrong.", None),
+    }
+
+
+_TEXT = {"type": "string"}
+
+
+def _reply(description: str, example: Any) -> dict[str, Any]:
+    content: dict[str, Any] = {"schema": _RESPONSE}
+    if example is not None:
+        content["example"] = example
+    return {"description": description, "content": {"application/json": content}}
+
+
+def _flag(name: str, description: str) -> dict[str, Any]:
+    return {"name": name, "in": "query", "description": description, "schema": {"type": "boolean", "default": False}}
+
+
+def _in_path(name: str, spec: OperatorSpec) -> dict[str, Any]:
+    definition = spec.parameters.find(name)
+    assert definition is not None
+    return {**_in_query(definition, required=True), "name": name, "in": "path"}
+
+
+def _in_query(definition: ParameterDefinition, *, required: bool) -> dict[str, Any]:
+    schema = {key: value for key, value in _schema(definition).items() if key != "description"}
+    described = {"description": definition.description} if definition.description else {}
+    way = {"style": "form", "explode": False} if schema["type"] == "array" else {}
+    return {
+        "name": definition.name,
+        "in": "query",
+        "required": required,
+        **described,
+        **way,
+        "schema": schema,
+    }
+
+
+def _schema(definition: ParameterDefinition) -> dict[str, Any]:
+    schema = definition.to_json_schema()
+    if definition.required and schema["type"] == "string" and "enum" not in schema:
+        schema["minLength"] = 1
+    return schema
+
+
+def _body_schema(spec: OperatorSpec, in_path: Sequence[str]) -> dict[str, Any]:
+    properties = {
+        each.name: _schema(each) for each in spec.parameters.all if not {each.name, *each.aliases} & set(in_path)
+    }
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _steps_schema(steps: Sequence[StepSpec]) -> dict[str, Any]:
+    return {"type": "object", "properties": {step.id: _step_schema(step) for step in steps}}
+
+
+def _step_schema(step: StepSpec) -> Mapping[str, Any]:
+    inner = "steps" if step.type == WORKFLOW else "parameters"
+    return {
+        "type": "object",
+        "description": f"{step.name}",
+        "properties": {"config_id": _TEXT, inner: {"type": "object"}},
+        "additionalProperties": False,
+    }

@@ -1,0 +1,189 @@
+"""The paths that are there whatever is registered: configurations, workflows, runs, and what jobs are doing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response as HttpResponse
+from starlette.responses import StreamingResponse
+
+from mason.api.server.call_queue import CallQueue
+from mason.api.server.given import read_query, refuse_rest, single_values, take_number
+from mason.api.server.handlers import CallHandlers
+from mason.api.server.operations import replies
+from mason.api.server.replies import document, json_reply
+from mason.api.server.routes import Handler, Route
+from mason.api.server.specification import WORKFLOW_PATH
+from mason.clients.response import Response
+from mason.configurations.configuration import Configuration
+from mason.configurations.saved import choose_configuration, list_configurations
+from mason.engines.execution.models.job import JobRecord
+from mason.errors import InvalidParameters
+from mason.operators.call_records import cancel_job, find_job
+from mason.operators.catalogue import LiveCatalogue
+from mason.state.store import StateStore
+from mason.state.tokens import Scope
+from mason.util.environment import MasonEnvironment
+from mason.util.json_text import compact_json
+from mason.workflows.runs import list_runs, show_run
+
+LOOK_SECONDS = 0.5
+QUIET_SECONDS = 15.0
+_JOB_ID = {"name": "job_id", "in": "path", "required": True, "schema": {"type": "string"}}
+_RUN_ID = {"name": "run_id", "in": "path", "required": True, "schema": {"type": "string"}}
+
+
+class OwnRoutes:
+    """Makes Mason's own routes."""
+
+    def __init__(
+        self,
+        env: MasonEnvironment,
+        store: StateStore,
+        live: LiveCatalogue,
+        queue: CallQueue,
+        calls: CallHandlers,
+    ) -> None:
+        self._env = env
+        self._store = store
+        self._live = live
+        self._queue = queue
+        self._calls = calls
+
+    def all(self) -> list[Route]:
+        set_current = {"name": "set_current", "in": "query", "required": True, "schema": {"type": "string"}}
+        name = {"name": "name", "in": "query", "schema": {"type": "string"}}
+        limit = {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000}}
+        workflow = Route("post", WORKFLOW_PATH, Scope.RUN, self._calls.workflow, {})
+        return [
+            Route("get", "/configs", Scope.READ, self._list_configs, _shown("config", "The saved configurations.")),
+            Route(
+                "post",
+                "/config",
+                Scope.ADMIN,
+                self._choose_config,
+                _shown("config", "Makes a configuration the current one.", set_current),
+            ),
+            workflow,
+            Route("get", "/runs", Scope.READ, self._list_runs, _shown("run", "The newest runs.", name, limit)),
+            Route("get", "/run/{run_id}", Scope.READ, self._show_run, _shown("run", "A run with its steps.", _RUN_ID)),
+            *self._job_routes(),
+        ]
+
+    def _job_routes(self) -> list[Route]:
+        get, cancel = self._about_job(find_job), self._about_job(cancel_job)
+        return [
+            Route("get", "/job/{job_id}/log", Scope.READ, self._log, _shown("job", "What a job logged.", _JOB_ID)),
+            Route(
+                "get",
+                "/job/{job_id}/events",
+                Scope.READ,
+                self._events,
+                _shown("job", "How far a job is, told as server-sent events until it is over.", _JOB_ID, events=True),
+            ),
+            # Where a 202 points to is there also when the operators for jobs are not registered.
+            Route("get", "/job/{job_id}", Scope.READ, get, _shown("job", "A job.", _JOB_ID), is_fallback=True),
+            Route(
+                "post",
+                "/job/{job_id}/cancel",
+                Scope.RUN,
+                cancel,
+                _shown("job", "Ends a job.", _JOB_ID),
+                is_fallback=True,
+            ),
+        ]
+
+    async def _list_configs(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
+        refuse_rest(_without_level(request), [])
+        configurations, current = await asyncio.to_thread(list_configurations, self._env)
+        return json_reply(document([_shown_configuration(each, current) for each in configurations]))
+
+    async def _choose_config(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
+        given = _without_level(request)
+        config_id = given.pop("set_current", "")
+        refuse_rest(given, ["set_current"])
+        if not config_id:
+            raise InvalidParameters(['The parameter "set_current" (the id of a configuration) is missing.'])
+        await asyncio.to_thread(choose_configuration, self._env, config_id)
+        return json_reply(document(info=[f"Setting current config to {config_id}"]))
+
+    async def _list_runs(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
+        given = _without_level(request)
+        name, limit = given.pop("name", ""), take_number(given, "limit", 100, 1000)
+        refuse_rest(given, ["name", "limit"])
+        return json_reply(document(await asyncio.to_thread(list_runs, self._store, name, int(limit))))
+
+    async def _show_run(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
+        refuse_rest(_without_level(request), [])
+        return json_reply(document([await asyncio.to_thread(show_run, self._store, in_path["run_id"])]))
+
+    async def _log(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
+        refuse_rest(_without_level(request), [])
+        job = await asyncio.to_thread(self._find, in_path["job_id"])
+        return json_reply(document([{"JobID": job.id, "Status": job.status, "Log": job.details.get("Log", [])}]))
+
+    async def _events(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
+        refuse_rest(_without_level(request), [])
+        first = await asyncio.to_thread(self._find, in_path["job_id"])
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingResponse(self._stream(first), media_type="text/event-stream", headers=headers)
+
+    async def _stream(self, job: JobRecord) -> AsyncIterator[bytes]:
+        told, quiet = b"", 0.0
+        while True:
+            news = compact_json(_in_short(job))
+            if job.status.is_final:
+                yield b"event: end\ndata: " + news + b"\n\n"
+                return
+            if news != told:
+                yield b"event: progress\ndata: " + news + b"\n\n"
+                told, quiet = news, 0.0
+            elif quiet >= QUIET_SECONDS:
+                yield b": nothing new\n\n"  # whoever stands between does not take the connection for dead
+                quiet = 0.0
+            if self._queue.is_stopping:
+                return
+            await asyncio.sleep(LOOK_SECONDS)
+            quiet += LOOK_SECONDS
+            job = await asyncio.to_thread(self._find, job.id)
+
+    def _about_job(self, work: Callable[..., JobRecord]) -> Handler:
+        async def handle(request: Request, in_path: Mapping[str, str]) -> HttpResponse:
+            refuse_rest(_without_level(request), [])
+            response = Response()
+            config = self._live.now().configuration()
+            job = await asyncio.to_thread(work, self._env, config, in_path["job_id"], response)
+            return json_reply(document([job.to_dict()], info=response.info))
+
+        return handle
+
+    def _find(self, job_id: str) -> JobRecord:
+        return find_job(self._env, self._live.now().configuration(), job_id, Response())
+
+
+def _without_level(request: Request) -> dict[str, Any]:
+    given = single_values(read_query(request), {})
+    given.pop("log_level", None)
+    return given
+
+
+def _in_short(job: JobRecord) -> dict[str, Any]:
+    return {key: value for key, value in job.to_dict().items() if not isinstance(value, list | dict)}
+
+
+def _shown_configuration(configuration: Configuration, current: str) -> dict[str, Any]:
+    engines: dict[str, list[dict[str, Any]]] = {}
+    for role, client, values in configuration.shown():
+        engines.setdefault(role, []).append({"Client": client, "Configuration": dict(values)})
+    return {"ConfigID": configuration.id, "Current": configuration.id == current, "Engines": engines}
+
+
+def _shown(tag: str, summary: str, *parameters: Mapping[str, Any], events: bool = False) -> dict[str, Any]:
+    told = replies(None, "What was asked for.")
+    told.pop("202")
+    if events:
+        told["200"] = {"description": "Events.", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
+    return {"summary": summary, "tags": [tag], "parameters": list(parameters), "responses": told}

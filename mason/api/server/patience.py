@@ -1,0 +1,56 @@
+"""How long the server waits for the head of a request, and how much of one it reads: slow clients hold nothing up."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+HEAD_SECONDS = 15.0
+HEAD_BYTES = 64 * 1024
+
+
+class PatientProtocol(HttpToolsProtocol):
+    """Speaks HTTP with a client, and hangs up on one that does not get to the point."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._head_bytes = 0
+        self._patience: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._patience = self.loop.call_later(HEAD_SECONDS, self._hang_up)
+
+    def data_received(self, data: bytes) -> None:
+        if self._patience is not None:
+            self._head_bytes += len(data)
+            if self._head_bytes > HEAD_BYTES + len(data):
+                self._hang_up()
+                return
+        super().data_received(data)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._head_bytes = 0
+        if self._patience is None:
+            self._patience = self.loop.call_later(HEAD_SECONDS, self._hang_up)
+
+    def on_headers_complete(self) -> None:
+        self._rest()
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._rest()
+        super().connection_lost(exc)
+
+    def _rest(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+    def _hang_up(self) -> None:
+        self._rest()
+        if not self.transport.is_closing():
+            self.transport.close()

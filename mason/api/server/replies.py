@@ -1,0 +1,65 @@
+"""Every reply has the form of an operator's response: errors, information, warnings, data."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from starlette.responses import Response as HttpResponse
+
+import mason
+from mason.errors import MasonError, TooMany, Unauthorized
+from mason.util.environment import MasonEnvironment
+from mason.util.json_text import compact_json
+
+JSON = "application/json"
+
+
+def json_reply(document: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> HttpResponse:
+    """Return a document as a reply."""
+    return HttpResponse(compact_json(document), status, headers=dict(headers or {}), media_type=JSON)
+
+
+def document(
+    data: Sequence[Any] = (), *, errors: Iterable[str] = (), info: Iterable[str] = (), warnings: Iterable[str] = ()
+) -> dict[str, Any]:
+    """Return a response as JSON has it."""
+    return {"Errors": list(errors), "Info": list(info), "Warnings": list(warnings), "Data": list(data)}
+
+
+def error_reply(error: MasonError, hide: PathHider | None = None) -> HttpResponse:
+    """Return what went wrong, with what helps a client to do better."""
+    messages = [hide(each) for each in error.messages] if hide else error.messages
+    headers = {}
+    if isinstance(error, TooMany):
+        headers["Retry-After"] = str(error.retry_after)
+    if isinstance(error, Unauthorized):
+        headers["WWW-Authenticate"] = "Bearer"
+    return json_reply(document(errors=messages), error.status, headers)
+
+
+class PathHider:
+    """Takes the server's own folders out of a message: a caller knows paths only as they are in its configuration."""
+
+    def __init__(self, env: MasonEnvironment, roots: Iterable[str] = ()) -> None:
+        folders: dict[str, str] = {}
+        for root in (*roots, *(env.roots or ()), "."):
+            for place in (os.path.abspath(root), os.path.realpath(root)):  # noqa: PTH100
+                folders[place] = ""
+        folders[str(env.home)] = "MASON_HOME"
+        folders[str(Path(mason.__file__).parent)] = "mason"
+        folders[str(Path.home())] = "~"
+        folders.pop("/", None)
+        self._names = folders
+        longest_first = sorted(folders, key=len, reverse=True)
+        self._pattern = re.compile(f"({'|'.join(map(re.escape, longest_first))})(/|(?![.]?[\\w-]))")
+
+    def __call__(self, message: str) -> str:
+        return self._pattern.sub(self._shown, message)
+
+    def _shown(self, match: re.Match[str]) -> str:
+        name, slash = self._names[match[1]], match[2]
+        return f"{name}{slash}" if name else "" if slash else "."

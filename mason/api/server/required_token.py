@@ -1,0 +1,35 @@
+"""A server that others can reach has a token, or does not start."""
+
+from __future__ import annotations
+
+from mason.api.server.access import TOKEN_VARIABLE, given_token
+from mason.api.server.settings import ServerSettings
+from mason.errors import BadInput
+from mason.state.home import open_state
+from mason.state.tokens import Scope, create_token, list_tokens
+from mason.util.environment import MasonEnvironment
+
+FIRST_TOKEN = "first"
+
+
+def require_token(settings: ServerSettings, env: MasonEnvironment) -> None:
+    """Check that a server which others can reach has a token.
+
+    Raises:
+        BadInput: it has none.
+    """
+    if settings.is_loopback or given_token() or list_tokens(open_state(env)):
+        return
+    raise BadInput(
+        f"{settings.host} can be reached from other machines, and there is no token yet.",
+        hint=f"Make one with `mason token create --name NAME --scope admin`, set {TOKEN_VARIABLE}, use --create-token, "
+        "or listen on 127.0.0.1.",
+    )
+
+
+def create_first_token(env: MasonEnvironment) -> str:
+    """Make a token for everything if there is none yet, and return it; else nothing."""
+    store = open_state(env)
+    if given_token() or list_tokens(store):
+        return ""
+    return create_token(store, FIRST_TOKEN, Scope.ADMIN)

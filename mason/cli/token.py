@@ -1,0 +1,93 @@
+"""`mason token`."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import click
+
+from mason.cli.output import show, show_table, tell
+from mason.errors import BadInput
+from mason.util.environment import MasonEnvironment
+from mason.util.names import CONFIG_ID_RULE, is_config_id
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+@click.group(name="token")
+def command() -> None:
+    """Makes, lists and revokes the tokens of those who may call the REST API."""
+
+
+@command.command()
+@click.option("--name", required=True, help="What to call the token: who will have it.")
+@click.option(
+    "--scope",
+    type=click.Choice(["read", "run", "admin"]),
+    default="read",
+    show_default=True,
+    help="read: GET; run: operators and workflows that do something, too; admin: everything.",
+)
+@click.option("--expires", metavar="TIME", help="When it ends, as in 12h, 30d or 4w; never unless told.")
+@click.option("--operator", "operators", multiple=True, metavar="NAME", help="Only these operators, as in table:*.")
+@click.option("--configuration", "configurations", multiple=True, metavar="ID", help="Only these configurations.")
+def create(
+    name: str, scope: str, expires: str | None, operators: tuple[str, ...], configurations: tuple[str, ...]
+) -> None:
+    """Makes a token and prints it: this is the only time that it is shown."""
+    from mason.state.home import open_state
+    from mason.state.tokens import Scope, create_token
+
+    if not is_config_id(name):
+        raise BadInput(f'"{name}" cannot be the name of a token: {CONFIG_ID_RULE}.')
+    lifetime = _lifetime(expires) if expires else None
+    store = open_state(MasonEnvironment.of())
+    token = create_token(
+        store, name, Scope(scope), lifetime=lifetime, operators=operators, configurations=configurations
+    )
+    tell(f'Made the token "{name}". It is shown only this once:')
+    show(token)
+
+
+@command.command(name="list")
+def list_all() -> None:
+    """Lists the tokens, without what they are."""
+    from mason.state.home import read_state
+    from mason.state.tokens import list_tokens
+
+    tokens = list_tokens(read_state(MasonEnvironment.of()))
+    if not tokens:
+        show("No Tokens.  Make one with mason token create")
+        return
+    rows = [
+        [
+            each.name,
+            each.scope.value,
+            each.state,
+            each.created_at,
+            each.expires_at or "never",
+            ", ".join(each.operators) or "all",
+            ", ".join(each.configurations) or "all",
+        ]
+        for each in tokens
+    ]
+    show_table(["name", "scope", "state", "created", "expires", "operators", "configurations"], rows)
+
+
+@command.command()
+@click.argument("name")
+def revoke(name: str) -> None:
+    """Makes a token worthless, from the next request on."""
+    from mason.state.home import open_state
+    from mason.state.tokens import revoke_token
+
+    revoke_token(open_state(MasonEnvironment.of()), name)
+    tell(f'Revoked the token "{name}".')
+
+
+def _lifetime(text: str) -> timedelta:
+    match = re.fullmatch(r"([1-9][0-9]{0,4})([mhdw])", text)
+    if match is None:
+        raise BadInput(f'"{text}" is no time that a token can last.', hint="Write it as 90m, 12h, 30d or 4w.")
+    return timedelta(**{_UNITS[match[2]]: int(match[1])})

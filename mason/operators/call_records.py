@@ -1,0 +1,116 @@
+"""Calls through the API as jobs: whoever asks for a job, here or in a request, sees them beside those of the engine.
+
+A call that runs a job of the pipeline gives it its own id. So the record of the call says where it stands and what it
+answered, and the engine's record of the same id adds how far it is and what it logged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from mason.clients.response import Response
+from mason.configurations.valid_config import ValidConfig
+from mason.engines.execution.models.job import JobRecord, JobStatus
+from mason.errors import AlreadyExists, Conflict, MasonError, NotFound
+from mason.state.home import open_state, read_state
+from mason.state.models import Record, RecordKind
+from mason.state.store import StateStore
+from mason.util.environment import MasonEnvironment
+from mason.util.processes import is_gone
+
+SHOWN_CALLS = 1_000
+_HIDDEN = ("Call", "Process", "Fingerprint")
+
+
+def find_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: Response) -> JobRecord:
+    """Return a job: a call with what the engine knows of it, or a job of the engine.
+
+    Raises:
+        NotFound: there is no such job.
+    """
+    call = read_state(env).get_record(RecordKind.CALL, job_id)
+    if call is None:
+        return config.execution.client.get_job(job_id, response=response)[0]
+    of_engine: Mapping[str, Any] = {}
+    with suppress(MasonError):  # what the call itself says is enough
+        of_engine = config.execution.client.get_job(job_id, response=Response(response.redactor))[0].details
+    return call_job(call, of_engine)
+
+
+def list_jobs(env: MasonEnvironment, config: ValidConfig, response: Response) -> list[JobRecord]:
+    """Return calls and the engine's jobs, the newest first, each without what is long."""
+    of_engine, _ = config.execution.client.list_jobs(response=response)
+    jobs = {each.id: each for each in of_engine}
+    for call in read_state(env).list_records(RecordKind.CALL, limit=SHOWN_CALLS):
+        found = jobs.get(call.id)
+        job = call_job(call, found.details if found else {})
+        jobs[call.id] = replace(job, details={key: value for key, value in job.details.items() if _is_short(value)})
+    return sorted(jobs.values(), key=_began, reverse=True)
+
+
+def cancel_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: Response) -> JobRecord:
+    """End a call that is queued at once, and ask for the end of one that runs; or of a job of the engine.
+
+    Raises:
+        NotFound: there is no such job.
+    """
+    store = open_state(env)
+    call = store.get_record(RecordKind.CALL, job_id)
+    if call is None:
+        return config.execution.client.cancel_job(job_id, response=response)[0]
+    if call_status(call).is_final:
+        response.add_info(f"The job is over already: it is {call_status(call)}.")
+        return call_job(call)
+    with suppress(AlreadyExists):  # somebody else asked, too
+        store.add_record(RecordKind.CANCELLATION, job_id, "asked", {"AskedAt": _now()})
+    if call.status == JobStatus.QUEUED:
+        with suppress(Conflict):  # it was started just now, and will look up
+            ended = store.update_record(call, JobStatus.CANCELLED, {**call.document, "EndedAt": _now()})
+            response.add_info("The job was cancelled before it began.")
+            return call_job(ended)
+    response.add_info("The job was asked to stop, and will when it looks up: between two tasks at the latest.")
+    return call_job(store.get_record(RecordKind.CALL, job_id) or call)
+
+
+def call_job(call: Record, of_engine: Mapping[str, Any] | None = None) -> JobRecord:
+    """Return a call as a job; what its engine says of it is less than what it says itself."""
+    status = call_status(call)
+    lost = {"Error": "The process that ran it is gone."} if status is JobStatus.LOST else {}
+    said = {key: value for key, value in call.document.items() if key not in _HIDDEN}
+    return JobRecord(call.id, status, {**(of_engine or {}), **lost, **said})
+
+
+def call_status(call: Record) -> JobStatus:
+    """Return where a call stands: one whose process is gone is lost, whatever its record says."""
+    process = call.document.get("Process")
+    if call.status == JobStatus.RUNNING and process and is_gone(process):
+        return JobStatus.LOST
+    return JobStatus(call.status)
+
+
+def find_call(store: StateStore, job_id: str) -> Record:
+    """Return the record of a call.
+
+    Raises:
+        NotFound: there is none.
+    """
+    call = store.get_record(RecordKind.CALL, job_id)
+    if call is None:
+        raise NotFound(f'There is no job "{job_id}".')
+    return call
+
+
+def _is_short(value: Any) -> bool:
+    return not isinstance(value, list | dict)
+
+
+def _began(job: JobRecord) -> str:
+    return str(job.details.get("QueuedAt") or job.details.get("StartedAt") or "")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

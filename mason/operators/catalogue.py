@@ -1,0 +1,125 @@
+"""What is registered and configured, read once and kept as long as nothing changes: for a process that lives on."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from mason.clients.response import Response
+from mason.configurations.saved import current_id, find_configuration
+from mason.configurations.valid_config import ValidConfig, validate_configuration
+from mason.operators.loader import load_definition
+from mason.operators.operator_definition import OperatorDefinition
+from mason.operators.operator_response import OperatorResponse
+from mason.operators.operator_spec import OperatorSpec
+from mason.operators.registry import find_operator, list_operators
+from mason.operators.runner import OperatorCall, ReadyOperator, prepare_ready
+from mason.state.models import Kind, Name, Registration
+from mason.state.store import StateStore
+from mason.state.tokens import Token, list_tokens
+from mason.util.environment import MasonEnvironment
+
+_FRESH_SECONDS = 0.005
+"""So long a look at the store is good for: less than a command takes to end that has changed something."""
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """A moment's registrations, configurations and tokens. Calls that began with it end with it."""
+
+    env: MasonEnvironment
+    store: StateStore
+    mark: int
+    operators: Mapping[Name, Registration]
+    workflows: Sequence[Registration]
+    tokens: Sequence[Token]
+    current_config_id: str
+    _specs: dict[str, OperatorSpec] = field(default_factory=dict)
+    _classes: dict[str, type[OperatorDefinition]] = field(default_factory=dict)
+    _configurations: dict[str, ValidConfig] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, env: MasonEnvironment, store: StateStore) -> Catalogue:
+        mark = store.get_definitions_mark()  # first: a change while the rest is read makes the next look see it
+        operators = {each.name: each for each in list_operators(store)}
+        workflows = store.list_registrations(Kind.WORKFLOW)
+        return cls(env, store, mark, operators, workflows, list_tokens(store), current_id(store))
+
+    def operator(self, name: Name) -> ReadyOperator:
+        """Return an operator.
+
+        Raises:
+            OperatorNotFound: there is none of that name.
+        """
+        found = self.operators.get(name) or find_operator(self.store, name.namespace, name.command)
+        return ReadyOperator(found, self.spec(found), lambda: self._load(found))
+
+    def spec(self, registration: Registration) -> OperatorSpec:
+        """Return the definition of an operator, read."""
+        if registration.digest not in self._specs:
+            self._specs[registration.digest] = OperatorSpec.of(registration.definition)
+        return self._specs[registration.digest]
+
+    def configuration(self, config_id: str = "") -> ValidConfig:
+        """Return a configuration, or the current one, with a redactor that learns for one call only.
+
+        Raises:
+            ConfigurationNotFound: there is no such configuration.
+            InvalidConfiguration: a variable in it is not set.
+        """
+        chosen = config_id or self.current_config_id
+        if chosen not in self._configurations:
+            found = find_configuration(self.env, self.store, chosen)
+            self._configurations[chosen] = validate_configuration(found, self.env)
+        config = self._configurations[chosen]
+        return replace(config, redactor=config.redactor.copy())
+
+    def run(self, call: OperatorCall, response: Response, *, plan: bool = False) -> OperatorResponse:
+        """Run an operator, or plan it.
+
+        Raises:
+            MasonError: the operator, its parameters or the configuration do not allow it, or the run failed.
+        """
+        config = self.configuration(call.config_id)
+        known = self.operator(Name(Kind.OPERATOR, call.namespace, call.command))
+        prepared = prepare_ready(self.env, config, known, call, response)
+        return prepared.plan() if plan else prepared.run()
+
+    def _load(self, registration: Registration) -> OperatorDefinition:
+        if registration.digest not in self._classes:
+            loaded = load_definition(self.env, self.store, registration)
+            assert isinstance(loaded, OperatorDefinition)
+            self._classes[registration.digest] = type(loaded)
+        return self._classes[registration.digest]()
+
+
+class LiveCatalogue:
+    """The newest catalogue: a look costs next to nothing, and a change is there some milliseconds after it was made."""
+
+    def __init__(self, env: MasonEnvironment, store: StateStore) -> None:
+        self._env = env
+        self._store = store
+        self._lock = threading.Lock()
+        self._looked = 0.0
+        self._changes = store.get_changes()
+        self._catalogue = Catalogue.read(env, store)
+
+    def now(self) -> Catalogue:
+        """Return what is registered and configured now.
+
+        Raises:
+            StateFailed: nobody can tell.
+        """
+        moment = time.monotonic()
+        if moment - self._looked < _FRESH_SECONDS:
+            return self._catalogue
+        changes = self._store.get_changes()
+        self._looked = moment
+        if changes != self._changes:
+            with self._lock:
+                if self._store.get_definitions_mark() != self._catalogue.mark:
+                    self._catalogue = Catalogue.read(self._env, self._store)
+                self._changes = changes
+        return self._catalogue

@@ -1,0 +1,143 @@
+"""Tokens: who may call the API, for how long, and what. Only the digest of a token is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from mason.errors import AlreadyExists, Conflict, NotFound
+from mason.state.models import Record, RecordKind
+from mason.state.store import StateStore
+from mason.util.nearest import did_you_mean
+
+PREFIX = "mason_"
+_ACTIVE, _REVOKED = "active", "revoked"
+_MANY = 10_000
+
+
+class Scope(StrEnum):
+    """What a token is for; each scope includes those before it."""
+
+    READ = "read"
+    RUN = "run"
+    ADMIN = "admin"
+
+    def includes(self, other: Scope) -> bool:
+        scopes = list(Scope)
+        return scopes.index(self) >= scopes.index(other)
+
+
+class Token(NamedTuple):
+    """A token as it is listed. Without patterns it may use every operator, or every configuration."""
+
+    name: str
+    scope: Scope
+    created_at: str
+    expires_at: str = ""
+    operators: Sequence[str] = ()
+    configurations: Sequence[str] = ()
+    revoked: bool = False
+    digest: str = ""
+
+    @property
+    def state(self) -> str:
+        if self.revoked:
+            return "revoked"
+        return "expired" if self.expires_at and self.expires_at <= _now() else "active"
+
+    def may_use_operator(self, name: str) -> bool:
+        return not self.operators or any(fnmatchcase(name, pattern) for pattern in self.operators)
+
+    def may_use_configuration(self, config_id: str) -> bool:
+        return not self.configurations or config_id in self.configurations
+
+
+def create_token(
+    store: StateStore,
+    name: str,
+    scope: Scope,
+    *,
+    lifetime: timedelta | None = None,
+    operators: Sequence[str] = (),
+    configurations: Sequence[str] = (),
+) -> str:
+    """Make a token and return it: this is the only time that anybody can read it.
+
+    Raises:
+        AlreadyExists: there is a token of that name.
+    """
+    text = PREFIX + secrets.token_urlsafe(32)
+    document = {
+        "Digest": token_digest(text),
+        "Scope": scope,
+        "ExpiresAt": (datetime.now(UTC) + lifetime).isoformat(timespec="seconds") if lifetime else "",
+        "Operators": list(operators),
+        "Configurations": list(configurations),
+    }
+    try:
+        store.add_record(RecordKind.TOKEN, name, _ACTIVE, document)
+    except AlreadyExists as error:
+        raise AlreadyExists(f'There is a token "{name}" already.', hint="Choose another name.") from error
+    return text
+
+
+def list_tokens(store: StateStore) -> list[Token]:
+    """Return every token, sorted by name; those that are revoked or expired, too."""
+    return sorted(_token(each) for each in store.list_records(RecordKind.TOKEN, limit=_MANY))
+
+
+def revoke_token(store: StateStore, name: str) -> None:
+    """Make a token worthless from now on.
+
+    Raises:
+        NotFound: there is no such token.
+    """
+    record = store.get_record(RecordKind.TOKEN, name)
+    if record is None:
+        known = [each.name for each in list_tokens(store)]
+        raise NotFound(f'There is no token "{name}".', hint=did_you_mean(name, known))
+    try:
+        store.update_record(record, _REVOKED, record.document)
+    except Conflict:  # somebody else revoked it just now: a token has no other way to change
+        return
+
+
+def find_token(tokens: Iterable[Token], text: str) -> Token | None:
+    """Return the token that the text is, whatever its state.
+
+    Every known digest is compared, each in the same time: how long it takes says nothing about any of them.
+    """
+    digest, found = token_digest(text), None
+    for token in tokens:
+        if hmac.compare_digest(token.digest, digest):
+            found = token
+    return found
+
+
+def token_digest(text: str) -> str:
+    """Return what is kept of a token. It is random and long, so that a plain digest cannot be turned back."""
+    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
+
+
+def _token(record: Record) -> Token:
+    document = record.document
+    return Token(
+        record.id,
+        Scope(document["Scope"]),
+        record.created_at,
+        document["ExpiresAt"],
+        tuple(document["Operators"]),
+        tuple(document["Configurations"]),
+        record.status == _REVOKED,
+        document["Digest"],
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,251 @@
+"""Requests that mean harm, or are only broken: each gets one clear answer, and the server goes on."""
+
+from __future__ import annotations
+
+import socket
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.api.conftest import Start
+from tests.api.support import Server
+from tests.conftest import write
+
+SHOP = {"database_name": "shop"}
+
+
+@pytest.fixture(scope="module")
+def outside(server: Server) -> Path:
+    """A folder beside the root that no request may reach, and a link in the root that leads there."""
+    folder = write(server.mason.folder / "outside", {"secret.csv": "word\ntopsecret\n"})
+    (server.mason.folder / "data" / "link").symlink_to(folder)
+    (server.mason.folder / "data" / "in" / "linked.csv.hidden").symlink_to(folder / "secret.csv")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../outside",
+        "../outside/secret.csv",
+        "in/../../outside/secret.csv",
+        "link",
+        "link/secret.csv",
+        "{outside}/secret.csv",
+        "file://{outside}/secret.csv",
+        "/etc/passwd",
+        "~/.ssh",
+        "in/linked.csv.hidden",
+    ],
+)
+def test_a_path_stays_below_the_root_whatever_it_says(server: Server, outside: Path, path: str) -> None:
+    asked = path.format(outside=outside)
+    for reply in (
+        server.post("/api/table/preview", json={"path": asked}),
+        server.post("/api/table/infer", json={**SHOP, "storage_path": asked, "table_name": "stolen"}),
+        server.post("/api/table/merge", json={"input_path": asked, "output_path": "stolen"}),
+        server.post("/api/table/merge", json={"input_path": "in", "output_path": asked}),
+    ):
+        assert reply.status_code == 400, reply.text
+        assert "is outside of the folders that may be used" in reply.text
+        assert "topsecret" not in reply.text
+
+
+def test_files_that_are_no_tables_stay_below_the_root_too(server: Server, outside: Path) -> None:
+    page = server.post("/api/table/summarize", json={"path": "in", "html": str(outside / "page.html")})
+    export = server.post(
+        "/api/table/quarantine", json={"path": "in", "action": "export", "file": "../outside/export.csv"}
+    )
+
+    assert (page.status_code, export.status_code) == (400, 400), page.text + export.text
+    assert sorted(each.name for each in outside.iterdir()) == ["secret.csv"]
+    assert server.post("/api/table/summarize", json={"path": "in", "html": "page.html"}).status_code == 200
+    assert (server.mason.folder / "data" / "page.html").is_file()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/table/..%2f..%2fetc",
+        "/api/table/%2e%2e",
+        "/api/table/%2e%2e%2f%2e%2e%2foutside",
+        "/api/../../etc/passwd",
+        "/api/%2e%2e/%2e%2e/etc/passwd",
+        "/api/ui/../../../../etc/passwd",
+        "/api/ui/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd",
+        "/api/ui/..%2f..%2f..%2f..%2fetc%2fpasswd",
+        "/api/table/orders%00",
+        "/api/table/%00",
+        "/api/table/%ff%fe",
+        "/api/database/..",
+        "/api/database/link",
+        "/api/run/..%2f..%2fx",
+        "/api/job/'%20or%201=1%20--",
+        "/api/table/orders'%3B%20drop%20table%20records%3B--?database_name=shop",
+    ],
+)
+def test_a_path_of_the_api_leads_nowhere_else(server: Server, outside: Path, path: str) -> None:
+    status, text = raw_get(server, path if "?" in path else f"{path}?database_name=shop")
+
+    assert 400 <= status < 500, text
+    assert "root:" not in text and "topsecret" not in text
+    assert str(server.mason.folder) not in text
+
+
+def test_sql_in_a_name_or_a_query_reaches_no_file_and_no_state(server: Server, outside: Path) -> None:
+    for query in (
+        f"select * from read_csv('{outside}/secret.csv')",
+        f"select * from '{outside}/secret.csv'",
+        f"copy orders to '{outside}/stolen.csv'",
+        "select * from orders; drop table orders",
+        "attach 'state.db'",
+        f"select * from csv.`{outside}/secret.csv`",
+    ):
+        reply = server.post("/api/table/query", json={**SHOP, "query_string": query})
+        assert 400 <= reply.status_code < 500, f"{query}: {reply.text}"
+        assert "topsecret" not in reply.text
+    assert server.get("/api/table/orders", params=SHOP).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"path": ', "is not JSON"),
+        (b"\xff\xfe\x00", "is not JSON"),
+        (b"[1, 2]", "must be a JSON object"),
+        (b'"text"', "must be a JSON object"),
+        (b'{"path": NaN}', "is not JSON"),
+        (b'{"path": "in", "path": "out"}', '"path" is in it twice'),
+        (b'{"path": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested too deeply"),
+        (b'{"path": ' + b"[" * 200 + b"]" * 200 + b"}", "nested too deeply"),
+        (b'{"path": {"a": 1}}', "must be of type path"),
+        (b'{"path": "in\\u0000"}', "path"),
+        (b'{"limit": 1e400}', "limit"),
+        (b'{"&a": {"*a": "*a"}}', 'no parameter "&a"'),
+    ],
+)
+def test_a_body_that_cannot_be_meant_is_refused(server: Server, content: bytes, message: str) -> None:
+    reply = server.post("/api/table/preview", content=content, headers={"Content-Type": "application/json"})
+
+    assert reply.status_code == 400, reply.text
+    assert message in reply.json()["Errors"][0]
+
+
+def test_a_body_that_is_too_large_is_refused_before_it_is_read(server: Server) -> None:
+    told = server.post("/api/table/preview", json={"path": "x" * 2_000_000})
+
+    def pieces() -> object:
+        for _ in range(400):
+            yield b" " * 10_000
+
+    untold = server.post("/api/table/preview", content=pieces(), headers={"Content-Type": "application/json"})
+
+    for reply in (told, untold):
+        assert reply.status_code == 413, reply.text
+        assert "1,048,576 bytes" in reply.text
+
+
+def test_a_query_that_is_too_long_or_has_too_many_fields_is_refused(server: Server) -> None:
+    assert server.get("/api/tables?database_name=" + "x" * 9_000).status_code == 413
+    assert server.get("/api/tables?" + "&".join(f"a{n}=" for n in range(700))).status_code == 400
+
+
+def test_a_head_that_is_too_large_is_cut_off(server: Server) -> None:
+    with pytest.raises(httpx.TransportError):
+        server.get("/healthz", headers={"X-Long": "x" * 500_000})
+
+    assert server.get("/healthz").status_code == 200
+
+
+def test_a_header_cannot_carry_another_one(server: Server) -> None:
+    reply = server.get("/api/nothing", headers={"X-Request-ID": "a b; c=d"})
+
+    assert reply.headers["X-Request-ID"] != "a b; c=d"
+    status, text = raw_get(server, "/api/job/x%0d%0aSet-Cookie:%20a=b")
+    assert status == 404
+    assert "\r\nSet-Cookie" not in text
+
+
+def test_a_line_of_the_log_is_one_event_whatever_a_client_sends(server: Server) -> None:
+    raw_get(server, '/api/x%0a{"event":"forged"}')
+
+    assert not [line for line in server.log_lines() if line["event"] == "forged"]
+
+
+def test_garbage_instead_of_http_ends_the_connection_and_nothing_else(server: Server) -> None:
+    place = urlsplit(server.url)
+    for garbage in (b"\x16\x03\x01\x02\x00\x01", b"GET\r\n\r\n", b"\x00" * 1000, b"POST / HTTP/9.9\r\n\r\n"):
+        with socket.create_connection((place.hostname, place.port), timeout=20) as connection:
+            connection.sendall(garbage)
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(65536):
+                pass
+    assert server.get("/healthz").status_code == 200
+
+
+def test_many_connections_that_say_nothing_keep_nobody_out(server: Server) -> None:
+    place = urlsplit(server.url)
+    idle = [socket.create_connection((place.hostname, place.port)) for _ in range(100)]
+    try:
+        began = time.monotonic()
+        assert server.get("/api/tables", params=SHOP).status_code == 200
+        assert time.monotonic() - began < 5
+    finally:
+        for each in idle:
+            each.close()
+
+
+CANARY = "canary-7f3a9c51"
+
+
+def test_a_secret_is_in_no_reply_log_record_or_argument(start: Start) -> None:
+    server = start(CANARY_VARIABLE=f"env-{CANARY}", MASON_TOKEN=f"token-{CANARY}")
+    headers = {"Authorization": f"Bearer token-{CANARY}"}
+    config = server.mason.folder / "secret.yaml"
+    config.write_text(
+        "id: secret\nmetastore_engine: s3\nstorage_engine: s3\nexecution_engine: local\nclients:\n  s3:\n"
+        f"    configuration:\n      aws_region: us-east-1\n      access_key: key-{CANARY}\n"
+        f"      secret_key: secret-{CANARY}\n      endpoint: http://127.0.0.1:1\n",
+    )
+    assert server.mason("config", str(config)).exit_code == 0
+
+    replies = [
+        server.get("/api/configs", headers=headers),
+        server.post("/api/test/hidden", json={"password": f"given-{CANARY}"}, headers=headers),
+        server.post("/api/test/hidden", params={"password": f"query-{CANARY}"}, headers=headers),
+        server.post("/api/test/hidden", json={"password": f"late-{CANARY}"}, params={"wait": 0}, headers=headers),
+        server.get("/api/tables", params={**SHOP, "config_id": "secret"}, headers=headers),
+        server.get("/api/jobs", headers=headers),
+        server.get("/metrics", headers=headers),
+        server.get("/api/test/fail", headers=headers),
+    ]
+    job = replies[3].json()["Data"][0].get("JobID")
+    if job:
+        replies.append(server.get(f"/api/job/{job}", headers=headers))
+
+    assert replies[1].status_code == 200, replies[1].text
+    assert replies[2].status_code == 400 and "give it in the body" in replies[2].text
+    assert [reply.url for reply in replies if CANARY in reply.text] == []
+    assert CANARY not in server.log_text()
+    calls = b"".join(file.read_bytes() for file in server.mason.home.glob("state.db*"))
+    for kind in ("given", "query", "late", "env", "token"):
+        assert f"{kind}-{CANARY}".encode() not in calls, kind
+    arguments = Path(f"/proc/{server.process.pid}/cmdline")
+    if arguments.exists():
+        assert CANARY.encode() not in arguments.read_bytes()
+
+
+def raw_get(server: Server, target: str) -> tuple[int, str]:
+    """Send a request line as it is: a client library would tidy it up."""
+    place = urlsplit(server.url)
+    with socket.create_connection((place.hostname, place.port), timeout=20) as connection:
+        head = f"GET {target} HTTP/1.1\r\nHost: {place.netloc}\r\nConnection: close\r\n\r\n"
+        connection.sendall(head.encode("latin-1"))
+        received = b""
+        while piece := connection.recv(65536):
+            received += piece
+    text = received.decode("utf-8", errors="replace")
+    return int(text.split(" ", 2)[1]), text

@@ -1,0 +1,222 @@
+"""Jobs in the background: nothing that was accepted is lost, and nothing is done twice."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from tests.api.conftest import Start
+from tests.api.support import Server, until
+from tests.conftest import write
+
+
+def begin(server: Server, seconds: float, **body: object) -> str:
+    """Begin a call that takes so long, and return its job."""
+    reply = server.post("/api/test/sleep", params={"wait": 0}, json={"seconds": seconds, **body})
+    assert reply.status_code == 202, reply.text
+    job: str = reply.json()["Data"][0]["JobID"]
+    assert reply.headers["Location"] == f"/api/job/{job}"
+    return job
+
+
+def test_what_is_done_in_time_is_answered_at_once(server: Server) -> None:
+    reply = server.post("/api/test/sleep", json={"seconds": 0})
+
+    assert (reply.status_code, reply.json()["Data"]) == (200, [{"Slept": 0}])
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_what_takes_longer_goes_on_as_a_job_with_the_same_answer(server: Server, method: str) -> None:
+    reply = server.request(method, "/api/test/sleep", params={"wait": 0.1, "seconds": 1})
+    assert reply.status_code == 202
+
+    job = server.wait_for_job(reply.json()["Data"][0]["JobID"])
+
+    assert job["Response"] == {"Errors": [], "Info": [], "Warnings": [], "Data": [{"Slept": 1}]}
+    assert job["Operator"] == "test:sleep"
+    assert job["RequestID"] == reply.headers["X-Request-ID"]
+
+
+def test_a_job_is_seen_from_the_command_line_as_well(server: Server) -> None:
+    job = begin(server, 0)
+    server.wait_for_job(job)
+
+    told = server.mason("operator", "job", "get", "-p", f"job_id:{job}").json
+    listed = server.mason("operator", "job", "list", "-p", "status:succeeded").json
+
+    assert told["Data"][0]["Status"] == "succeeded"
+    assert job in [each["JobID"] for each in listed["Data"]]
+
+
+def test_a_merge_tells_rows_and_log_under_the_id_of_its_call(server: Server) -> None:
+    reply = server.post("/api/table/merge", params={"wait": 0}, json={"input_path": "in", "output_path": "job_merged"})
+    job = server.wait_for_job(reply.json()["Data"][0]["JobID"])
+
+    assert (job["RowsIn"], job["JobType"]) == (2, "operator")
+    assert job["Response"]["Data"][0]["JobID"] == job["JobID"]
+    log = server.get(f"/api/job/{job['JobID']}/log").json()["Data"][0]["Log"]
+    assert any("Committed." in line for line in log)
+
+
+def test_how_far_a_job_is_comes_as_events_until_it_is_over(server: Server) -> None:
+    job = begin(server, 1.2)
+
+    with server.http() as client, client.stream("GET", f"/api/job/{job}/events") as stream:
+        assert stream.headers["Content-Type"].startswith("text/event-stream")
+        lines = [line for line in stream.iter_lines() if line]
+
+    names = [line.removeprefix("event: ") for line in lines if line.startswith("event: ")]
+    documents = [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
+    assert names == ["progress"] * (len(names) - 1) + ["end"]
+    assert documents[-1]["Status"] == "succeeded"
+    assert {each["JobID"] for each in documents} == {job}
+    assert server.get("/api/job/none/events").status_code == 404
+
+
+def test_jobs_are_listed_in_pages_the_newest_first(server: Server) -> None:
+    jobs = [begin(server, 0) for _ in range(3)]
+    for job in jobs:
+        server.wait_for_job(job)
+
+    pages = [
+        server.get("/api/jobs", params={"limit": 1, "offset": offset}).json()["Data"][0]["JobID"] for offset in range(3)
+    ]
+
+    assert pages == jobs[::-1]
+    assert server.get("/api/jobs", params={"status": "lost"}).json()["Data"] == []
+    assert server.get("/api/jobs", params={"status": "sleeping"}).status_code == 400
+
+
+class TestABusyServer:
+    """One job at a time, and two may wait."""
+
+    @pytest.fixture
+    def busy(self, start: Start) -> Server:
+        return start("--jobs", "1", "--queue", "2")
+
+    def test_it_refuses_what_it_cannot_queue_and_cancels_what_waits(self, busy: Server) -> None:
+        running = begin(busy, 30)
+        busy.wait_for_job(running, "running")
+        waiting = [begin(busy, 0, note="waited") for _ in range(2)]
+
+        refused = busy.post("/api/test/sleep", params={"wait": 0}, json={"seconds": 0})
+        assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
+        assert "2 jobs are queued already" in refused.text
+        assert busy.get("/readyz").json() == {"status": "ok", "queued": 2, "running": 1}
+        assert 'mason_jobs{status="queued"} 2' in busy.get("/metrics").text
+
+        for job in waiting:
+            assert busy.post(f"/api/job/{job}/cancel").status_code == 200
+            assert busy.job(job)["Status"] == "cancelled"
+        again = busy.post(f"/api/job/{waiting[0]}/cancel")
+        assert "over already" in again.text
+        assert not (busy.mason.folder / "waited").exists()
+
+
+class TestIdempotency:
+    def test_a_repeated_request_is_carried_out_once(self, server: Server) -> None:
+        def send() -> httpx.Response:
+            return server.post(
+                "/api/test/sleep",
+                json={"seconds": 0.5, "note": "once", "word": "done"},
+                headers={"Idempotency-Key": "the same"},
+            )
+
+        with ThreadPoolExecutor(4) as pool:
+            replies = [each.result() for each in [pool.submit(send) for _ in range(4)]]
+        replies.append(send())
+
+        assert [reply.status_code for reply in replies] == [200] * 5
+        assert len({reply.text for reply in replies}) == 1
+        assert (server.mason.folder / "once").read_text() == "done\n"
+
+    def test_a_key_is_for_one_request(self, server: Server) -> None:
+        headers = {"Idempotency-Key": "for one"}
+        server.post("/api/test/sleep", json={"seconds": 0}, headers=headers)
+
+        other = server.post("/api/test/sleep", json={"seconds": 0.1}, headers=headers)
+
+        assert other.status_code == 409
+        assert "was used for another request" in other.text
+
+    @pytest.mark.parametrize("key", ["", "x" * 201])
+    def test_a_key_that_is_none_is_refused(self, server: Server, key: str) -> None:
+        assert server.post("/api/test/sleep", json={"seconds": 0}, headers={"Idempotency-Key": key}).status_code == 400
+
+
+def test_a_running_merge_is_cancelled_and_leaves_nothing(start: Start) -> None:
+    server = start("--jobs", "1")
+    big = "id,name\n" + "".join(f"{number},name of {number}\n" for number in range(200_000))
+    write(server.mason.folder / "data", {f"big/{number}.csv": big for number in range(12)})
+    reply = server.post("/api/table/merge", params={"wait": 0}, json={"input_path": "big", "output_path": "cancelled"})
+    job = reply.json()["Data"][0]["JobID"]
+    server.wait_for_job(job, "running")
+
+    assert server.post(f"/api/job/{job}/cancel").status_code == 200
+
+    assert server.wait_for_job(job, "cancelled", "succeeded")["Status"] == "cancelled"
+    assert not (server.mason.folder / "data" / "cancelled").exists()
+
+
+def test_after_a_crash_what_waited_runs_once_and_what_ran_is_lost(start: Start) -> None:
+    server = start("--jobs", "2")
+    running = [begin(server, 60) for _ in range(2)]
+    for job in running:
+        server.wait_for_job(job, "running")
+    waiting = [begin(server, 0, note="after", word=f"word-{number}") for number in range(50)]
+
+    server.kill()
+    told = server.mason("operator", "job", "get", "-p", f"job_id:{running[0]}").json
+    assert told["Data"][0]["Status"] == "lost"
+    server.start()
+
+    until(lambda: server.get("/readyz").json()["queued"] == 0, "the queue is empty")
+    for job in waiting:
+        server.wait_for_job(job)
+    for job in running:
+        assert server.job(job)["Status"] == "lost"
+    words = (server.mason.folder / "after").read_text().split()
+    assert Counter(words) == Counter(f"word-{number}" for number in range(50))
+
+
+def test_a_server_that_is_asked_to_stop_ends_what_runs_and_keeps_what_waits(start: Start) -> None:
+    server = start("--jobs", "1")
+    answers: list[httpx.Response] = []
+    asking = threading.Thread(
+        target=lambda: answers.append(server.post("/api/test/sleep", json={"seconds": 2, "note": "ended"}))
+    )
+    asking.start()
+    server.wait_for_log('"status": "running"')
+    waiting = begin(server, 0, note="kept")
+
+    assert server.stop() == 0
+    asking.join()
+
+    assert answers[0].status_code in (200, 202)
+    assert (server.mason.folder / "ended").exists()
+    assert not (server.mason.folder / "kept").exists()
+    server.start()
+    server.wait_for_job(waiting)
+    assert (server.mason.folder / "kept").read_text() == "once\n"
+
+
+def test_two_workers_share_the_queue_and_run_nothing_twice(start: Start) -> None:
+    server = start("--workers", "2", "--jobs", "2")
+    jobs = [
+        server.post(
+            "/api/test/sleep", params={"wait": 0}, json={"seconds": 0.01, "note": "shared", "word": f"{number}"}
+        ).json()["Data"][0]["JobID"]
+        for number in range(100)
+    ]
+
+    for job in jobs:
+        server.wait_for_job(job)
+
+    words = (server.mason.folder / "shared").read_text().split()
+    assert Counter(words) == Counter(str(number) for number in range(100))
+    assert server.stop() == 0

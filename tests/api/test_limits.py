@@ -1,0 +1,68 @@
+"""The limits on what a request may take, looked at one by one."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from starlette.types import Message
+
+from mason.api.server.guard import _LimitedBody
+from mason.api.server.replies import PathHider
+from mason.api.server.settings import ServerSettings, is_loopback
+from mason.errors import BadInput, TooLarge
+from mason.util.environment import MasonEnvironment
+
+
+def body_of(settings: ServerSettings, *messages: Message, pause: float = 0.0) -> list[Message]:
+    """Return what is handed on of a body that arrives like this."""
+
+    async def read() -> list[Message]:
+        waiting = list(messages)
+
+        async def receive() -> Message:
+            await asyncio.sleep(pause)
+            return waiting.pop(0)
+
+        limited = _LimitedBody(receive, settings)
+        return [await limited() for _ in messages]
+
+    return asyncio.run(read())
+
+
+def piece(content: bytes, *, more: bool) -> Message:
+    return {"type": "http.request", "body": content, "more_body": more}
+
+
+def test_a_body_arrives_as_it_was_sent() -> None:
+    sent = [piece(b"ab", more=True), piece(b"c", more=False), {"type": "http.disconnect"}]
+
+    assert body_of(ServerSettings(body_bytes=3), *sent) == sent
+
+
+def test_a_body_of_one_byte_too_many_is_refused() -> None:
+    with pytest.raises(TooLarge):
+        body_of(ServerSettings(body_bytes=2), piece(b"ab", more=True), piece(b"c", more=False))
+
+
+def test_a_client_that_takes_too_long_is_refused_however_often_it_sends_something() -> None:
+    with pytest.raises(BadInput, match=r"did not arrive within 0\.1 seconds"):
+        body_of(ServerSettings(body_seconds=0.1), *[piece(b"a", more=True)] * 10, pause=0.04)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST", "::1", "[::1]", "127.1.2.3"])
+def test_the_loopback_is_known_by_every_name(host: str) -> None:
+    assert is_loopback(host)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "localhost.evil.example", "127.0.0.1.evil.example", ""])
+def test_nothing_else_is_taken_for_the_loopback(host: str) -> None:
+    assert not is_loopback(host)
+
+
+def test_folders_of_the_server_are_taken_out_of_a_message(env: MasonEnvironment) -> None:
+    hide = PathHider(env, ["/srv/data"])
+
+    assert hide("/srv/data/in/a.csv: broken. See /srv/data.") == "in/a.csv: broken. See .."
+    assert hide("/srv/database/x stays") == "/srv/database/x stays"
+    assert hide(f"{env.home}/state.db: locked") == "MASON_HOME/state.db: locked"

@@ -1,0 +1,149 @@
+"""The merged specification, and what becomes of fragments that cannot be a part of it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from openapi_spec_validator import validate
+
+from tests.api.support import Server, operator
+
+WORD = 'resp.add_info("here")'
+
+
+def test_the_specification_is_valid_and_has_every_operator_of_the_examples(server: Server) -> None:
+    reply = server.get("/api/openapi.json")
+    specification = reply.json()
+
+    validate(specification)
+    assert specification["servers"] == [{"url": "/api"}]
+    wanted = {
+        "/tables": "get",
+        "/table/{table_name}": "get",
+        "/table/{table_name}/refresh": "post",
+        "/table/infer": "post",
+        "/table/merge": "post",
+        "/table/query": "post",
+        "/table/delete": "post",
+        "/job/": "get",
+        "/configs": "get",
+        "/config": "post",
+        "/workflow/table/infer": "post",
+        "/job/{job_id}/events": "get",
+    }
+    assert {path: method for path, method in wanted.items() if method in specification["paths"].get(path, {})} == wanted
+
+
+def test_parameters_types_and_the_example_come_from_the_operator(server: Server) -> None:
+    paths = server.get("/api/openapi.json").json()["paths"]
+    get = paths["/table/{table_name}"]["get"]
+    merge = paths["/table/merge"]["post"]
+
+    by_name = {each["name"]: each for each in get["parameters"]}
+    assert (by_name["table_name"]["in"], by_name["table_name"]["required"]) == ("path", True)
+    assert by_name["database_name"]["description"] == "The database."
+    assert get["summary"] == "Get metastore table contents"
+    example = get["responses"]["200"]["content"]["application/json"]["example"]
+    assert example["Data"][0]["Schema"]["Columns"][0]["Name"] == "id"
+    body = merge["requestBody"]["content"]["application/json"]["schema"]["properties"]
+    assert body["most_bad_share"] == {
+        "type": "number",
+        "description": "The share of records, or of a column's values, that may be bad before the job fails.",
+        "default": 0.1,
+        "minimum": 0,
+        "maximum": 1,
+    }
+    assert body["mode"]["enum"] == ["replace", "append", "replace_partitions"]
+
+
+def test_a_secret_is_offered_in_the_body_only(server: Server) -> None:
+    shown = server.get("/api/openapi.json").json()["paths"]["/test/hidden"]["post"]
+
+    assert "password" not in [each["name"] for each in shown["parameters"]]
+    assert "password" in shown["requestBody"]["content"]["application/json"]["schema"]["properties"]
+
+
+def test_the_swagger_ui_asks_nobody_else(server: Server) -> None:
+    page = server.get("/api/ui/")
+
+    assert page.status_code == 200
+    assert "/api/openapi.json" in page.text
+    places = re.findall(r"""(?:src|href)=["']([^"']+)""", page.text)
+    assert len(places) > 3
+    for place in places:
+        assert not re.match(r"(https?:)?//", place), place
+        assert server.get(f"/api/ui/{place.removeprefix('./')}").status_code == 200, place
+    assert "default-src 'self'" in page.headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize(
+    ("name", "swagger", "message"),
+    [
+        ("yaml", "paths: [", "operators-broken/broken/yaml/swagger.yml:2"),
+        ("none", "title: nothing\n", "must say at which path"),
+        ("path", "paths:\n  no/slash:\n    get:\n", '"no/slash" cannot be a path'),
+        ("unknown", "paths:\n  /broken/{tabel}:\n    get:\n", 'broken:unknown has no parameter "tabel"'),
+        ("method", "paths:\n  /broken/method:\n    fetch:\n", "is no method"),
+        ("word", "paths:\n  /broken/word:\n    get: yes please\n", "must be a mapping, or nothing"),
+        (
+            "parameter",
+            "paths:\n  /broken/parameter:\n    get:\n      parameters: [{name: colour, in: query}]\n",
+            'broken:parameter has no parameter "colour"',
+        ),
+        (
+            "schema",
+            "paths:\n  /broken/schema:\n    get:\n      parameters: [{name: wood, in: query, type: {a: b}}]\n",
+            "broken/schema/swagger.yml",
+        ),
+    ],
+)
+def test_a_broken_fragment_is_named_and_stops_nothing(server: Server, name: str, swagger: str, message: str) -> None:
+    root = server.mason.folder / "operators-broken"
+    optional = "parameters:\n  optional: [wood]\n" if name == "schema" else ""
+    operator(root, "broken", name, WORD, swagger=swagger, parameters=optional)
+    assert server.mason("register", str(root / "broken" / name)).exit_code == 0
+
+    assert server.get("/api/tables", params={"database_name": "shop"}).status_code == 200
+    assert any(message in line.get("message", "") for line in server.log_lines() if line["level"] == "warning")
+
+
+def test_two_operators_with_one_path_are_both_named_and_the_first_has_it(server: Server) -> None:
+    root = server.mason.folder / "operators-clash"
+    operator(root, "clash", "a", 'resp.add_info("a")', swagger="paths:\n  /clash/here:\n    get:\n")
+    operator(root, "clash", "b", 'resp.add_info("b")', swagger="paths:\n  /api/clash/here:\n    get:\n")
+    assert server.mason("register", str(root)).exit_code == 0
+
+    assert server.get("/api/clash/here").json()["Info"] == ["a"]
+    told = [line["message"] for line in server.log_lines() if "/clash/here" in line.get("message", "")]
+    assert told and "clash/b/swagger.yml" in told[0] and "clash/a/swagger.yml" in told[0]
+
+
+def test_a_fragment_of_swagger_2_is_understood_and_what_it_demands_is_checked(server: Server) -> None:
+    swagger = """
+paths:
+  /seed/{table_name}:
+    get:
+      operationId: "registered_operators.seed.get.api"
+      parameters:
+        - {name: table_name, in: path, type: string, required: true}
+        - {name: size, in: query, type: integer, maximum: 10, required: true}
+        - {name: config_id, in: query, required: false, type: string}
+        - {name: log_level, in: query, enum: [info, debug], required: false, type: string, default: info}
+      tags: ["Table"]
+      summary: "By its author"
+      responses:
+        200: {description: "Successful list"}
+"""
+    parameters = "parameters:\n  required: [table_name]\n  optional: [{name: size, type: integer}]\n"
+    root = server.mason.folder / "operators-seed"
+    operator(root, "seed", "get", "resp.add_data(parameters.values)", parameters=parameters, swagger=swagger)
+    assert server.mason("register", str(root)).exit_code == 0
+
+    shown = server.get("/api/openapi.json").json()["paths"]["/seed/{table_name}"]["get"]
+    assert (shown["summary"], shown["tags"]) == ("By its author", ["Table"])
+    assert server.get("/api/seed/orders", params={"size": 3, "log_level": "info"}).json()["Data"] == [
+        {"table_name": "orders", "size": 3}
+    ]
+    assert server.get("/api/seed/orders", params={"size": 30}).status_code == 400
+    assert server.get("/api/seed/orders").status_code == 400
