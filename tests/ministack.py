@@ -92,8 +92,9 @@ def make_environment() -> Path:
         if not ready.exists():
             shutil.rmtree(folder, ignore_errors=True)
             subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-            install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes"]
-            subprocess.run([str(python), *install, "-r", str(LOCK)], check=True)
+            quietly = ["--quiet", "--disable-pip-version-check"]
+            install = ["-m", "pip", "install", *quietly, "--no-deps", "--require-hashes", "-r", str(LOCK)]
+            subprocess.run([str(python), *install], check=True)
             ready.touch()
     return python
 

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from mason.engines.execution.models.job import Job
-from mason.errors import BadPath, Unsupported
+from mason.errors import BadPath
 from mason.pipeline.check.checks import BY_KEYS
 from mason.pipeline.check.failures import Failures
 from mason.pipeline.check.fitting import check_fit
@@ -27,7 +27,6 @@ from mason.pipeline.scan import Scan, ScanResult, plan_scan, run_scan
 from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sinks import SinkSpec
 from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
-from mason.pipeline.storage_address import is_local
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
 from mason.util.words import counted
@@ -49,10 +48,8 @@ class CheckWork:
         Raises:
             InvalidParameters: a check cannot be asked of it.
             BadPath: the rows that fail would have to be written where they are read.
-            Unsupported: it is on an object store, and a check needs places of rows to be kept there.
         """
         asked = CheckJob.of(job)
-        _check_storage(asked)
         for path in (asked.path, *asked.references) if asked.failures else ():
             _check_apart(path, asked.failures)
         scan = plan_scan(asked.storage, asked.path)
@@ -123,7 +120,7 @@ class CheckWork:
         }
         found = {}
         for number, check in by_keys.items():
-            scratch = stack.enter_context(scratch_folder(self.job.storage))
+            scratch = stack.enter_context(scratch_folder(self.job.storage, self.job.path))
             found[number] = failing_keys(check, table, others, runner, job_id, scratch)
         return table, found
 
@@ -153,14 +150,6 @@ def _columns(job: CheckJob, schema: pa.Schema) -> tuple[str, ...]:
 def _moment(text: str) -> datetime:
     moment = datetime.fromisoformat(text) if text else datetime.now(UTC)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def _check_storage(job: CheckJob) -> None:
-    by_keys = [each.name for each in job.checks if each.kind in BY_KEYS]
-    if by_keys and not is_local(job.storage):
-        raise Unsupported(
-            f"{', '.join(by_keys)}: checks by keys work on local files only, as yet.", hint="Leave them out there."
-        )
 
 
 def _check_apart(path: str, failures: str) -> None:
