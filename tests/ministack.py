@@ -92,8 +92,8 @@ def make_environment() -> Path:
         if not ready.exists():
             shutil.rmtree(folder, ignore_errors=True)
             subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-            install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes"]
-            subprocess.run([str(python), *install, "-r", str(LOCK)], check=True)
+            options = ("--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes")
+            subprocess.run([str(python), "-m", "pip", "install", *options, "-r", str(LOCK)], check=True)
             ready.touch()
     return python
 
