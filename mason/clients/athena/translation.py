@@ -58,7 +58,7 @@ class Question:
             for output, kind in zip(select.selects, types, strict=False):
                 if kind is not None and pa.types.is_nested(kind):
                     _tell_as_json(output)
-        return AthenaSql(_text(tree), self.names, types)
+        return AthenaSql(_text(tree), self.names or self._names_of_tables(tree), types)
 
     def unload(self, place: str) -> AthenaSql:
         """Return the statement that writes all rows as Parquet below a place where there is nothing yet."""
@@ -66,6 +66,11 @@ class Question:
         folder = exp.Literal.string(place).sql(dialect="athena")
         text = f"UNLOAD ({_text(tree)}) TO {folder} WITH (format = 'PARQUET', compression = 'SNAPPY')"
         return AthenaSql(text, self.names, types)
+
+    def _names_of_tables(self, tree: Any) -> Sequence[str] | None:
+        """What the columns of a star are called in the tables; Athena would tell all names in lower case."""
+        known = {name.lower(): name for schema in self.schemas.values() for name in schema.names}
+        return None if tree.is_star else [known.get(each.alias_or_name, each.alias_or_name) for each in tree.selects]
 
     def _translated(self) -> tuple[Any, Sequence[pa.DataType | None]]:
         (tree,) = statements_in(self.statement, _SPARK)
