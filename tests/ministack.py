@@ -92,9 +92,8 @@ def make_environment() -> Path:
         if not ready.exists():
             shutil.rmtree(folder, ignore_errors=True)
             subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-            quietly = ["--quiet", "--disable-pip-version-check"]
-            install = ["-m", "pip", "install", *quietly, "--no-deps", "--require-hashes", "-r", str(LOCK)]
-            subprocess.run([str(python), *install], check=True)
+            options = ("--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes")
+            subprocess.run([str(python), "-m", "pip", "install", *options, "-r", str(LOCK)], check=True)
             ready.touch()
     return python
 

@@ -243,6 +243,12 @@ ANSWERS: Sequence[GoldenAnswer] = [
         (1, 10_000_000_000, Decimal("1.5"), "a;b -- c", "q'q", True, date(2026, 2, 3)),
     ),
     _answer(
+        "rows that stand in the statement",
+        "values (1, 'a'), (2, null)",
+        "col1 int; col2 string",
+        *[(1, "a"), (2, None)],
+    ),
+    _answer(
         "values that are given",
         "select id, :t as t, :b as b from orders where country = :c and day >= :since",
         "id bigint; t string; b boolean",

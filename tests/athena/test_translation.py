@@ -132,6 +132,16 @@ def test_a_star_is_spelled_out_and_its_nested_columns_are_told_as_json() -> None
     assert 'JSON_FORMAT(CAST("orders"."tags" AS JSON)) AS "tags"' in asked_for.text
 
 
+def test_a_star_has_the_names_of_the_table() -> None:
+    schema = pa.schema([("Id", pa.int64()), ("Größe", pa.int32())])
+
+    assert Question("select * from t", {}, {"t": schema}).rows(11).names == ["Id", "Größe"]
+
+
+def test_rows_after_others_are_asked_for_in_the_order_of_words_that_athena_wants() -> None:
+    assert asked("select id from orders order by id limit 2 offset 1").endswith("OFFSET 1 LIMIT 2")
+
+
 def test_rows_that_become_a_table_are_unloaded_as_parquet() -> None:
     text = question("select id, tags from orders").unload("s3://shop/o'neill/").text
 

@@ -21,7 +21,7 @@ from mason.clients.athena.arithmetic import keep_decimals, keep_quotients
 from mason.clients.athena.sql_types import arrow_type, cast_to
 from mason.pipeline.sql.duckdb_engine import duckdb_type
 from mason.pipeline.sql.query import BadQuery
-from mason.pipeline.sql.statement import check_names, statements_in
+from mason.pipeline.sql.statement import as_select, check_names, statements_in
 
 _SPARK = "databricks"  # Spark 4 raises where Spark 3 gave null, as Databricks does
 _TYPE = exp.DataType.Type
@@ -58,7 +58,7 @@ class Question:
             for output, kind in zip(select.selects, types, strict=False):
                 if kind is not None and pa.types.is_nested(kind):
                     _tell_as_json(output)
-        return AthenaSql(_text(tree), self.names, types)
+        return AthenaSql(_text(tree), self.names or self._names_of_tables(tree), types)
 
     def unload(self, place: str) -> AthenaSql:
         """Return the statement that writes all rows as Parquet below a place where there is nothing yet."""
@@ -67,11 +67,16 @@ class Question:
         text = f"UNLOAD ({_text(tree)}) TO {folder} WITH (format = 'PARQUET', compression = 'SNAPPY')"
         return AthenaSql(text, self.names, types)
 
+    def _names_of_tables(self, tree: Any) -> Sequence[str] | None:
+        """What the columns of a star are called in the tables; Athena would tell all names in lower case."""
+        known = {name.lower(): name for schema in self.schemas.values() for name in schema.names}
+        return None if tree.is_star else [known.get(each.alias_or_name, each.alias_or_name) for each in tree.selects]
+
     def _translated(self) -> tuple[Any, Sequence[pa.DataType | None]]:
         (tree,) = statements_in(self.statement, _SPARK)
         for open_one in list(tree.find_all(exp.Placeholder)):
             open_one.replace(exp.convert(self.parameters[open_one.name]))
-        tree = _typed(_as_select(tree), self.schemas)
+        tree = _typed(as_select(tree), self.schemas)
         _compare_like_with_like(tree)
         keep_decimals(tree)
         keep_quotients(tree)
@@ -92,17 +97,6 @@ def _text(tree: Any) -> str:
 def _is_of(output: Any, tables: Collection[str]) -> bool:
     """Whether a column is made of what LATERAL VIEW or UNNEST made: what type that has cannot be known here."""
     return any(each.table in tables for each in output.find_all(exp.Column))
-
-
-def _as_select(tree: Any) -> Any:
-    """A bare VALUES as a query of it, with the names of Spark: col1, col2 …"""
-    if not isinstance(tree, exp.Values):
-        return tree
-    first = tree.expressions[0]
-    count = len(first.expressions) if isinstance(first, exp.Tuple) else 1
-    columns = [exp.to_identifier(f"col{number}") for number in range(1, count + 1)]
-    tree.set("alias", exp.TableAlias(this=exp.to_identifier("rows_given"), columns=columns))
-    return exp.select("*").from_(tree)
 
 
 def _typed(tree: Any, schemas: Mapping[str, pa.Schema]) -> Any:

@@ -33,7 +33,7 @@ from mason.pipeline.sql.query import (
     encode_rows,
     table_gone,
 )
-from mason.pipeline.sql.statement import check_names, statements_in
+from mason.pipeline.sql.statement import as_select, check_names, statements_in
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
 
@@ -115,7 +115,8 @@ def _close_off(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> None:
 def to_duckdb(query: SqlQuery) -> str:
     """Return a statement of Spark SQL in the words of DuckDB, with its parameters in place as values."""
     # Spark 4 raises where Spark 3 gave null, as Databricks does: with its words nothing is softened on the way.
-    (tree,) = statements_in(query.statement, "databricks")
+    (given,) = statements_in(query.statement, "databricks")
+    tree = as_select(given)
     for open_one in list(tree.find_all(exp.Placeholder)):
         open_one.replace(exp.convert(query.parameters[open_one.name]))
     for division in list(tree.find_all(exp.Div)):

@@ -116,6 +116,17 @@ def statements_in(text: str, dialect: str) -> list[Any]:
     return [each for each in sqlglot.parse(text, dialect=dialect) if each and not isinstance(each, exp.Semicolon)]
 
 
+def as_select(tree: Any) -> Any:
+    """Return a bare VALUES as a query of it, with the names of Spark: col1, col2 …"""
+    if not isinstance(tree, exp.Values):
+        return tree
+    first = tree.expressions[0]
+    count = len(first.expressions) if isinstance(first, exp.Tuple) else 1
+    columns = [exp.to_identifier(f"col{number}") for number in range(1, count + 1)]
+    tree.set("alias", exp.TableAlias(this=exp.to_identifier("rows_given"), columns=columns))
+    return exp.select("*").from_(tree)
+
+
 def check_columns(statement: Statement, schemas: Mapping[str, pa.Schema]) -> Mapping[str, Sequence[str]]:
     """Return the columns of each table that the statement may read.
 

@@ -80,6 +80,27 @@ class CatalogTests(OperatorFixtures):
         with fails_with(TableNotFound):
             operators("table:get", database_name=database, table_name="people")
 
+    def test_a_database_is_found_and_listed_until_it_is_deleted(self, operators: Operators, database: str) -> None:
+        assert operators("database:get", database_name=database).object.name == database
+        assert database in [each.name for each in operators("database:list").object]
+
+        operators("database:delete", database_name=database)
+
+        assert database not in [each.name for each in operators("database:list").object or ()]
+        with fails_with(DatabaseNotFound):
+            operators("database:get", database_name=database)
+
+    @pytest.mark.parametrize("kind", FILES)
+    def test_a_preview_shows_rows_in_the_types_of_the_table(
+        self, operators: Operators, place: Place, database: str, kind: str
+    ) -> None:
+        operators("table:infer", database_name=database, storage_path=write_files(place, kind), table_name="people")
+
+        shown = operators("table:preview", database_name=database, table_name="people").object
+
+        assert {each.name: each.type for each in shown.schema} == TYPES[kind]
+        assert [(row["id"], row["name"]) for row in shown.rows] == [(1, "Ann"), (2, None)]
+
     def test_a_database_that_is_not_there_is_named(self, operators: Operators, database: str) -> None:
         with fails_with(DatabaseNotFound, saying=f"{database}_missing"):
             operators("table:list", database_name=f"{database}_missing")
