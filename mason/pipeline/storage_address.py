@@ -12,7 +12,6 @@ from typing import cast
 
 import pyarrow.fs as pafs
 
-from mason.clients.discovery import find_client
 from mason.errors import ClientFailed, MasonError, MissingDependency, Unsupported
 from mason.pipeline.object_store import ObjectStore
 
@@ -58,6 +57,8 @@ def _client_of(address: str) -> ModuleType:
     try:
         return importlib.import_module(f"mason.clients.{name}.address")
     except ModuleNotFoundError as error:
+        from mason.clients.discovery import find_client  # who reads local files need not know of clients
+
         if not (error.name or "").startswith("mason."):
             raise MissingDependency(f"Storages of {name} need the package {error.name} where a task runs.") from error
     package = find_client(name)  # of somebody else; not asked first, for code in an archive has no folder to look into
