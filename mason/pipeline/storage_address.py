@@ -86,10 +86,10 @@ def _client_of(address: str) -> ModuleType:
     try:
         return importlib.import_module(f"mason.clients.{name}.address")
     except ModuleNotFoundError as error:
-        from mason.clients.discovery import find_client  # who reads local files need not know of clients
-
         if not (error.name or "").startswith("mason."):
             raise MissingDependency(f"Storages of {name} need the package {error.name} where a task runs.") from error
+    from mason.clients.discovery import find_client  # who reads local files need not know of clients
+
     package = find_client(name)  # of somebody else; not asked first, for code in an archive has no folder to look into
     if package is None or not (package.folder / "address.py").is_file():
         raise Unsupported(f"No client opens a storage at {address}.")
