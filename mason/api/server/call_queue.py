@@ -99,7 +99,7 @@ class CallQueue:
             TooMany: too many calls wait already.
             AlreadyExists: there is a call of this id.
         """
-        if self._store.count_records(RecordKind.CALL).get(JobStatus.QUEUED, 0) >= self._most_queued:
+        if self._store.count_records(RecordKind.CALL, JobStatus.QUEUED).get(JobStatus.QUEUED, 0) >= self._most_queued:
             raise TooMany(f"{self._most_queued:,} jobs are queued already, which is the most.", hint="Try again later.")
         told = {"Fingerprint": fingerprint} if fingerprint else {}
         future: Future[Answer] = Future()
