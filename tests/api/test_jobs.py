@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -220,3 +221,19 @@ def test_two_workers_share_the_queue_and_run_nothing_twice(start: Start) -> None
     words = (server.mason.folder / "shared").read_text().split()
     assert Counter(words) == Counter(str(number) for number in range(100))
     assert server.stop() == 0
+
+
+def test_while_the_disk_is_full_calls_are_refused_and_reads_go_on(server: Server) -> None:
+    assert server.process is not None
+    before = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (0, before[1]))  # no file can grow any more
+    try:
+        refused = server.post("/api/test/sleep", json={"seconds": 0})
+        read = server.get("/api/table/orders", params={"database_name": "shop"})
+    finally:
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, before)
+
+    assert refused.status_code == 503, refused.text
+    assert refused.json()["Errors"][0].startswith("MASON_HOME/state.db: ")
+    assert read.status_code == 200
+    assert server.post("/api/test/sleep", json={"seconds": 0}).status_code == 200
