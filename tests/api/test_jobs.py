@@ -165,10 +165,9 @@ def test_a_running_merge_is_cancelled_and_leaves_nothing(start: Start) -> None:
 
 
 def test_after_a_crash_what_waited_runs_once_and_what_ran_is_lost(start: Start) -> None:
-    server = start("--jobs", "2")
-    running = [begin(server, 60) for _ in range(2)]
-    for job in running:
-        server.wait_for_job(job, "running")
+    server = start("--jobs", "50")
+    running = [begin(server, 60) for _ in range(50)]
+    until(lambda: server.get("/readyz").json()["running"] == 50, "fifty jobs run")
     waiting = [begin(server, 0, note="after", word=f"word-{number}") for number in range(50)]
 
     server.kill()
@@ -179,8 +178,8 @@ def test_after_a_crash_what_waited_runs_once_and_what_ran_is_lost(start: Start) 
     until(lambda: server.get("/readyz").json()["queued"] == 0, "the queue is empty")
     for job in waiting:
         server.wait_for_job(job)
-    for job in running:
-        assert server.job(job)["Status"] == "lost"
+    lost = server.get("/api/jobs", params={"status": "lost"}).json()["Data"]
+    assert {each["JobID"] for each in lost} == set(running)
     words = (server.mason.folder / "after").read_text().split()
     assert Counter(words) == Counter(f"word-{number}" for number in range(50))
 

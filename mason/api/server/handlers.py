@@ -14,7 +14,8 @@ from starlette.requests import Request
 from starlette.responses import Response as HttpResponse
 
 from mason.api.operator_api import Answer
-from mason.api.server.call_queue import CallQueue, answer_of
+from mason.api.server.answers import answer_of
+from mason.api.server.call_queue import CallQueue
 from mason.api.server.calls import Call
 from mason.api.server.fragments import BASE_PATH, Declared
 from mason.api.server.given import read_body, read_query, refuse_rest, single_values, take_flag, take_number
