@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
+EXAMPLES = Path(__file__).resolve().parent.parent / "mason" / "examples" / "operators"
 CONSTANT = {"Errors": [], "Info": [], "Warnings": [], "Data": [{"Name": "orders"}]}
 SPECIFICATION = {
     "openapi": "3.0.3",
@@ -44,6 +46,8 @@ def flask_as_it_was(port: int) -> None:
 
     from flask import Flask, jsonify, request
 
+    from mason.operators.definition_folder import read_definitions
+    from mason.operators.definition_kind import OPERATORS
     from mason.operators.runner import OperatorCall, respond, run_operator
     from mason.util.environment import MasonEnvironment
 
@@ -52,6 +56,7 @@ def flask_as_it_was(port: int) -> None:
 
     @app.get("/api/table/<table_name>")
     def get_table(table_name: str) -> object:
+        read_definitions(EXAMPLES, [OPERATORS])  # as the original did: every definition, from its folder
         given = {"table_name": table_name, "database_name": request.args["database_name"]}
         call = OperatorCall("table", "get", base=given)
         return jsonify(respond(lambda response: run_operator(MasonEnvironment.of(), call, response)).to_dict())

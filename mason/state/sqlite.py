@@ -161,8 +161,10 @@ class SqliteStore(StateStore):
         rows = self._read(_RECORD + where, (kind, status))
         return _record(rows[0]) if rows else None
 
-    def count_records(self, kind: RecordKind) -> dict[str, int]:
-        return dict(self._read("SELECT status, count(*) FROM records WHERE kind = ? GROUP BY status", (kind,)))
+    def count_records(self, kind: RecordKind, status: str = "") -> dict[str, int]:
+        where, values = ("AND status = ?", (kind, status)) if status else ("", (kind,))
+        query = f"SELECT status, count(*) FROM records WHERE kind = ? {where} GROUP BY status"  # noqa: S608
+        return dict(self._read(query, values))
 
     def get_changes(self) -> int:
         return int(self._read("PRAGMA data_version", ())[0][0])

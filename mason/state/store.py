@@ -108,8 +108,8 @@ class StateStore(ABC):
         """Return the record that was added first of those with a status, if there is one."""
 
     @abstractmethod
-    def count_records(self, kind: RecordKind) -> dict[str, int]:
-        """Return how many records there are of each status."""
+    def count_records(self, kind: RecordKind, status: str = "") -> dict[str, int]:
+        """Return how many records there are of each status, or of one."""
 
     @abstractmethod
     def get_changes(self) -> int:

@@ -63,6 +63,7 @@ class Server:
     url: str = ""
     process: subprocess.Popen[str] | None = None
     log_file: Path = Path()
+    certificates: ssl.SSLContext = _NO_CERTIFICATES
 
     def start(self) -> Server:
         self.log_file = self.mason.home.parent / "server.log"
@@ -83,7 +84,7 @@ class Server:
     @contextmanager
     def http(self) -> Iterator[httpx.Client]:
         """A connection of its own."""
-        with httpx.Client(base_url=self.url, timeout=60, verify=_NO_CERTIFICATES, trust_env=False) as client:
+        with httpx.Client(base_url=self.url, timeout=60, verify=self.certificates, trust_env=False) as client:
             yield client
 
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -164,10 +165,9 @@ def test_a_running_merge_is_cancelled_and_leaves_nothing(start: Start) -> None:
 
 
 def test_after_a_crash_what_waited_runs_once_and_what_ran_is_lost(start: Start) -> None:
-    server = start("--jobs", "2")
-    running = [begin(server, 60) for _ in range(2)]
-    for job in running:
-        server.wait_for_job(job, "running")
+    server = start("--jobs", "50")
+    running = [begin(server, 60) for _ in range(50)]
+    until(lambda: server.get("/readyz").json()["running"] == 50, "fifty jobs run")
     waiting = [begin(server, 0, note="after", word=f"word-{number}") for number in range(50)]
 
     server.kill()
@@ -178,8 +178,8 @@ def test_after_a_crash_what_waited_runs_once_and_what_ran_is_lost(start: Start) 
     until(lambda: server.get("/readyz").json()["queued"] == 0, "the queue is empty")
     for job in waiting:
         server.wait_for_job(job)
-    for job in running:
-        assert server.job(job)["Status"] == "lost"
+    lost = server.get("/api/jobs", params={"status": "lost"}).json()["Data"]
+    assert {each["JobID"] for each in lost} == set(running)
     words = (server.mason.folder / "after").read_text().split()
     assert Counter(words) == Counter(f"word-{number}" for number in range(50))
 
@@ -220,3 +220,19 @@ def test_two_workers_share_the_queue_and_run_nothing_twice(start: Start) -> None
     words = (server.mason.folder / "shared").read_text().split()
     assert Counter(words) == Counter(str(number) for number in range(100))
     assert server.stop() == 0
+
+
+def test_while_the_disk_is_full_calls_are_refused_and_reads_go_on(server: Server) -> None:
+    assert server.process is not None
+    before = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (0, before[1]))  # no file can grow any more
+    try:
+        refused = server.post("/api/test/sleep", json={"seconds": 0})
+        read = server.get("/api/table/orders", params={"database_name": "shop"})
+    finally:
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, before)
+
+    assert refused.status_code == 503, refused.text
+    assert refused.json()["Errors"][0].startswith("MASON_HOME/state.db: ")
+    assert read.status_code == 200
+    assert server.post("/api/test/sleep", json={"seconds": 0}).status_code == 200

@@ -55,6 +55,7 @@ class Application:
         self._own_routes = OwnRoutes(env, self._store, self._live, self.queue, calls)
         self._calls = calls
         self._metrics = Metrics()
+        self._hide = PathHider(env)
         self._building = asyncio.Lock()
         self._registered: tuple[Mapping[Name, Registration], Sequence[Registration]] | None = None
         self._routed: RoutedApp | None = None
@@ -66,7 +67,7 @@ class Application:
             self._live.now,
             own_answers,
             self._app_for,
-            PathHider(env),
+            self._hide,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -106,15 +107,15 @@ class Application:
         for problem in (*wrong, *clashes):
             LOG.warning("%s", problem)
         try:
-            return build_routed_app(routes, catalogue.workflows)
+            return build_routed_app(routes, catalogue.workflows, self._hide)
         except Exception as error:
-            sound = [route for route in routes if not route.declared or _is_sound(route)]
+            sound = [route for route in routes if not route.declared or _is_sound(route, self._hide)]
             if len(sound) == len(routes):
                 raise
             for route in routes:
                 if route not in sound:
                     LOG.warning("%s: %s cannot be served: %s", route.source, route.id, error)
-            return build_routed_app(sound, catalogue.workflows)
+            return build_routed_app(sound, catalogue.workflows, self._hide)
 
     async def _specification(self) -> HttpResponse:
         routed = await self._routed_for(self._live.now())
@@ -157,10 +158,10 @@ def _call_on_signals(announce: Callable[[], None]) -> None:
         signal.signal(number, handle)
 
 
-def _is_sound(route: Route) -> bool:
+def _is_sound(route: Route, hide: PathHider) -> bool:
     """Say whether a route that its author declared more of can be served when it is alone."""
     try:
-        build_routed_app([route], [])
+        build_routed_app([route], [], hide)
     except Exception:  # noqa: BLE001 (as above)
         return False
     return True

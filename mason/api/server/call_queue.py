@@ -6,7 +6,6 @@ Several processes may share a store: who changes a record from queued to running
 from __future__ import annotations
 
 import ctypes
-import json
 import logging
 import threading
 import time
@@ -18,20 +17,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from mason.api.operator_api import Answer
+from mason.api.server.answers import answer_of, cancelled, kept, status_of
 from mason.api.server.calls import Call, now
 from mason.api.server.daemon_pool import DaemonPool
 from mason.engines.execution.models.job import JobStatus
-from mason.errors import AlreadyExists, Conflict, Interrupted, StateFailed, TooMany
+from mason.errors import AlreadyExists, Conflict, StateFailed, TooMany
 from mason.operators.call_records import call_status
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
-from mason.util.json_text import json_value
 from mason.util.processes import this_process
 
 LOG = logging.getLogger("mason.api")
-MOST_DATA = 1024 * 1024
-"""So many characters of a call's data are kept with its record; of more, none."""
-
 _LOOK_SECONDS = 1.0
 _ELSEWHERE_SECONDS = 0.25
 _KIND_SECONDS = 2.0
@@ -99,7 +95,7 @@ class CallQueue:
             TooMany: too many calls wait already.
             AlreadyExists: there is a call of this id.
         """
-        if self._store.count_records(RecordKind.CALL).get(JobStatus.QUEUED, 0) >= self._most_queued:
+        if self._store.count_records(RecordKind.CALL, JobStatus.QUEUED).get(JobStatus.QUEUED, 0) >= self._most_queued:
             raise TooMany(f"{self._most_queued:,} jobs are queued already, which is the most.", hint="Try again later.")
         told = {"Fingerprint": fingerprint} if fingerprint else {}
         future: Future[Answer] = Future()
@@ -213,7 +209,7 @@ class CallQueue:
     def _run_claimed(self, record: Record, call: Call) -> None:
         self._log(call.id, JobStatus.RUNNING, record.document)
         if self._store.get_record(RecordKind.CANCELLATION, call.id):
-            answer: Answer = _said("The job was cancelled before it began.", Interrupted.status)
+            answer = cancelled("The job was cancelled before it began.")
         else:
             answer = self._answer_unless_cancelled(call)
         self._end(record, answer)
@@ -230,19 +226,12 @@ class CallQueue:
                 if running.is_interrupted:
                     time.sleep(0.01)  # the interrupt may still be on its way, and is for nobody else
         except KeyboardInterrupt:
-            return _said("The job was cancelled.", Interrupted.status)
+            return cancelled("The job was cancelled.")
 
     def _end(self, record: Record, answer: Answer) -> None:
-        status = _status_of(answer)
+        status = status_of(answer)
         shown = {key: value for key, value in record.document.items() if key != "Call"}
-        errors = answer[0].get("Errors")
-        document = {
-            **shown,
-            "EndedAt": now(),
-            **({"Error": errors[0]} if errors else {}),
-            "HttpStatus": answer[1],
-            "Response": _kept(answer[0]),
-        }
+        document = {**shown, "EndedAt": now(), **kept(answer)}
         try:
             self._write(record, status, document)
         except StateFailed as error:  # who waits for the answer still gets it
@@ -306,29 +295,3 @@ class CallQueue:
         name = document.get("Operator") or document.get("Workflow")
         told = {"job": call_id, "status": status.value, "name": name, "request": document.get("RequestID")}
         LOG.info("job %s is %s", call_id, status, extra={"event": "job", "fields": told})
-
-
-def answer_of(record: Record | None) -> Answer:
-    """Return the answer that the record of a call keeps; of one that gave none, what is known of its end."""
-    if record and "Response" in record.document:
-        return record.document["Response"], record.document["HttpStatus"]
-    if record and record.status == JobStatus.CANCELLED:
-        return _said("The job was cancelled.", Interrupted.status)
-    return _said("The server that ran the job is gone, and its answer with it.", StateFailed.status)
-
-
-def _said(message: str, status: int) -> Answer:
-    return {"Errors": [message], "Info": [], "Warnings": [], "Data": []}, status
-
-
-def _status_of(answer: Answer) -> JobStatus:
-    if answer[1] == Interrupted.status:
-        return JobStatus.CANCELLED
-    return JobStatus.SUCCEEDED if answer[1] < 400 else JobStatus.FAILED
-
-
-def _kept(response: Any) -> Any:
-    kept = json_value(response)
-    if isinstance(kept, dict) and kept.get("Data") and len(json.dumps(kept["Data"])) > MOST_DATA:
-        return {**kept, "Data": [], "DataLeftOut": True}
-    return kept

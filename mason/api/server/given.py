@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl
@@ -79,7 +80,7 @@ def single_values(given: Sequence[tuple[str, str]], types: Mapping[str, str]) ->
     return values
 
 
-def take_number(values: dict[str, Any], name: str, default: float, most: float) -> float:
+def take_number(values: dict[str, Any], name: str, default: float, most: float, *, least: float = 0) -> float:
     """Take a number out of what is given.
 
     Raises:
@@ -89,9 +90,9 @@ def take_number(values: dict[str, Any], name: str, default: float, most: float) 
     try:
         number = float(text)
     except ValueError:
-        number = -1.0
-    if not 0 <= number <= most:
-        raise InvalidParameters([f'The parameter "{name}" must be a number from 0 to {most:g}, not "{text}".'])
+        number = math.nan
+    if not least <= number <= most:
+        raise InvalidParameters([f'The parameter "{name}" must be a number from {least:g} to {most:g}, not "{text}".'])
     return number
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mason.api.server.fragments import Declared
+from mason.api.server.settings import MOST_WAIT
 from mason.operators.operator_spec import OperatorSpec
 from mason.parameters.definition import ParameterDefinition
 from mason.state.models import Registration
@@ -14,12 +15,14 @@ from mason.workflows.workflow_spec import WORKFLOW, StepSpec, WorkflowSpec
 WITH_BODY = ("post", "put", "patch")
 DEFAULT_WAIT = 10
 
+
+_BODY_ONLY = ("secret", "map")
 _RESPONSE = {"$ref": "#/components/schemas/Response"}
 _WAIT = {
     "name": "wait",
     "in": "query",
     "description": "How many seconds to wait for the result; what takes longer goes on as a job (202).",
-    "schema": {"type": "number", "minimum": 0, "default": DEFAULT_WAIT},
+    "schema": {"type": "number", "minimum": 0, "maximum": MOST_WAIT, "default": DEFAULT_WAIT},
 }
 _CONFIG = {
     "name": "config_id",
@@ -37,7 +40,7 @@ IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "description": "A text of the caller's choice: the same request with the same key is carried out once.",
-    "schema": {"type": "string", "maxLength": 200},
+    "schema": {"type": "string", "minLength": 1, "maxLength": 200},
 }
 
 
@@ -51,7 +54,7 @@ def shown_operator(registration: Registration, spec: OperatorSpec, declared: Dec
     has_body = declared.method in WITH_BODY
     for each in spec.parameters.all:
         words = {each.name, *each.aliases}
-        if not words & taken and each.type != "secret" and each.type != "map":
+        if not words & taken and each.type not in _BODY_ONLY:
             parameters.append(_in_query(each, required=each.required and not has_body and not each.aliases))
     shown: dict[str, Any] = {
         "summary": spec.description,
@@ -140,7 +143,8 @@ def _in_query(definition: ParameterDefinition, *, required: bool) -> dict[str, A
 
 def _schema(definition: ParameterDefinition) -> dict[str, Any]:
     schema = definition.to_json_schema()
-    if definition.required and schema["type"] == "string" and "enum" not in schema:
+    is_given = definition.required or definition.type == "path"
+    if is_given and schema["type"] == "string" and "enum" not in schema:
         schema["minLength"] = 1
     return schema
 
@@ -149,7 +153,10 @@ def _body_schema(spec: OperatorSpec, in_path: Sequence[str]) -> dict[str, Any]:
     properties = {
         each.name: _schema(each) for each in spec.parameters.all if not {each.name, *each.aliases} & set(in_path)
     }
-    return {"type": "object", "properties": properties, "additionalProperties": False}
+    # What can be in the query as well need not be here.
+    needed = [each.name for each in spec.parameters.required if each.type in _BODY_ONLY and each.name in properties]
+    required = {"required": needed} if needed else {}
+    return {"type": "object", "properties": properties, **required, "additionalProperties": False}
 
 
 def _steps_schema(steps: Sequence[StepSpec]) -> dict[str, Any]:

@@ -112,7 +112,7 @@ class OwnRoutes:
 
     async def _list_runs(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         given = _without_level(request)
-        name, limit = given.pop("name", ""), take_number(given, "limit", 100, 1000)
+        name, limit = given.pop("name", ""), take_number(given, "limit", 100, 1000, least=1)
         refuse_rest(given, ["name", "limit"])
         return json_reply(document(await asyncio.to_thread(list_runs, self._store, name, int(limit))))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,7 @@ from mason.api.server.quiet_connexion import (
     SwaggerUIOptions,
     connexion,
 )
-from mason.api.server.replies import document, error_reply
+from mason.api.server.replies import PathHider, document, error_reply
 from mason.api.server.requests import current_request
 from mason.api.server.routes import Route
 from mason.api.server.specification import routed_specification, shown_specification
@@ -44,7 +44,7 @@ class RoutedApp:
     specification: bytes
 
 
-def build_routed_app(routes: Sequence[Route], workflows: Sequence[Registration]) -> RoutedApp:
+def build_routed_app(routes: Sequence[Route], workflows: Sequence[Registration], hide: PathHider) -> RoutedApp:
     """Build the application. It takes some tenths of a second: not a thing for the thread that answers requests."""
     app = connexion.ConnexionMiddleware(
         _Answering({route.id: route for route in routes}),
@@ -56,7 +56,7 @@ def build_routed_app(routes: Sequence[Route], workflows: Sequence[Registration])
     )
     app.add_api(routed_specification(routes), base_path=BASE_PATH, resolver=Resolver(lambda _: _nothing))
     for kind in (MasonError, HTTPException, connexion.ProblemException, Exception):
-        app.add_error_handler(kind, _explain)
+        app.add_error_handler(kind, _explain(hide))
     asyncio.run(_warm_up(app))
     return RoutedApp(app, compact_json(shown_specification(routes, workflows)))
 
@@ -95,10 +95,18 @@ def _middlewares(routes: Sequence[Route]) -> list[Any]:
 _UI_CONFIG = {"displayOperationId": False, "persistAuthorization": False, "validatorUrl": None}
 
 
-async def _explain(request: ConnexionRequest, error: Exception) -> ConnexionResponse:
-    """Return what went wrong in the form of every other reply."""
+def _explain(hide: PathHider) -> Callable[[ConnexionRequest, Exception], Awaitable[ConnexionResponse]]:
+    """Return what puts an error into the form of every other reply."""
+
+    async def explain(request: ConnexionRequest, error: Exception) -> ConnexionResponse:
+        return _explained(error, hide)
+
+    return explain
+
+
+def _explained(error: Exception, hide: PathHider) -> ConnexionResponse:
     if isinstance(error, MasonError):
-        told = error_reply(error)
+        told = error_reply(error, hide)
         return _connexion_reply(told.status_code, bytes(told.body), dict(told.headers))
     status = getattr(error, "status_code", None) or getattr(error, "status", None)
     if not isinstance(status, int):

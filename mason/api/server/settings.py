@@ -7,6 +7,8 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+MOST_WAIT = 600.0
+
 
 @dataclass(frozen=True)
 class ServerSettings:
@@ -28,7 +30,7 @@ class ServerSettings:
     url_bytes: int = 8 * 1024
     body_seconds: float = 30.0
     """How long a client may take to send its request."""
-    most_wait: float = 600.0
+    most_wait: float = MOST_WAIT
     stop_seconds: float = 30.0
     """How long requests and jobs that run have to end when the server is asked to stop."""
     log_level: str = "info"
