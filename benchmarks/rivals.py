@@ -21,6 +21,8 @@ class Rival:
     variables: Mapping[str, str] = field(default_factory=dict)
     with_it: Sequence[str] = ()
     """What pip must not choose by itself."""
+    argument: str = ""
+    """What the module is told beside the folder of its records."""
 
 
 RIVALS = (
@@ -37,7 +39,17 @@ RIVALS = (
         },
         ("fastapi<0.151",),  # Prefect 3.8.8 does not start with a newer one, though it asks for no other
     ),
-    Rival("Dagster", "dagster", "benchmarks.workflow_dagster", "DAGSTER_HOME", {"DAGSTER_DISABLE_TELEMETRY": "1"}),
+    *(
+        Rival(
+            f"Dagster, runs {where}",
+            "dagster",
+            "benchmarks.workflow_dagster",
+            "DAGSTER_HOME",
+            {"DAGSTER_DISABLE_TELEMETRY": "1"},
+            argument=where,
+        )
+        for where in ("on disk", "in memory")
+    ),
     Rival("Luigi", "luigi", "benchmarks.workflow_luigi", "LUIGI_HOME"),
 )
 

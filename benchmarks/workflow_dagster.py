@@ -1,4 +1,4 @@
-"""A chain of ops in Dagster, executed in this process; the instance records its runs on disk."""
+"""A chain of ops in Dagster, executed in this process; what records its runs is on disk, or in memory."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ def chain(steps: int) -> dagster.JobDefinition:
     return job
 
 
-def main(home: str) -> None:
+def main(home: str, where: str) -> None:
     """Run a chain of as many steps as each line of stdin says; defining it is not measured."""
-    instance = dagster.DagsterInstance.local_temp(home)
+    kind = dagster.DagsterInstance
+    instance = kind.ephemeral() if where == "in memory" else kind.local_temp(home)
     jobs: dict[int, dagster.JobDefinition] = {}
 
     def work(word: str) -> object:

@@ -26,7 +26,7 @@ class Step(luigi.Task):
         Path(self.output().path).touch()
 
 
-def main(home: str) -> None:
+def main(home: str, *_: str) -> None:
     """Run a chain of as many steps as each line of stdin says."""
     runs = 0
 

@@ -23,7 +23,7 @@ def chain(steps: int) -> int:
     return done
 
 
-def main(_: str) -> None:
+def main(*_: str) -> None:
     """Run a chain of as many steps as each line of stdin says."""
 
     def work(word: str) -> object:

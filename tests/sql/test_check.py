@@ -188,18 +188,16 @@ def test_keys_of_two_types_of_number_are_compared_as_numbers(database: Database)
     assert failing(database.runner, path, f"foreign_key k references={keys}") == [2]
 
 
-@pytest.mark.parametrize(
-    "name", ["select", "a.b", 'quo"te', "back`tick", "Ü😀", "a=b", "_mason_checked", "_mason_here_0"]
-)
-def test_any_name_of_a_column_can_be_checked(database: Database, name: str) -> None:
-    path = database.given("t", pa.table({name: [1, 1, None]}))
+def test_any_name_of_a_column_can_be_checked(database: Database) -> None:
+    names = ["select", "a.b", 'quo"te', "back`tick", "Ü😀", "a=b", "sp ace", "_mason_checked", "_mason_here_0", "t"]
+    path = database.given("t", pa.table({name: [1, 1, None] for name in names}))
     asked: list[Mapping[str, Any]] = [
-        {"check": "not_null", "column": name},
-        {"check": "unique", "columns": [name]},
-        {"check": "range", "column": name, "max": 0},
-        {"check": "foreign_key", "column": name, "references": str(path)},
+        {"check": "not_null", "columns": names},
+        {"check": "unique", "columns": names},
+        {"check": "foreign_key", "columns": names, "references": str(path)},
+        *({"check": "range", "column": name, "max": 0} for name in names),
     ]
-    assert failing(database.runner, path, *asked) == [1, 2, 2, 0]
+    assert failing(database.runner, path, *asked) == [1, 2, 0, *[2] * len(names)]
 
 
 @pytest.mark.parametrize(
@@ -494,9 +492,9 @@ class TestResponse:
         assert said["Data"][0]["Status"] == "succeeded"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
-    st.lists(st.tuples(st.sampled_from([1, 2, 3, None]), st.sampled_from(["a", "b", "ab", None])), min_size=1),
+    st.lists(st.tuples(st.sampled_from([1, 2, 3, None]), st.sampled_from(["a", "b", "ab", None])), min_size=5),
     st.sets(st.sampled_from([1, 2, 3])),
 )
 def test_what_fails_is_what_python_says(rows: list[tuple[int | None, str | None]], known: set[int]) -> None:

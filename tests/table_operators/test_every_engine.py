@@ -51,7 +51,6 @@ CHECKS = (
     "accepted_values country values=DE|FR",
     "range price min=4 max=10",
     "row_count min=30",
-    "freshness day max_age=1h",
     "regular_expression note pattern=o.d",
     "foreign_key id name=dated references={}/twice",
 )
