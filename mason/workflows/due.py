@@ -84,8 +84,11 @@ def claim(document: Mapping[str, Any], now: datetime) -> Claim | None:
 
 
 def claim_again(document: Mapping[str, Any], lost: Firing, now: datetime) -> Claim:
-    """Return a run in the place of one that was claimed and never began, since its process died."""
-    firing = Firing.now(lost.due_at, now)
+    """Return a run that was claimed and never began, since its process died, as one of this process.
+
+    It keeps its id: should what that process started begin after all, only one of them can record the run.
+    """
+    firing = Firing.now(lost.due_at, now, lost.run_id)
     return Claim(firing, _claimed(document, firing))
 
 

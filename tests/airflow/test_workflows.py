@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from mason.clients.airflow.rest import AirflowApi
 from mason.clients.airflow.scheduler import AirflowSchedulerClient
 from mason.clients.response import Response
 from mason.configurations.saved import read_configurations, save_configurations
-from mason.errors import ClientFailed, Forbidden, NotFound, Unprocessable
+from mason.errors import ClientFailed, Conflict, Forbidden, NotFound, Unprocessable
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
@@ -91,11 +92,11 @@ def api(airflow: Airflow) -> AirflowApi:
 
 
 @pytest.fixture
-def name(client: AirflowSchedulerClient, airflow: Airflow) -> Iterator[str]:
+def name(client: AirflowSchedulerClient) -> Iterator[str]:
     """The name of a schedule that goes after the test."""
     name = f"flow_{time.monotonic_ns()}"
     yield name
-    if (airflow.dags / f"mason_{name}.py").exists():
+    with suppress(Conflict, NotFound):
         client.delete_schedule(name, response=Response())
 
 
@@ -190,6 +191,12 @@ def test_what_is_deployed_and_the_same_is_left_alone(home: Home, name: str, airf
     assert file.stat().st_mtime_ns == before
 
 
+def test_a_token_that_has_expired_is_renewed(api: AirflowApi) -> None:
+    api._token = "eyJhbGciOiJIUzUxMiJ9.e30.expired"
+
+    assert api.dag("nobody") is None
+
+
 class TestFaults:
     def test_an_airflow_that_is_down(self, home: Home, airflow: Airflow) -> None:
         client = AirflowSchedulerClient(airflow.configuration(url="http://127.0.0.1:9"))
@@ -261,6 +268,21 @@ class TestFaults:
         (airflow.dags / ".airflowignore").unlink()
         assert response.warnings == (f"Airflow had no DAG {name} any more; its file is removed.",)
         assert not file.exists()
+
+    def test_a_dag_that_runs_is_not_deleted_under_airflows_feet(
+        self, name: str, api: AirflowApi, airflow: Airflow, client: AirflowSchedulerClient
+    ) -> None:
+        client.register_dag(a_deployment(name), response=Response())
+        run, _ = client.trigger_schedule(name, response=Response())
+
+        with pytest.raises(Conflict, match=f"Airflow runs {name} just now .{run}."):
+            client.delete_schedule(name, response=Response())
+
+        dag = api.dag(name)
+        assert dag
+        assert not dag["is_paused"]
+        assert (airflow.dags / f"mason_{name}.py").exists()
+        assert api.scheduler_runs()
 
     def test_a_command_that_airflow_cannot_find(self, home: Home, name: str, airflow: Airflow) -> None:
         home.flow(step("a"))

@@ -40,7 +40,7 @@ def test_commands_complete(ready: Mason) -> None:
 
 
 def test_namespaces_and_operators_without_one_complete(ready: Mason) -> None:
-    assert complete(ready, "mason operator ") == ["database", "job", "table", "tidy"]
+    assert complete(ready, "mason operator ") == ["database", "job", "schedule", "table", "tidy"]
     assert complete(ready, "mason operator t") == ["table", "tidy"]
 
 

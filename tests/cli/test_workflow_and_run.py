@@ -27,19 +27,10 @@ def test_workflows_are_listed_as_in_the_seeds(mason: Mason) -> None:
         assert ["table", "infer", "One", "step"] in [line.split()[:4] for line in lines[6:]]
 
 
-@pytest.mark.parametrize("flags", [["-d"], ["--deploy"], ["-d", "-r"], ["-d", "-s", "nightly"]])
-def test_deploying_is_refused_with_an_honest_word(mason: Mason, flags: list[str]) -> None:
-    assert mason("register", "mason/examples/workflows/").exit_code == 0
-
-    result = mason("workflow", "table", "infer", "-f", "mason/examples/parameters/workflow_table_infer.yaml", *flags)
-
-    assert result.exit_code == 1
-    assert "cannot deploy them yet" in result.stderr
-    assert "Traceback" not in result.stderr
-
-
-@pytest.mark.parametrize("flags", [[], ["-r"], ["--run"], ["-c", "examples"]])
-def test_the_flags_of_the_seeds_plan_and_run(mason: Mason, flags: list[str]) -> None:
+@pytest.mark.parametrize(
+    "flags", [[], ["-r"], ["-c", "examples"], ["-d"], ["--deploy", "--run"], ["-d", "-s", "nightly"]]
+)
+def test_the_flags_of_the_seeds_plan_run_and_deploy(mason: Mason, flags: list[str]) -> None:
     mason.register_examples()
     assert mason("register", "mason/examples/workflows/").exit_code == 0
     assert mason("config", "mason/examples/configs/config_local.yaml").exit_code == 0
@@ -51,6 +42,8 @@ def test_the_flags_of_the_seeds_plan_and_run(mason: Mason, flags: list[str]) -> 
 
     assert result.json["Errors"] == []
     assert ("Status" in result.json["Data"][0]) is bool(set(flags) & {"-r", "--run"})
+    registered = f"Registered schedule {'nightly' if 'nightly' in flags else 'table_infer'}"
+    assert (registered in result.json["Info"]) is bool(set(flags) & {"-d", "--deploy"})
 
 
 def test_an_unknown_flag_of_workflow_is_a_usage_error(mason: Mason) -> None:

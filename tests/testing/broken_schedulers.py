@@ -280,3 +280,11 @@ class KeepsItToItself(_RunsDags):
         statuses = super().changed(dag, work, limit, done)
         work.noted = [each for each in work.noted if each.status is not StepStatus.BLOCKED]
         return statuses
+
+
+@found_by("test_a_name_may_have_dots_dashes_and_underscores")
+class KnowsPlainNamesOnly(Good):
+    def register_dag(self, deployment, *, response):
+        if not deployment.schedule.name.isidentifier():
+            raise BadInput("What a name!")
+        return super().register_dag(deployment, response=response)

@@ -156,6 +156,7 @@ def test_a_run_whose_process_died_before_it_began_is_taken_over(world: World) ->
     world.begins, world.loop = True, world.another()
 
     assert world.look_at(MONDAY + 2 * HOUR) == ["2026-11-16T06:00:00+00:00"]
+    assert world.document()["Firing"]["RunID"] == dead["RunID"]
     assert world.look_at(MONDAY + 3 * HOUR) == []
 
 

@@ -80,6 +80,17 @@ class AirflowApi:
     def start_run(self, dag_id: str, run_id: str) -> None:
         self._call("POST", f"/dags/{dag_id}/dagRuns", json={"dag_run_id": run_id, "logical_date": None, "conf": {}})
 
+    def scheduler_runs(self) -> bool:
+        """Say whether Airflow's scheduler has given a sign of life of late."""
+        return str(self._call("GET", "/monitor/health").json()["scheduler"]["status"]) == "healthy"
+
+    def active_runs(self, dag_id: str) -> list[str]:
+        """Return the runs of a DAG that wait or go on."""
+        wanted = {"state": ["queued", "running"], "limit": _PAGE}
+        answer = self._call("GET", f"/dags/{dag_id}/dagRuns", may_miss=True, params=wanted)
+        found = [] if answer.status_code == 404 else answer.json()["dag_runs"]
+        return [str(each["dag_run_id"]) for each in found]
+
     def run_state(self, dag_id: str, run_id: str) -> str:
         """Return the state of a run, or nothing when it is not there."""
         answer = self._call("GET", f"/dags/{dag_id}/dagRuns/{run_id}", may_miss=True)

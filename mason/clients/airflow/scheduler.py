@@ -20,7 +20,16 @@ from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag_run import StepStatus
 from mason.engines.scheduler.models.deployment import Deployment
 from mason.engines.scheduler.models.schedule import Schedule
-from mason.errors import ClientFailed, Forbidden, Interrupted, MasonError, NotFound, PathNotFound, Unprocessable
+from mason.errors import (
+    ClientFailed,
+    Conflict,
+    Forbidden,
+    Interrupted,
+    MasonError,
+    NotFound,
+    PathNotFound,
+    Unprocessable,
+)
 from mason.state.home import open_state
 from mason.state.models import RecordKind
 from mason.state.schedules import change_schedule, forget_schedule, unknown_schedule
@@ -115,6 +124,10 @@ class AirflowSchedulerClient(SchedulerClient):
                     raise NotFound(f'Airflow has no run "{run}" of {name} any more.', hint="Was its DAG deleted?")
                 if state in _OVER:
                     return statuses
+                if not self._api.patiently(self._api.scheduler_runs):
+                    raise ClientFailed(
+                        "Airflow's scheduler does not run.", hint=f"Start it: the run {run} goes on then."
+                    )
                 time.sleep(_SECONDS_BETWEEN)
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted. The run {run} goes on in Airflow.") from None
@@ -124,7 +137,7 @@ class AirflowSchedulerClient(SchedulerClient):
         file = self._file(name)
         if not is_config_id(name) or (self._api.dag(name) is None and not file.exists()):
             raise self._unknown(name)
-        self._api.pause(name, paused=True)
+        self._pause_and_check(name)
         file.unlink(missing_ok=True)  # before the DAG goes: Airflow would read it again
         if not self._api.delete_dag(name):
             response.add_warning(f"Airflow had no DAG {name} any more; its file is removed.")
@@ -181,6 +194,18 @@ class AirflowSchedulerClient(SchedulerClient):
                     "`parse_seconds` of the client airflow says how long to wait.",
                 )
             time.sleep(_SECONDS_BETWEEN)
+
+    def _pause_and_check(self, name: str) -> None:
+        """Pause a DAG that is to be deleted, unless it runs: without its run Airflow's scheduler would die."""
+        dag = self._api.dag(name) or {}
+        self._api.pause(name, paused=True)  # first: from now on no run begins by itself
+        active = self._api.active_runs(name)
+        if active:
+            self._api.pause(name, paused=bool(dag.get("is_paused")))
+            raise Conflict(
+                f"Airflow runs {name} just now ({active[0]}).",
+                hint="Wait until it is over, or end it there; delete it then.",
+            )
 
     def _statuses(self, name: str, run: str) -> dict[str, StepStatus]:
         states = self._api.patiently(lambda: self._api.task_states(name, run))

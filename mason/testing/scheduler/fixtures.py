@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar
 from uuid import uuid4
 
@@ -47,9 +49,11 @@ class SchedulerFixtures:
                         answer(client.delete_schedule, each)
 
     @pytest.fixture
-    def deployment(self) -> Callable[..., Deployment]:
+    def deployment(self, tmp_path: Path) -> Callable[..., Deployment]:
         """How the suite makes a deployment: by a name and an expression."""
-        return a_deployment
+        return lambda name, expression="": replace(
+            a_deployment(name, expression), folder=str(tmp_path), home=str(tmp_path)
+        )
 
     @pytest.fixture
     def deploy(self, client: SchedulerClient, deployment: Callable[..., Deployment]) -> Deploy:
@@ -60,9 +64,7 @@ class SchedulerFixtures:
 def a_deployment(name: str, expression: str = "") -> Deployment:
     """Return a deployment of one step, as a workflow would hand it over."""
     step = ValidDagStep("step_1", "step_1", "table:infer", "0" * 64, "local")
-    return Deployment(
-        Schedule(name, expression), Dag(name, (step,)), f"table:infer@sha256:{'0' * 64}", "local", folder="/", home="/"
-    )
+    return Deployment(Schedule(name, expression), Dag(name, (step,)), f"table:infer@sha256:{'0' * 64}", "local")
 
 
 def names(client: SchedulerClient) -> list[str]:

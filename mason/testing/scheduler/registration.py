@@ -60,6 +60,16 @@ class RegistrationTests(SchedulerFixtures):
 
         assert names(client) == before
 
+    @tests_verbs("register_dag", "list_schedules", "delete_schedule")
+    def test_a_name_may_have_dots_dashes_and_underscores(
+        self, client: SchedulerClient, name: str, deploy: Deploy
+    ) -> None:
+        deploy(f"{name}.a-b_C")
+
+        assert f"{name}.a-b_C" in names(client)
+        answer(client.delete_schedule, f"{name}.a-b_C")
+        assert f"{name}.a-b_C" not in names(client)
+
     @tests_verbs("register_dag", "delete_schedule", "list_schedules")
     def test_a_schedule_that_was_deleted_can_be_made_again(
         self, client: SchedulerClient, name: str, deploy: Deploy
