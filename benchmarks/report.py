@@ -117,15 +117,6 @@ GROUPS = (
         "executors",
     ),
     Group(
-        "Workflows",
-        "Wall time of whole runs in a process that is running: the workflow found and checked as a whole, every step "
-        "run by the local scheduler and recorded in the state. Prefect runs a flow of tasks that its own server on "
-        "this machine records, Dagster a job in its process with an instance on disk, Luigi tasks with its local "
-        "scheduler and a file for each; what they need to be started or defined is not counted.",
-        ("workflow",),
-        "workflow",
-    ),
-    Group(
         "Commands",
         "CPU time of whole processes, user and system. DuckDB's plain `DESCRIBE` takes the schema of the first file "
         "for all; `table get` looks into every file, as DuckDB does with `union_by_name`.",
