@@ -124,7 +124,6 @@ GROUPS = (
         "executors",
     ),
     Group(
-<<<<<<< HEAD
         "Workflows",
         "Wall time of whole runs in a process that is running: the workflow found and checked as a whole, every step "
         "run by the local scheduler and recorded in the state. Prefect runs a flow of tasks that its own server on "
@@ -141,8 +140,6 @@ GROUPS = (
         "glue",
     ),
     Group(
-=======
->>>>>>> h-check
         "Commands",
         "CPU time of whole processes, user and system. DuckDB's plain `DESCRIBE` takes the schema of the first file "
         "for all; `table get` looks into every file, as DuckDB does with `union_by_name`.",
