@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from mason.clients.airflow.scheduler import AirflowSchedulerClient
 from mason.clients.engines.scheduler import SchedulerClient
 from mason.testing import SchedulerContract
-from tests.airflow.server import Airflow
+from tests.airflow.server import Airflow, a_name
 
 
 class TestAirflowScheduler(SchedulerContract):
@@ -19,3 +20,8 @@ class TestAirflowScheduler(SchedulerContract):
     def client(self, airflow: Airflow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SchedulerClient:
         monkeypatch.setenv("MASON_HOME", str(tmp_path / "home"))
         return AirflowSchedulerClient(airflow.configuration())
+
+    @pytest.fixture
+    def name(self, airflow: Airflow) -> Iterator[str]:
+        with a_name(airflow) as name:
+            yield name

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ from mason.workflows import workflow_calls
 from mason.workflows.definition_kind import WORKFLOWS
 from mason.workflows.runs import show_run
 from mason.workflows.workflow_calls import WorkflowCall
-from tests.airflow.server import Airflow
+from tests.airflow.server import Airflow, a_name
 from tests.cli.support import operator_with
 from tests.conftest import EXAMPLES, write
 from tests.workflows.conftest import NOOP_PARAMETERS, step, workflow_yaml
@@ -92,12 +91,10 @@ def api(airflow: Airflow) -> AirflowApi:
 
 
 @pytest.fixture
-def name(client: AirflowSchedulerClient) -> Iterator[str]:
-    """The name of a schedule that goes after the test."""
-    name = f"flow_{time.monotonic_ns()}"
-    yield name
-    with suppress(Conflict, NotFound):
-        client.delete_schedule(name, response=Response())
+def name(airflow: Airflow) -> Iterator[str]:
+    """The name of a schedule whose file goes after the test."""
+    with a_name(airflow) as name:
+        yield name
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
@@ -244,7 +241,7 @@ class TestFaults:
         home.flow(step("a"))
         home.deploy(schedule_name=name)
         (airflow.dags / f"mason_{name}.py").unlink()
-        api.delete_dag(name)
+        delete_by_hand(api, name)
         with pytest.raises(NotFound, match=f'There is no schedule "{name}"'):
             client.trigger_schedule(name, response=Response())
 
@@ -261,7 +258,7 @@ class TestFaults:
         home.flow(step("a"))
         home.deploy(schedule_name=name)
         (airflow.dags / ".airflowignore").write_text(f"mason_{name}.py\n")  # Airflow does not read it again
-        api.delete_dag(name)
+        delete_by_hand(api, name)
 
         client.delete_schedule(name, response=response)
 
@@ -299,6 +296,13 @@ class TestFaults:
     def test_a_name_that_can_be_none_is_no_schedule(self, client: AirflowSchedulerClient, bad: str) -> None:
         with pytest.raises(NotFound):
             client.delete_schedule(bad, response=Response())
+
+
+def delete_by_hand(api: AirflowApi, name: str) -> None:
+    """Delete a DAG as a careful person would: when Airflow has noticed that it does not read its file any more."""
+    while api.dag(name):
+        time.sleep(0.1)
+    assert api.delete_dag(name)
 
 
 def _details(api: AirflowApi, name: str) -> list[Mapping[str, Any]]:

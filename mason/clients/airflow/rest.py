@@ -123,7 +123,7 @@ class AirflowApi:
         if not self._token:
             self.log_in()
         answer = self._send(method, f"/api/v2{path}", headers=self._headers(), **more)
-        if answer.status_code == 401:  # the token has expired
+        if answer.status_code in (401, 403):  # so Airflow says that a token has expired, too
             self.log_in()
             answer = self._send(method, f"/api/v2{path}", headers=self._headers(), **more)
         return answer if may_miss and answer.status_code == 404 else self._checked(answer)

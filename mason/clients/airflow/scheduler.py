@@ -139,8 +139,7 @@ class AirflowSchedulerClient(SchedulerClient):
             raise self._unknown(name)
         self._pause_and_check(name)
         file.unlink(missing_ok=True)  # before the DAG goes: Airflow would read it again
-        if not self._api.delete_dag(name):
-            response.add_warning(f"Airflow had no DAG {name} any more; its file is removed.")
+        self._delete_dag(name, response)
         forget_schedule(open_state(MasonEnvironment.of()), AIRFLOW, name)
 
     @contextmanager
@@ -206,6 +205,18 @@ class AirflowSchedulerClient(SchedulerClient):
                 f"Airflow runs {name} just now ({active[0]}).",
                 hint="Wait until it is over, or end it there; delete it then.",
             )
+
+    def _delete_dag(self, name: str, response: Response) -> None:
+        """Delete a DAG once Airflow has noticed that its file is gone."""
+        # Before that its dag-processor may be about to write to the DAG, and dies when it is not there any more.
+        end = time.monotonic() + self._parse_seconds
+        while self._api.patiently(lambda: self._api.dag(name)) is not None:
+            if time.monotonic() > end:
+                response.add_warning(f"Airflow has not noticed yet that the file of {name} is gone; its history stays.")
+                return
+            time.sleep(_SECONDS_BETWEEN)
+        if not self._api.delete_dag(name):
+            response.add_warning(f"Airflow had no DAG {name} any more; its file is removed.")
 
     def _statuses(self, name: str, run: str) -> dict[str, StepStatus]:
         states = self._api.patiently(lambda: self._api.task_states(name, run))
