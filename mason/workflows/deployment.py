@@ -87,6 +87,7 @@ def _deployment(workflow: ValidWorkflow, schedule: Schedule) -> Deployment:
         workflow.file.document.text,
         str(Path.cwd()),
         str(workflow.definitions.env.home),
+        workflow.definitions.env.roots,
     )
 
 

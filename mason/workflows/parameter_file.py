@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -132,4 +133,4 @@ def _of_steps(document: YamlDocument) -> ParameterFile:
 
 def given_parameters(value: Mapping[str, Any]) -> ParameterFile:
     """Return parameters that came with a request rather than in a file."""
-    return ParameterFile(YamlDocument(REQUEST, "", value, {(): 0}))
+    return ParameterFile(YamlDocument(REQUEST, json.dumps(value), value, {(): 0}))

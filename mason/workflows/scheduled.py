@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,9 @@ def deployed_workflow(env: MasonEnvironment, document: Mapping[str, Any]) -> Val
     Raises:
         MasonError: something that it needs is not there any more.
     """
-    definitions = Definitions(env, read_state(env))
+    roots = document.get("Roots")
+    bound = replace(env, roots=None if roots is None else tuple(roots))
+    definitions = Definitions(bound, read_state(env))
     name, _, digest = str(document["Workflow"]).partition("@")
     file = parse_parameters(document["Parameters"], document["ParameterFile"])
     return validate_workflow(definitions, definitions.workflow(name, digest), file, document["Configuration"])

@@ -62,54 +62,63 @@ def plan(env: MasonEnvironment, call: WorkflowCall, *, save: Path | None = None)
 def run(
     env: MasonEnvironment, call: WorkflowCall, *, limit: int = 0, from_plan: Path | None = None
 ) -> OperatorResponse:
-    """Run a workflow; from a saved plan, only if everything is as it was then.
-
-    A scheduler that is not this process is handed the workflow as it is now, and asked to run it.
-    """
-    from mason.workflows.deployment import deploy_workflow, run_outside, runs_here, schedule_to_run
-    from mason.workflows.runner import run_workflow
+    """Run a workflow; from a saved plan, only if everything is as it was then."""
 
     def work(response: Response) -> None:
         workflow = _as_planned(find_workflow(env, call), from_plan)
-        if runs_here(workflow):
-            run_workflow(workflow, response, limit=limit)
-            return
-        schedule = schedule_to_run(workflow, call.schedule_name, call.schedule, response)
-        deploy_workflow(workflow, schedule, response)
-        run_outside(workflow, schedule, response)
+        handled(workflow, call, response, run=True, limit=limit)
 
     return _responded(work)
 
 
 def deploy(env: MasonEnvironment, call: WorkflowCall) -> OperatorResponse:
     """Hand a workflow to its scheduler, to be run when it is due."""
-    from mason.workflows.deployment import deploy_workflow, schedule_of
-
-    def work(response: Response) -> None:
-        workflow = find_workflow(env, call)
-        schedule = schedule_of(workflow, call.schedule_name, call.schedule)
-        response.add_data(deploy_workflow(workflow, schedule, response))
-
-    return _responded(work)
+    return _responded(lambda response: handled(find_workflow(env, call), call, response, deploy=True))
 
 
 def deploy_and_run(
     env: MasonEnvironment, call: WorkflowCall, *, limit: int = 0, from_plan: Path | None = None
 ) -> OperatorResponse:
     """Hand a workflow to its scheduler, and run it now as well."""
-    from mason.workflows.deployment import deploy_workflow, run_outside, runs_here, schedule_of
-    from mason.workflows.runner import run_workflow
 
     def work(response: Response) -> None:
         workflow = _as_planned(find_workflow(env, call), from_plan)
-        schedule = schedule_of(workflow, call.schedule_name, call.schedule)
-        deploy_workflow(workflow, schedule, response)
-        if runs_here(workflow):
-            run_workflow(workflow, response, limit=limit)
-        else:
-            run_outside(workflow, schedule, response)
+        handled(workflow, call, response, deploy=True, run=True, limit=limit)
 
     return _responded(work)
+
+
+def handled(
+    workflow: ValidWorkflow,
+    call: WorkflowCall,
+    response: Response,
+    *,
+    deploy: bool = False,
+    run: bool = False,
+    limit: int = 0,
+) -> None:
+    """Deploy a workflow, run it, do both, or, where neither is asked for, plan it.
+
+    A scheduler that is not this process is handed the workflow as it is now in any case, and asked to run it.
+    """
+    from mason.workflows.deployment import deploy_workflow, run_outside, runs_here, schedule_of, schedule_to_run
+    from mason.workflows.plan import plan_workflow
+    from mason.workflows.runner import run_workflow
+
+    if not deploy and not run:
+        plan_workflow(workflow, response)
+        return
+    here = run and runs_here(workflow)
+    if deploy or not here:
+        choose = schedule_of(workflow, call.schedule_name, call.schedule) if deploy else None
+        schedule = choose or schedule_to_run(workflow, call.schedule_name, call.schedule, response)
+        deployed = deploy_workflow(workflow, schedule, response)
+        if not run:
+            response.add_data(deployed)
+        elif not here:
+            run_outside(workflow, schedule, response)
+    if here:
+        run_workflow(workflow, response, limit=limit)
 
 
 def resume(

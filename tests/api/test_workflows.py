@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 from tests.api.support import Server
 
 BODY = {"step_1": {"parameters": {"database_name": "shop", "storage_path": "in", "table_name": "by_workflow"}}}
@@ -30,12 +33,51 @@ def test_a_workflow_is_run_and_its_run_can_be_read(server: Server) -> None:
     assert server.get("/api/run/none").status_code == 404
 
 
+def test_a_workflow_is_deployed_and_the_server_runs_it_when_it_is_due(server: Server) -> None:
+    body = {"step_1": {"parameters": {**BODY["step_1"]["parameters"], "table_name": "by_schedule"}}}
+    given = {"deploy": "true", "schedule_name": "nightly"}
+    reply = server.post("/api/workflow/table/infer", params=given, json={**body, "schedule": "@yearly"})
+
+    assert reply.status_code == 200, reply.text
+    assert [each["Name"] for each in server.get("/api/schedules").json()["Data"]] == ["nightly"]
+    assert server.post("/api/schedule/trigger", json={"schedule_name": "nightly"}).status_code == 200
+    eventually(lambda: server.get("/api/table/by_schedule", params={"database_name": "shop"}).status_code == 200)
+    [run] = [each for each in server.get("/api/runs").json()["Data"] if each.get("Schedule") == "nightly"]
+    assert run["Workflow"].startswith("table:infer")
+    assert server.post("/api/schedule/delete", json={"schedule_name": "nightly"}).status_code == 200
+    assert server.get("/api/schedules").json()["Data"] == []
+
+
+def test_a_workflow_that_was_deployed_by_a_request_stays_below_the_roots_when_it_runs(server: Server) -> None:
+    body = {"step_1": {"parameters": {**BODY["step_1"]["parameters"], "storage_path": "/etc"}}}
+    given = {"deploy": "true", "schedule_name": "outside"}
+    reply = server.post("/api/workflow/table/infer", params=given, json={**body, "schedule": "@yearly"})
+    assert reply.status_code == 200, reply.text
+
+    assert server.post("/api/schedule/trigger", json={"schedule_name": "outside"}).status_code == 200
+
+    def failed() -> list[str]:
+        runs = server.get("/api/runs").json()["Data"]
+        return [each["RunID"] for each in runs if each.get("Schedule") == "outside" and each["Status"] == "failed"]
+
+    eventually(failed)
+    [step] = server.get(f"/api/run/{failed()[0]}").json()["Data"][0]["Steps"]
+    assert "is outside of the folders that may be used" in step["Reason"]
+    assert server.post("/api/schedule/delete", json={"schedule_name": "outside"}).status_code == 200
+
+
+def eventually(condition: Callable[[], object], seconds: float = 90) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.2)
+
+
 def test_what_is_wrong_with_a_workflow_is_told_at_once(server: Server) -> None:
     unknown = server.post("/api/workflow/table/infr", json=BODY)
     wrong = server.post(
         "/api/workflow/table/infer", json={"step_1": {"parameters": {"database": "shop"}}, "step_9": {}}
     )
-    deployed = server.post("/api/workflow/table/infer", params={"deploy": "true"}, json=BODY)
     misspelt = server.post("/api/workflow/table/infer", params={"run": "true"}, json=BODY)
 
     assert (unknown.status_code, unknown.json()["Errors"]) == (
@@ -46,7 +88,6 @@ def test_what_is_wrong_with_a_workflow_is_told_at_once(server: Server) -> None:
     assert any("the workflow has no such step" in each for each in wrong.json()["Errors"])
     assert any('no parameter "database"' in each for each in wrong.json()["Errors"])
     assert str(server.mason.folder) not in wrong.text
-    assert deployed.status_code == 501
     assert (misspelt.status_code, "There is no parameter" in misspelt.text) == (400, True)
 
 

@@ -25,6 +25,7 @@ from mason.api.server.own_routes import OwnRoutes
 from mason.api.server.replies import JSON, PathHider, json_reply
 from mason.api.server.routed_app import RoutedApp, build_routed_app
 from mason.api.server.routes import Route, operator_routes, without_clashes
+from mason.api.server.schedules import Schedules
 from mason.api.server.settings import ServerSettings
 from mason.errors import StateFailed
 from mason.operators.catalogue import Catalogue, LiveCatalogue
@@ -52,6 +53,7 @@ class Application:
             self._store, execution, parallel=settings.parallel_jobs, most_queued=settings.queued_jobs
         )
         calls = CallHandlers(settings, self._live, self.queue, self._store)
+        self._schedules = Schedules(env)
         self._own_routes = OwnRoutes(env, self._store, self._live, self.queue, calls)
         self._calls = calls
         self._metrics = Metrics()
@@ -84,8 +86,10 @@ class Application:
         _call_on_signals(self.queue.announce_stop)
         await self._app_for(self._live.now())
         await asyncio.to_thread(self.queue.start)
+        self._schedules.start()
         await send({"type": "lifespan.startup.complete"})
         await receive()
+        await asyncio.to_thread(self._schedules.stop)
         await asyncio.to_thread(self.queue.stop, self._settings.stop_seconds)
         await send({"type": "lifespan.shutdown.complete"})
 

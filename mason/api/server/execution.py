@@ -15,7 +15,7 @@ from mason.api.server.calls import Call
 from mason.api.server.replies import PathHider, document
 from mason.api.server.requests import REQUEST, Caller, RequestInfo
 from mason.clients.response import Response
-from mason.errors import MasonError, Unsupported
+from mason.errors import MasonError
 from mason.operators.catalogue import Catalogue, LiveCatalogue
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
@@ -72,19 +72,16 @@ class Execution:
 
     def _run_workflow(self, catalogue: Catalogue, call: Call) -> Answer:
         from mason.workflows.parameter_file import given_parameters
-        from mason.workflows.plan import plan_workflow
-        from mason.workflows.runner import run_workflow
-        from mason.workflows.workflow_calls import WorkflowCall, find_workflow
+        from mason.workflows.workflow_calls import WorkflowCall, find_workflow, handled
 
         def work(response: Response) -> OperatorResponse:
-            if call.deploy:
-                raise Unsupported("This version of Mason runs workflows (run_now), but cannot deploy them yet.")
-            asked = WorkflowCall(str(call.name), config_id=call.config_id, given=given_parameters(call.body))
+            given = given_parameters(call.body)
+            asked = WorkflowCall(str(call.name), "", None, call.config_id, call.schedule_name, given=given)
             workflow = find_workflow(self._env, asked)
             for step in workflow.dag.steps:
                 _caller(call).require_operator(step.operator)
                 _caller(call).require_configuration(step.config_id)
-            (plan_workflow if call.plan else run_workflow)(workflow, response)
+            handled(workflow, asked, response, deploy=call.deploy, run=not call.plan)
             return OperatorResponse(response)
 
         return self._answer(call, respond(work, describe_bug=lambda error: _describe_bug(call, error)))

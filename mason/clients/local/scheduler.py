@@ -24,7 +24,7 @@ from mason.util.environment import MasonEnvironment
 
 LOCAL = "local"
 _LEAST_PARALLEL = 4
-_WHO_FIRES = "`mason workflow --scheduler` runs what is due"
+_WHO_FIRES = "`mason run` or `mason workflow --scheduler` runs what is due"
 
 
 class LocalSchedulerClient(SchedulerClient):

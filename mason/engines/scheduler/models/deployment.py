@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,8 @@ class Deployment:
     """The folder that relative paths are relative to."""
     home: str = ""
     """The MASON_HOME that knows the operators."""
+    roots: Sequence[str] | None = None
+    """Where its local paths must stay, whoever runs it; None where whoever deployed it was not bound either."""
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return what has to be kept to run it; its steps are found again from the workflow's digest."""
@@ -37,4 +39,5 @@ class Deployment:
             "ParameterFile": self.parameter_file,
             "Parameters": self.parameters,
             "Folder": self.folder,
+            "Roots": None if self.roots is None else list(self.roots),
         }
