@@ -57,13 +57,6 @@ GROUPS = (
         "format",
     ),
     Group(
-        "Merge from S3 to S3",
-        "The first merge above once more, with a SeaweedFS on this machine as the store, which takes its share of the "
-        "two cores; beside the same merge on the disk, and beside plain PySpark over S3A.",
-        ("s3_merge", "s3_requests"),
-        "s3",
-    ),
-    Group(
         "What record and commit cost",
         "Mason's whole merge beside the same plan and the same tasks on the same warm session, with no sums, no commit "
         "and no record.",
@@ -122,15 +115,6 @@ GROUPS = (
         "that the machine does not give.",
         ("executors",),
         "executors",
-    ),
-    Group(
-        "Workflows",
-        "Wall time of whole runs in a process that is running: the workflow found and checked as a whole, every step "
-        "run by the local scheduler and recorded in the state. Prefect runs a flow of tasks that its own server on "
-        "this machine records, Dagster a job in its process with an instance on disk, Luigi tasks with its local "
-        "scheduler and a file for each; what they need to be started or defined is not counted.",
-        ("workflow",),
-        "workflow",
     ),
     Group(
         "The tables of a Glue catalog",

@@ -97,7 +97,10 @@ class TestDeploy:
 
         said = deployed()
 
-        assert "demo_flow is due when it is triggered; `mason run` or `mason workflow --scheduler` runs what is due." in said["Info"]
+        assert (
+            "demo_flow is due when it is triggered; `mason run` or `mason workflow --scheduler` runs what is due."
+            in said["Info"]
+        )
         assert "NextDueAt" not in said["Data"][0]
 
     def test_a_schedule_that_means_no_moment_is_refused_with_what_to_write(
