@@ -22,7 +22,7 @@ import mason.pipeline.merge.kernel as kernel
 import mason.pipeline.merge.plan as plan
 import mason.pipeline.merge.run as merge_run
 import mason.pipeline.merge.work as merge_work
-import mason.pipeline.table_commit as table_commit
+import mason.pipeline.table_folder as table_folder
 from mason.__main__ import main
 from mason.pipeline.file_reader import FileReader
 from mason.pipeline.merge.readers import read_batches
@@ -126,13 +126,13 @@ def tell_phases(phases: Phases, hold: Path | None) -> None:
         return run(merge_plan, ToldRunner(runner, phases, hold), *arguments)
 
     merge_work.run_merge = phases.entering("tasks", run_told)  # type: ignore[attr-defined]
-    publish = table_commit.TableFolder.publish
-    table_commit.TableFolder.publish = phases.entering("commit", publish)  # type: ignore[method-assign]
+    publish = table_folder.TableFolder.publish
+    table_folder.TableFolder.publish = phases.entering("commit", publish)  # type: ignore[method-assign]
     for name in STEPS:
         setattr(os, name, phases.within(name, getattr(os, name)))
     Path.write_text = phases.within("write", Path.write_text)  # type: ignore[method-assign]
-    exchange = phases.within("exchange", table_commit.exchange_folders)  # type: ignore[attr-defined]
-    table_commit.exchange_folders = exchange  # type: ignore[attr-defined]
+    exchange = phases.within("exchange", table_folder.exchange_folders)  # type: ignore[attr-defined]
+    table_folder.exchange_folders = exchange  # type: ignore[attr-defined]
 
 
 def break_commit() -> None:
@@ -147,8 +147,8 @@ def break_commit() -> None:
             time.sleep(SHORT)
         one.rmdir()
 
-    table_commit.exchange_folders = piece_by_piece  # type: ignore[attr-defined]
-    table_commit.TableFolder._keep = lambda self, old: None  # type: ignore[method-assign]
+    table_folder.exchange_folders = piece_by_piece  # type: ignore[attr-defined]
+    table_folder.TableFolder._keep = lambda self, old: None  # type: ignore[method-assign]
 
 
 if __name__ == "__main__":

@@ -5,4 +5,4 @@ cd "$(dirname "$0")/.."
 scripts/install.sh --dev
 scripts/install_airflow.sh >/dev/null & # the tests that talk to it wait for it
 scripts/check.sh
-exec .venv/bin/python -m pytest -n "${MASON_TEST_PROCESSES:-2}" --dist loadgroup "$@"
+exec .venv/bin/python -m pytest -n "${MASON_TEST_PROCESSES:-2}" --dist loadscope "$@"

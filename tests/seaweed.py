@@ -167,7 +167,11 @@ def _free_ports(count: int) -> list[int]:
 
 def _listening(port: int) -> socket.socket:
     listener = socket.socket()
-    listener.bind(("127.0.0.1", port))
+    try:
+        listener.bind(("127.0.0.1", port))
+    except OSError:
+        listener.close()
+        raise
     return listener
 
 

@@ -12,7 +12,6 @@ from tests.airflow.server import Airflow, running_airflow
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "tests/airflow/" in str(item.path):
-            item.add_marker(pytest.mark.xdist_group("airflow"))
             item.add_marker(pytest.mark.timeout(900))  # the first one may have to install Airflow
 
 

@@ -192,13 +192,19 @@ def test_ctrl_c_stops_the_query(through: AthenaExecutionClient, proxy: AwsProxy)
         StopQueryExecution=(200, {}),
     )
     me = threading.get_ident()
-    timer = threading.Timer(0.5, lambda: signal.pthread_kill(me, signal.SIGINT))
-    timer.start()
+
+    def press() -> None:
+        while "GetQueryExecution" not in [name for name, _ in proxy.requests]:
+            time.sleep(0.01)
+        signal.pthread_kill(me, signal.SIGINT)
+
+    pressing = threading.Thread(target=press)
+    pressing.start()
 
     with pytest.raises(KeyboardInterrupt):
         run(through)
 
-    timer.join()
+    pressing.join()
     assert proxy.requests[-1] == ("StopQueryExecution", {"QueryExecutionId": QUERY_ID})
 
 

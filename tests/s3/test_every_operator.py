@@ -23,7 +23,7 @@ from tests.conftest import PROJECT, Mason, write
 from tests.seaweed import Seaweed
 from tests.table_operators import test_every_engine as on_disk
 
-pytestmark = [pytest.mark.timeout(600), pytest.mark.xdist_group("s3-spark")]
+pytestmark = pytest.mark.timeout(600)
 
 PARTITIONED = [
     (("table", "merge"), {"input_path": "shop/raw", "output_path": "{}/by", "repartition_keys": "country"}),

@@ -10,8 +10,6 @@ import pytest
 from scripts.kill_s3_merges import PHASES, S3Site, kill_merges, problems_after
 from tests.seaweed import Seaweed
 
-pytestmark = pytest.mark.xdist_group("s3-kills")
-
 
 def test_sigkill_at_any_moment_leaves_the_old_table_or_the_new(tmp_path: Path, seaweed: Seaweed) -> None:
     site = S3Site(tmp_path / "site", seaweed)

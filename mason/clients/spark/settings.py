@@ -6,9 +6,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mason.pipeline.storage_address import JavaNeeds
+if TYPE_CHECKING:
+    from mason.pipeline.storage_address import JavaNeeds
 
 LOG_SETTINGS = Path(__file__).parent / "log4j2.properties"
 IVY_SETTINGS = Path(__file__).parent / "ivysettings.xml"

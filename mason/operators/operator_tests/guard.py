@@ -26,6 +26,7 @@ _TEMPORARY = ("tempfile.mkstemp", "tempfile.mkdtemp")
 # Who may write elsewhere: Spark's own files, and what Python keeps of a module that it imports.
 _OWN_AFFAIRS = (
     "mason.clients.spark",
+    "mason.util.private_folder",
     "pyspark",
     "py4j",
     "importlib",
