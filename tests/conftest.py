@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 
 from mason.util.environment import MasonEnvironment
+from tests import zygote
 
 PROJECT = Path(__file__).parent.parent
 EXAMPLES = PROJECT / "mason" / "examples"
+LONGEST_SECONDS = 120
 
 
 @dataclass(frozen=True)
@@ -45,15 +47,19 @@ class Mason:
     def __call__(
         self, *arguments: str, variables: Mapping[str, str] | None = None, folder: Path | None = None
     ) -> Result:
-        done = subprocess.run(
-            [*self.argv, *arguments],
-            cwd=folder or self.folder,
-            env=self.environment(variables),
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        where, environment = folder or self.folder, self.environment(variables)
+        if type(self) is Mason and zygote.can_fork({**self.variables, **(variables or {})}):
+            done = zygote.run(arguments, where, environment, LONGEST_SECONDS)
+        else:
+            done = subprocess.run(
+                [*self.argv, *arguments],
+                cwd=where,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=LONGEST_SECONDS,
+                check=False,
+            )
         return Result(done.returncode, done.stdout, done.stderr)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:

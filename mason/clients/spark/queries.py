@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -41,18 +41,42 @@ _NAME_COLUMN = "_mason_name"
 def query_frame(spark: SparkSession, query: SqlQuery) -> DataFrame:
     """Return the rows of a query, not yet asked for."""
     spark.conf.set("spark.sql.session.timeZone", "UTC")
-    for table in query.tables:
-        _table_frame(spark, query.storage, table).createOrReplaceTempView(quoted(table.name))
-    parameters = dict(query.parameters)
-    frame = spark.sql(query.statement, args=parameters) if parameters else spark.sql(query.statement)
+    frames = {table.name: _table_frame(spark, query.storage, table) for table in query.tables}
+    frame = _over_connect(spark, query, frames) if _is_connect(spark) else _with_views(spark, query, frames)
     check_names(query.names or frame.columns)
     return frame if query.names is None else frame.toDF(*query.names)
 
 
 def forget_tables(spark: SparkSession, query: SqlQuery) -> None:
-    """Leave nothing in the session for the command that has it next."""
-    for table in query.tables:
-        spark.sql(f"DROP VIEW IF EXISTS {quoted(table.name)}")
+    """Leave nothing in the session for the command that has it next; over Connect it never had anything."""
+    if not _is_connect(spark):
+        for table in query.tables:
+            spark.sql(f"DROP VIEW IF EXISTS {quoted(table.name)}")
+
+
+def _with_views(spark: SparkSession, query: SqlQuery, frames: Mapping[str, DataFrame]) -> DataFrame:
+    for name, frame in frames.items():
+        frame.createOrReplaceTempView(quoted(name))
+    parameters = dict(query.parameters)
+    return spark.sql(query.statement, args=parameters) if parameters else spark.sql(query.statement)
+
+
+def _over_connect(spark: SparkSession, query: SqlQuery, frames: Mapping[str, DataFrame]) -> DataFrame:
+    """The query and its tables as one plan. With views each table would be asked of the server twice, and left there.
+
+    `sql` of pyspark does the same for tables that stand in braces in the text; then errors would point elsewhere.
+    """
+    from pyspark.sql.connect.dataframe import DataFrame as ConnectFrame
+    from pyspark.sql.connect.functions import lit
+    from pyspark.sql.connect.plan import SQL, SubqueryAlias
+
+    tables = [SubqueryAlias(cast(Any, frame)._plan, quoted(name)) for name, frame in frames.items()]
+    parameters = {name: lit(value) for name, value in query.parameters.items()}
+    return cast("DataFrame", ConnectFrame(SQL(query.statement, [], parameters, tables), cast(Any, spark)))
+
+
+def _is_connect(spark: SparkSession) -> bool:
+    return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
 def written_frame(frame: DataFrame, query: SqlQuery, output: Output) -> DataFrame:
