@@ -4,4 +4,4 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/install.sh --dev
 scripts/check.sh
-exec .venv/bin/python -m pytest -n "${MASON_TEST_PROCESSES:-2}" --dist loadgroup "$@"
+exec .venv/bin/python -m pytest -n "${MASON_TEST_PROCESSES:-2}" --dist loadscope "$@"

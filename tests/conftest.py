@@ -15,6 +15,7 @@ import pytest
 
 from mason.util.environment import MasonEnvironment
 from tests import zygote
+from tests.together import group_of
 
 PROJECT = Path(__file__).parent.parent
 EXAMPLES = PROJECT / "mason" / "examples"
@@ -107,3 +108,14 @@ def write(root: Path, files: Mapping[str, str]) -> Path:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     return root
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep tests together that share a server."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Together(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
+
+    return Together(config, log)

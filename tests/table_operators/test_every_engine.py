@@ -22,7 +22,7 @@ from tests.format import golden as formats
 from tests.merge.golden import write_golden
 from tests.summary import golden as summary
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.xdist_group("engines")]  # the servers are started once
+pytestmark = pytest.mark.timeout(900)
 
 ORDERS = {
     "shop/raw/a.csv": "id,day,country,price\n1,2026-01-01,DE,10.50\n2,2026-01-02,FR,3.00\n3,2026-01-03,,7.25\n",

@@ -1,0 +1,31 @@
+"""Which tests run in the same process, one after the other: those that share a server, so that it is started once.
+
+Marks of pytest-xdist would say it beside the tests, but newer versions of pytest make it overlook them.
+"""
+
+from __future__ import annotations
+
+FILES = (
+    "tests/merge/test_cluster.py",
+    "tests/merge/test_engines.py",
+    "tests/merge/test_kills.py",
+    "tests/merge/test_progress.py",
+    "tests/project/test_together.py",
+    "tests/spark/test_connect.py",
+    "tests/spark/test_submit.py",
+    "tests/spark/test_warm_server.py",
+    "tests/table_operators/",
+)
+"""Files whose tests stay together, and folders of such files."""
+
+ON_SPARK = "tests/sql/"
+"""A folder of tests of which those with a Spark share one."""
+
+
+def group_of(test: str) -> str:
+    """Return the group of a test; most are a group of their own."""
+    file = test.partition("::")[0]
+    for place in FILES:
+        if file.startswith(place):
+            return file
+    return f"{ON_SPARK} on Spark" if file.startswith(ON_SPARK) and "spark" in test.partition("[")[2] else test
