@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import PROJECT
 from tests.together import FILES, group_of
 
-SEEN: set[int] = set()
+seen: set[int] = set()
 
 
 @pytest.mark.parametrize("place", FILES)
@@ -26,5 +26,5 @@ def test_the_tests_of_such_a_file_are_one_group_and_others_are_not() -> None:
 @pytest.mark.parametrize("number", range(4))
 def test_the_plugin_keeps_to_it(number: int) -> None:
     """These are such tests themselves: the process that runs one of them has run those before it."""
-    SEEN.add(number)
-    assert SEEN == set(range(number + 1))
+    seen.add(number)
+    assert seen == set(range(number + 1))
