@@ -27,7 +27,7 @@ from tests.spark.conftest import eventually
 pytestmark = pytest.mark.timeout(600)
 
 KILLS = {
-    ("driver", "here"): {"plan": 1, "tasks": 2, "commit": 3},
+    ("driver", "here"): {"plan": 1, "tasks": 1, "commit": 2},
     ("driver", "warm"): {"tasks": 1},
     ("worker", "warm"): {"plan": 1, "tasks": 1, "commit": 1},
     ("server", "warm"): {"plan": 1, "tasks": 1, "commit": 1},

@@ -104,7 +104,7 @@ STEPS: Sequence[Step] = [
 ]
 FEW_STEPS: Sequence[Step] = [
     STEPS[0],
-    *(step for step in STEPS if step[0][1] == "query"),
+    *(step for step in STEPS if step[0][1] == "query" and "output_path" in step[1]),
     (("table", "check"), CHECK),
     (("table", "dedupe"), {"path": "{}/orders", "keys": "id", "order_by": "day", "output_path": "{}/latest"}),
     (("table", "diff"), {"path": "{}/orders", "other_path": "{}/latest", "keys": "id", "limit": "0"}),
