@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-import pytest
-
 from scripts.kill_s3_merges import PHASES, S3Site, kill_merges, problems_after
 from tests.seaweed import Seaweed
 
