@@ -111,15 +111,15 @@ def read_parameters(path: Path | None) -> ParameterFile:
 
 
 def parse_parameters(text: str, path: str) -> ParameterFile:
-    """Read parameters that were kept; `path` is the file that they came from, or nothing.
+    """Read parameters that were kept; `path` is the file that they came from, or nothing if it was a request.
 
     Raises:
         InvalidParameters: it is no mapping of steps.
     """
-    if not path:
+    if not text:
         return read_parameters(None)
     try:
-        return _of_steps(parse_yaml(text, name=path, plain_text=True))
+        return _of_steps(parse_yaml(text, name=path or REQUEST, plain_text=True))
     except YamlProblem as error:
         raise InvalidParameters([error.problem]) from error
 
