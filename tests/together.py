@@ -37,4 +37,4 @@ def group_of(test: str) -> str:
     for place in FILES:
         if file.startswith(place):
             return file
-    return f"{ON_SPARK} on Spark" if file.startswith(ON_SPARK) and "spark" in test.partition("[")[2] else test
+    return f"{ON_SPARK} on Spark" if file.startswith(ON_SPARK) and "spark" in test.partition("::")[2] else test

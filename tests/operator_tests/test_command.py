@@ -164,7 +164,7 @@ def test_ctrl_c_ends_it_and_removes_its_folder(tested: Mason, tmp_path: Path) ->
     write(tested.folder / "operators/try/slow/tests", {"one.yaml": PASSES})
     process = tested.start("test", "operators/try/slow", "--on", "local")
     end = time.monotonic() + 60
-    while not list(scratch.glob("mason-test-*/run-*/work/begun")):
+    while not list(scratch.glob("mason-test-*/run-*/*/begun")):
         assert time.monotonic() < end and process.poll() is None
         time.sleep(0.05)
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mason.clients.spark.runners.connect import ConnectRunner
 from mason.errors import InvalidParameters
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.merge.outcome import RowsLost
@@ -182,6 +183,18 @@ def test_an_empty_result_becomes_a_table_with_its_columns(database: Database, tm
     assert (scan.rows, scan.schema.names) == (0, ["id", "price"])
     database.tables["again"] = str(tmp_path / "out")
     assert answers(database, "select count(*) from again") == [(0,)]
+
+
+def test_a_query_leaves_no_view_in_the_session_of_spark(tmp_path: Path, spark_runner: ConnectRunner) -> None:
+    database = Database(tmp_path, spark_runner)
+    database.given("orders", "id\n1\n")
+    database.given("odd `name`", "id\n1\n")
+
+    assert database.rows("select count(*) as n from orders join `odd ``name``` using (id)") == [{"n": 1}]
+    with pytest.raises(BadQuery):
+        database.rows("select 1 / (id - id) as n from orders")
+
+    assert [row.viewName for row in spark_runner._session("mason").sql("show views").collect()] == []
 
 
 def test_a_query_may_replace_the_table_that_it_reads(database: Database) -> None:

@@ -49,10 +49,9 @@ def query_frame(spark: SparkSession, query: SqlQuery) -> DataFrame:
 
 
 def forget_tables(spark: SparkSession, query: SqlQuery) -> None:
-    """Leave nothing in the session for the command that has it next; over Connect it never had anything."""
-    if not _is_connect(spark):
-        for table in query.tables:
-            spark.sql(f"DROP VIEW IF EXISTS {quoted(table.name)}")
+    """Leave nothing in the session for the command that has it next."""
+    for table in query.tables:
+        spark.sql(f"DROP VIEW IF EXISTS {quoted(table.name)}")
 
 
 def _with_views(spark: SparkSession, query: SqlQuery, frames: Mapping[str, DataFrame]) -> DataFrame:
@@ -63,7 +62,7 @@ def _with_views(spark: SparkSession, query: SqlQuery, frames: Mapping[str, DataF
 
 
 def _over_connect(spark: SparkSession, query: SqlQuery, frames: Mapping[str, DataFrame]) -> DataFrame:
-    """The query and its tables as one plan. With views each table would be asked of the server twice, and left there.
+    """The query and its tables as one plan, which saves a round trip for each. The server makes views of them itself.
 
     `sql` of pyspark does the same for tables that stand in braces in the text; then errors would point elsewhere.
     """
