@@ -5,19 +5,28 @@ from __future__ import annotations
 import json
 import signal
 import stat
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mason.clients.spark.job import run_query
+from mason.clients.spark.results import Streamed
 from mason.clients.spark.runners.local import LocalRunner
 from mason.clients.spark.server.record import TOKEN
 from mason.clients.spark.settings import RunnerSettings
 from mason.errors import InvalidParameters, UnreadableFile
+from mason.pipeline.sql.query import SqlQuery
 from mason.pipeline.tasks import without_beats
 from tests.spark.conftest import Commands, eventually
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +84,29 @@ def test_closing_the_results_interrupts_the_job(runner: LocalRunner, tmp_path: P
 
     begun = [note for note in notes if note.exists()]
     assert len(begun) < len(notes), "no task that waited is begun any more"
+
+
+def test_a_job_that_reaches_spark_after_it_was_told_to_stop_is_interrupted(runner: LocalRunner) -> None:
+    list(runner.run("spark_kernels:echo", [b"x"]))
+    assert runner._held
+    endless = "select count(*) from range(1000000000) a cross join range(1000000000) b where a.id + b.id > 7"
+    before = set(threading.enumerate())
+    events = run_query(runner._held.spark, SqlQuery(endless, [], "file:///").to_bytes(), Late)
+    assert next(events) is None, "a beat, and the query is not sent yet"
+
+    events.close()  # type: ignore[attr-defined]
+
+    left = set(threading.enumerate()) - before
+    assert [thread for thread in left if thread.name.startswith("mason-")] == []
+    assert dict(without_beats(runner.run("spark_kernels:echo", [b"x"]))) == {0: b"done x"}
+
+
+class Late(Streamed):
+    """Results that are asked for late, as on a busy machine."""
+
+    def fetch_rows(self, frame: DataFrame, tag: str) -> pa.Table:
+        time.sleep(2)
+        return super().fetch_rows(frame, tag)
 
 
 def test_two_commands_at_once_share_the_server_and_have_sessions_of_their_own(commands: Commands) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -21,7 +23,11 @@ from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_SECONDS_TO_INTERRUPT = 10.0
+_logger = logging.getLogger("mason")
+
+_SECONDS_TO_INTERRUPT = 30.0
+_SECONDS_BETWEEN_INTERRUPTS = 0.5
+_SECONDS_TO_SAY_GOODBYE = 0.2
 _LONGEST_MESSAGE = 2000
 _SOME_TASKS = 2  # how many Spark makes of a query is its own affair
 
@@ -120,14 +126,15 @@ class _Job:
             yield number, payload
 
     def stop(self) -> None:
-        if self._thread.is_alive() and not self._ends_by_itself():
-            self._spark.interruptTag(self._tag)
-            self._thread.join(_SECONDS_TO_INTERRUPT)
-
-    def _ends_by_itself(self) -> bool:
+        """End the job. Spark is told more than once: what has not reached it yet, it cannot interrupt."""
         # After the last row Spark still says goodbye: that is quicker than interrupting it.
-        self._thread.join(0.2)
-        return not self._thread.is_alive()
+        self._thread.join(_SECONDS_TO_SAY_GOODBYE)
+        deadline = time.monotonic() + _SECONDS_TO_INTERRUPT
+        while self._thread.is_alive() and time.monotonic() < deadline:
+            self._spark.interruptTag(self._tag)
+            self._thread.join(_SECONDS_BETWEEN_INTERRUPTS)
+        if self._thread.is_alive():
+            _logger.warning("Spark still works on the job, though it was told to stop %d s ago.", _SECONDS_TO_INTERRUPT)
 
     def _run(self) -> None:
         try:
