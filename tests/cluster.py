@@ -57,7 +57,7 @@ def standalone_cluster(folder: Path) -> Iterator[Cluster]:
     processes = [_start(folder, "master", "master.Master", "--port", str(port))]
     try:
         eventually(lambda: _is_open(port), 60)
-        size = ("--cores", "1", "--memory", "1g", "--work-dir")
+        size = ("--cores", "2", "--memory", "2g", "--work-dir")
         processes += [_start(folder, w, "worker.Worker", *size, str(folder / w), address) for w in ("one", "two")]
         for name in ("one", "two"):
             log = folder / f"{name}.log"
@@ -76,10 +76,12 @@ def events_of(application: Path) -> list[Mapping[str, Any]]:
 
 
 @contextmanager
-def connect_server(folder: Path) -> Iterator[int]:
-    """Start a Connect server, give its port, and stop it at the end."""
+def connect_server(folder: Path, cluster: Cluster | None = None) -> Iterator[int]:
+    """Start a Connect server, whose executors may be those of a cluster; give its port, and stop it at the end."""
     port = free_port()
     conf = {**RunnerSettings().local_conf, "spark.connect.grpc.binding.address": "127.0.0.1"}
+    if cluster:
+        conf |= {"spark.master": cluster.master, "spark.executor.cores": "1", "spark.cores.max": "2", **cluster.conf}
     environment = {**spark_environment(java_home()), "PYTHONPATH": "", "PYSPARK_PYTHON": sys.executable}
     with open(folder / "log", "wb") as log:
         server = subprocess.Popen(

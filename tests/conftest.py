@@ -6,16 +6,19 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from mason.util.environment import MasonEnvironment
 from tests import zygote
 from tests.together import group_of
+
+if TYPE_CHECKING:
+    from tests.cluster import Cluster
 
 PROJECT = Path(__file__).parent.parent
 EXAMPLES = PROJECT / "mason" / "examples"
@@ -94,6 +97,15 @@ def mason(tmp_path: Path) -> Mason:
     folder = tmp_path / "work"
     folder.mkdir()
     return Mason(folder, tmp_path / "home")
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster of Spark, for the tests that `tests/together.py` keeps in one process."""
+    from tests.cluster import standalone_cluster
+
+    with standalone_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster
 
 
 @pytest.fixture

@@ -5,12 +5,18 @@ Marks of pytest-xdist would say it beside the tests, but newer versions of pytes
 
 from __future__ import annotations
 
-FOLDERS = ("tests/airflow/",)
-"""Folders whose tests stay together."""
+SERVERS = {
+    "Airflow": ("tests/airflow/",),
+    "a cluster of Spark": (
+        "tests/merge/test_cluster.py",
+        "tests/spark/test_submit.py",
+        "tests/table_operators/test_every_engine.py",
+    ),
+}
+"""Files and folders whose tests stay together, because they share a server."""
 
 FILES = (
     "tests/api/",
-    "tests/merge/test_cluster.py",
     "tests/merge/test_engines.py",
     "tests/merge/test_kills.py",
     "tests/merge/test_progress.py",
@@ -18,7 +24,6 @@ FILES = (
     "tests/s3/test_every_operator.py",
     "tests/s3/test_kills.py",
     "tests/spark/test_connect.py",
-    "tests/spark/test_submit.py",
     "tests/spark/test_warm_server.py",
     "tests/table_operators/",
 )
@@ -31,9 +36,9 @@ ON_SPARK = "tests/sql/"
 def group_of(test: str) -> str:
     """Return the group of a test; most are a group of their own."""
     file = test.partition("::")[0]
-    for place in FOLDERS:
-        if file.startswith(place):
-            return place
+    for server, places in SERVERS.items():
+        if file.startswith(places):
+            return server
     for place in FILES:
         if file.startswith(place):
             return file

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,7 +18,7 @@ import yaml
 
 from mason.pipeline.merge.run import MergeResult
 from scripts.kill_merges import descendants
-from tests.cluster import Cluster, events_of, standalone_cluster
+from tests.cluster import Cluster, events_of
 from tests.conftest import Mason
 from tests.merge.conftest import Merge
 from tests.merge.golden import GOLDEN, read_golden, write_golden
@@ -28,12 +28,6 @@ pytestmark = pytest.mark.timeout(600)
 KERNELS = Path(__file__).parent / "kernels"
 FILES = 6
 ROWS_IN_FILE = 250_000
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with standalone_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
-        yield cluster
 
 
 @pytest.fixture

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
 from mason.clients.spark.runners import build_runner
 from mason.errors import ClientFailed, UnreadableFile
 from mason.pipeline.tasks import without_beats
-from tests.cluster import Cluster, events_of, standalone_cluster
+from tests.cluster import Cluster, events_of
 from tests.spark.conftest import KERNELS
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    with standalone_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
-        yield cluster
 
 
 @pytest.fixture(autouse=True)

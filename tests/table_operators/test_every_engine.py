@@ -1,10 +1,9 @@
-"""The same commands give the same answers here, on a warm Spark, over Connect, and on a cluster."""
+"""The same commands give the same answers here, on a warm Spark, over Connect on a cluster, and submitted to one."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.scan import plan_scan
 from mason.pipeline.sql.inputs import ReadyTable
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
-from tests.cluster import connect_server, standalone_cluster
+from tests.cluster import Cluster, connect_server, events_of
 from tests.conftest import Mason, write
 from tests.explode import golden as explode
 from tests.format import golden as formats
@@ -102,30 +101,27 @@ STEPS: Sequence[Step] = [
     (("table", "rollback"), {"path": "{}/orders", "to": "1"}),
     (("table", "vacuum"), {"path": "{}/orders", "keep": "2"}),
 ]
-FEW_STEPS: Sequence[Step] = [
+SUBMITTED_STEPS: Sequence[Step] = [
     STEPS[0],
     *(step for step in STEPS if step[0][1] == "query" and "output_path" in step[1]),
-    (("table", "check"), CHECK),
-    (("table", "dedupe"), {"path": "{}/orders", "keys": "id", "order_by": "day", "output_path": "{}/latest"}),
-    (("table", "diff"), {"path": "{}/orders", "other_path": "{}/latest", "keys": "id", "limit": "0"}),
 ]
-ENGINES = ("here", "warm", "connect", "cluster")
+ENGINES = ("here", "warm", "connect")
 TABLES = ("orders", "twice", "latest", "removed", "failed")
 
 
 @pytest.fixture(scope="module")
-def engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mason]:
+def engines(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mason]:
     root = tmp_path_factory.mktemp("engines")
-    for name in ("runtime", "connect", "cluster"):
+    for name in ("runtime", "connect"):
         (root / name).mkdir(mode=0o700)
     mason = Mason(root / "work", root / "home", {"XDG_RUNTIME_DIR": str(root / "runtime")})
-    with ExitStack() as stack:
-        port = stack.enter_context(connect_server(root / "connect"))
-        cluster = stack.enter_context(standalone_cluster(root / "cluster"))
+    before = cluster.applications()
+    with connect_server(root / "connect", cluster) as port:
+        (application,) = cluster.applications() - before
         runners = {
             "warm": {"type": "local", "warm": "always"},
             "connect": {"type": "connect", "url": f"sc://localhost:{port}"},
-            "cluster": {"type": "submit", "master": cluster.master, "executors": 2, "conf": cluster.conf},
+            "submit": {"type": "submit", "master": cluster.master, "executors": 2, "conf": cluster.conf},
         }
         write(mason.folder, ORDERS)
         write(mason.folder / "configs", {"here.yaml": configuration("local", {})})
@@ -133,6 +129,8 @@ def engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mason]:
         assert mason("config", "configs").exit_code == 0
         yield mason.register_examples()
         assert mason("spark", "stop").exit_code == 0
+    ended = [event["Task Info"] for event in events_of(application) if event["Event"] == "SparkListenerTaskEnd"]
+    assert {task["Executor ID"] for task in ended} == {"0", "1"}, "what came by Connect was done by the cluster"
 
 
 def configuration(engine: str, runner: Mapping[str, Any]) -> str:
@@ -178,14 +176,14 @@ def test_every_operator_gives_the_same_answers_and_tables_on_every_engine(engine
         assert {name: rows_of(engines.folder / engine / name) for name in TABLES} == tables, engine
 
 
-def test_every_operator_gives_the_same_answers_and_tables_on_a_cluster(engines: Mason) -> None:
-    """Fewer steps: on a cluster each is one application of Spark, or several."""
-    expected = run_steps(engines, "here", FEW_STEPS, "few")
-    answers = run_steps(engines, "cluster", FEW_STEPS, "cluster")
+def test_a_submitted_merge_and_query_give_the_same_answers_and_tables(engines: Mason) -> None:
+    """Each step is one application of Spark, or several; with Connect the other test has had the executors do them."""
+    expected = run_steps(engines, "here", SUBMITTED_STEPS, "few")
+    answers = run_steps(engines, "submit", SUBMITTED_STEPS, "submit")
     for mine, theirs in zip(answers, expected, strict=True):
         assert mine == theirs
-    for name in ("orders", "latest", "twice", "failed"):
-        assert rows_of(engines.folder / "cluster" / name) == rows_of(engines.folder / "few" / name)
+    for name in ("orders", "twice"):
+        assert rows_of(engines.folder / "submit" / name) == rows_of(engines.folder / "few" / name)
 
 
 def test_the_same_flat_tables_with_the_same_keys_on_every_engine(engines: Mason) -> None:
@@ -196,7 +194,7 @@ def test_the_same_flat_tables_with_the_same_keys_on_every_engine(engines: Mason)
         counts = [done[name] for name in ("RowsIn", "RowsOut", "RowsQuarantined")]
         assert counts == [explode.RECORDS, explode.RECORDS - explode.QUARANTINED, explode.QUARANTINED], engine
         explode.check_golden(engines.folder / "flat" / engine / "orders")
-    for engine in ("here", "warm", "connect"):
+    for engine in ENGINES:
         assert run(engines, engine, "explode", f"path:nested/many,output_path:flat/{engine}/many")["Tasks"] > 1
         explode.check_many(engines.folder / "flat" / engine / "many")
     query = "SELECT count(*) AS n, sum(o.n * l.position) AS s FROM many o JOIN many_l l ON o.many_id = l.many_id"
@@ -212,14 +210,13 @@ def test_the_same_summary_on_every_engine(engines: Mason) -> None:
     summary.check_golden(golden)
     for engine in ENGINES[1:]:
         assert summary.columns_of(engines, engine, "golden") == golden, engine
-    for engine in ("warm", "connect"):
         assert summary.columns_of(engines, engine, "large") == large, engine
 
 
 def test_the_same_files_in_other_formats_on_every_engine(engines: Mason) -> None:
     formats.write_golden(engines.folder / "plain")
     for engine in ENGINES:
-        for kind in ("csv",) if engine == "cluster" else ("csv", "json"):
+        for kind in ("csv", "json"):
             job = run(
                 engines, engine, "format", f"path:plain,output_path:as/{engine}/{kind},format:{kind},filter:id <> 3"
             )
@@ -227,8 +224,6 @@ def test_the_same_files_in_other_formats_on_every_engine(engines: Mason) -> None
             assert counts == [4, 3, 1, 0], engine
         texts = formats.texts_of(engines.folder / "as" / engine / "csv")
         assert "".join(text.removeprefix(formats.HEADER) for text in texts) == formats.FIRST + formats.SECOND, engine
-        if engine == "cluster":
-            continue
         (document,) = formats.texts_of(engines.folder / "as" / engine / "json")
         assert [row["id"] for row in json.loads(document)] == [1, 2, 4], engine
     shown = run(engines, "here", "preview", "path:as/warm/csv")
