@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.runners import SparkRunner, build_runner
 from mason.clients.spark.server.keeper import _is_open
@@ -46,6 +48,56 @@ class Cluster:
     def applications(self) -> set[Path]:
         """What each application so far has left in the event log."""
         return set(self.events.iterdir())
+
+
+@dataclass(frozen=True)
+class Sparks:
+    """Every way to a Spark; what comes by Connect and what is submitted is done by the executors of one cluster."""
+
+    cluster: Cluster
+    port: int
+    runtime: Path
+    """Where the warm server is, which the first command that asks for it starts."""
+
+    @property
+    def runners(self) -> dict[str, dict[str, Any]]:
+        """The runners as a configuration names them."""
+        submit = {"master": self.cluster.master, "executors": 2, "conf": self.cluster.conf}
+        return {
+            "warm": {"type": "local", "warm": "always"},
+            "cold": {"type": "local", "warm": "never"},
+            "connect": {"type": "connect", "url": f"sc://localhost:{self.port}"},
+            "submit": {"type": "submit", **submit},
+        }
+
+    def configurations(self) -> dict[str, str]:
+        """Files of configurations: one for each runner, and one for the engine that needs no Spark."""
+        runners: dict[str, dict[str, Any]] = {"here": {}, **self.runners}
+        return {f"{name}.yaml": configuration(runner) for name, runner in runners.items()}
+
+
+def configuration(runner: Mapping[str, Any]) -> str:
+    """Return the file of a configuration that runs its jobs so, or without a Spark."""
+    roles = {"metastore_engine": "local", "storage_engine": "local", "execution_engine": "spark" if runner else "local"}
+    clients: dict[str, Any] = {"local": {"configuration": {"root": "."}}}
+    if runner:
+        clients["spark"] = {"configuration": {"runner": dict(runner)}}
+    return yaml.safe_dump({**roles, "clients": clients})
+
+
+@contextmanager
+def all_sparks(cluster: Cluster, folder: Path) -> Iterator[Sparks]:
+    """Start what there is to start, and stop it at the end."""
+    for name in ("runtime", "connect"):
+        (folder / name).mkdir(mode=0o700)
+    before = cluster.applications()
+    with connect_server(folder / "connect", cluster) as port:
+        (application,) = cluster.applications() - before
+        yield Sparks(cluster, port, folder / "runtime")
+        stop = [sys.executable, "-m", "mason", "spark", "stop"]
+        subprocess.run(stop, env={**os.environ, "XDG_RUNTIME_DIR": str(folder / "runtime")}, check=True)
+    ended = [event["Task Info"] for event in events_of(application) if event["Event"] == "SparkListenerTaskEnd"]
+    assert {task["Executor ID"] for task in ended} == {"0", "1"}, "what came by Connect was done by the cluster"
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from tests import zygote
 from tests.together import group_of
 
 if TYPE_CHECKING:
-    from tests.cluster import Cluster
+    from tests.cluster import Cluster, Sparks
 
 PROJECT = Path(__file__).parent.parent
 EXAMPLES = PROJECT / "mason" / "examples"
@@ -106,6 +106,15 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
     with standalone_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
         yield cluster
+
+
+@pytest.fixture(scope="session")
+def sparks(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sparks]:
+    """A warm Spark and one behind Connect, for the same tests."""
+    from tests.cluster import all_sparks
+
+    with all_sparks(cluster, tmp_path_factory.mktemp("sparks")) as sparks:
+        yield sparks
 
 
 @pytest.fixture

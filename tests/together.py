@@ -9,6 +9,7 @@ SERVERS = {
     "Airflow": ("tests/airflow/",),
     "a cluster of Spark": (
         "tests/merge/test_cluster.py",
+        "tests/merge/test_engines.py",
         "tests/spark/test_submit.py",
         "tests/table_operators/test_every_engine.py",
     ),
@@ -17,13 +18,13 @@ SERVERS = {
 
 FILES = (
     "tests/api/",
-    "tests/merge/test_engines.py",
     "tests/merge/test_kills.py",
     "tests/merge/test_progress.py",
     "tests/project/test_together.py",
     "tests/s3/test_every_operator.py",
     "tests/s3/test_kills.py",
     "tests/spark/test_connect.py",
+    "tests/spark/test_server_life.py",
     "tests/spark/test_warm_server.py",
     "tests/table_operators/",
 )

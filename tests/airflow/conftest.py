@@ -1,4 +1,4 @@
-"""One real Airflow for the tests of a file."""
+"""One real Airflow for all tests here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(900))  # the first one may have to install Airflow
 
 
-@pytest.fixture(scope="module")  # not longer: it takes a third of a core, whatever it does
+@pytest.fixture(scope="package")  # not longer: it takes a third of a core, whatever it does
 def airflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Airflow]:
     with running_airflow(tmp_path_factory.mktemp("airflow")) as server:
         yield server

@@ -470,7 +470,7 @@ def many(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["SIGKILL", "ctrl-C"])
 def test_a_register_that_is_killed_midway_registers_all_or_none(before: Mason, many: Path, how: signal.Signals) -> None:
-    counts = KillLoop(before, [*before.argv, "register", str(many)]).run(how, kills=14)
+    counts = KillLoop(before, [*before.argv, "register", str(many)]).run(how, kills=9)
 
     assert all_or_none(counts), counts
     assert 0 in counts, "no kill came in time"

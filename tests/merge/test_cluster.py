@@ -14,14 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 import pytest
-import yaml
 
 from mason.pipeline.merge.run import MergeResult
 from scripts.kill_merges import descendants
 from tests.cluster import Cluster, events_of
-from tests.conftest import Mason
 from tests.merge.conftest import Merge
-from tests.merge.golden import GOLDEN, read_golden, write_golden
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -94,21 +91,6 @@ def check_rows(merge: Merge, result: MergeResult) -> None:
     ids = merge.table()["id"]
     assert (len(ids), pc.count_distinct(ids).as_py(), pc.sum(ids).as_py()) == (rows, rows, rows * (rows - 1) // 2)
     assert {each.path for each in result.commit.files} == {file.name for file in merge.output.glob("part-*")}
-
-
-def test_the_same_rows_and_types_on_the_cluster(cluster: Cluster, mason: Mason) -> None:
-    write_golden(mason.folder / "in")
-    runner = {"type": "submit", "master": cluster.master, "executors": 2, "conf": cluster.conf}
-    engines = {"metastore_engine": "local", "storage_engine": "local", "execution_engine": "spark"}
-    configuration = {**engines, "clients": {"spark": {"configuration": {"runner": runner}}}}
-    (mason.folder / "cluster.yaml").write_text(yaml.safe_dump(configuration))
-    assert mason("config", "cluster.yaml").exit_code == 0
-    mason.register_examples()
-
-    result = mason("operator", "table", "merge", "-p", "input_path:in,output_path:out")
-
-    assert result.exit_code == 0, result.stderr
-    assert read_golden(mason.folder / "out") == GOLDEN
 
 
 def test_the_executors_write_every_file(cluster: Cluster, large: Merge) -> None:

@@ -19,6 +19,8 @@ from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.scan import plan_scan
 from mason.pipeline.sql.inputs import ReadyTable
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
+from mason.testing import OperatorContract
+from tests import cluster
 from tests.conftest import PROJECT, Mason, write
 from tests.seaweed import Seaweed
 from tests.table_operators import test_every_engine as on_disk
@@ -45,6 +47,8 @@ PARTITIONED = [
             "format": "csv",
         },
     ),
+    (("table", "query"), {"database_name": "{}", "query_string": "select * from by limit 0", "output_path": "{}/none"}),
+    (("table", "preview"), {"path": "{}/none"}),
 ]
 STEPS = [*on_disk.STEPS, *PARTITIONED]
 NOT_FOR_SPARK = {"history", "preview", "rollback", "vacuum"}
@@ -66,7 +70,7 @@ def both(tmp_path_factory: pytest.TempPathFactory, seaweed: Seaweed) -> Iterator
     }
     mason = Mason(root / "work", root / "home", variables)
     write(mason.folder, on_disk.ORDERS)
-    write(mason.folder / "configs", {"here.yaml": on_disk.configuration("local", {})})
+    write(mason.folder / "configs", {"here.yaml": cluster.configuration({})})
     write(mason.folder / "configs", {"objects.yaml": configuration(seaweed, "local", {})})
     write(mason.folder / "configs", {"spark.yaml": configuration(seaweed, "spark", watched(root, variables))})
     assert mason("config", "configs").exit_code == 0
@@ -127,6 +131,25 @@ def test_every_operator_gives_the_same_answers_and_tables_on_s3_with_spark(
         name: rows for name, rows in tables.items() if name != "orders"
     }
     assert scratch_in(seaweed, "spark") == []
+
+
+class TestOperatorsOnSpark(OperatorContract):
+    """The suite for any configuration; the warm Spark is that of the tests above."""
+
+    @pytest.fixture
+    def configuration(self, both: Mason, seaweed: Seaweed, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Any]:
+        for name, value in both.variables.items():
+            monkeypatch.setenv(name, value)
+        told: dict[str, Any] = yaml.safe_load((both.folder / "configs" / "spark.yaml").read_text())
+        return told
+
+    @pytest.fixture
+    def base_path(self, seaweed: Seaweed) -> str:
+        return f"s3://{seaweed.bucket()}"
+
+    @pytest.fixture
+    def database(self, seaweed: Seaweed) -> str:
+        return seaweed.bucket()
 
 
 def scratch_in(seaweed: Seaweed, bucket: str) -> list[str]:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.scan import plan_scan
 from mason.pipeline.sql.inputs import ReadyTable
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
-from tests.cluster import Cluster, connect_server, events_of
+from tests.cluster import Sparks
 from tests.conftest import Mason, write
 from tests.explode import golden as explode
 from tests.format import golden as formats
@@ -101,44 +100,18 @@ STEPS: Sequence[Step] = [
     (("table", "rollback"), {"path": "{}/orders", "to": "1"}),
     (("table", "vacuum"), {"path": "{}/orders", "keep": "2"}),
 ]
-SUBMITTED_STEPS: Sequence[Step] = [
-    STEPS[0],
-    *(step for step in STEPS if step[0][1] == "query" and "output_path" in step[1]),
-]
 ENGINES = ("here", "warm", "connect")
 TABLES = ("orders", "twice", "latest", "removed", "failed")
 
 
 @pytest.fixture(scope="module")
-def engines(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mason]:
+def engines(sparks: Sparks, tmp_path_factory: pytest.TempPathFactory) -> Mason:
     root = tmp_path_factory.mktemp("engines")
-    for name in ("runtime", "connect"):
-        (root / name).mkdir(mode=0o700)
-    mason = Mason(root / "work", root / "home", {"XDG_RUNTIME_DIR": str(root / "runtime")})
-    before = cluster.applications()
-    with connect_server(root / "connect", cluster) as port:
-        (application,) = cluster.applications() - before
-        runners = {
-            "warm": {"type": "local", "warm": "always"},
-            "connect": {"type": "connect", "url": f"sc://localhost:{port}"},
-            "submit": {"type": "submit", "master": cluster.master, "executors": 2, "conf": cluster.conf},
-        }
-        write(mason.folder, ORDERS)
-        write(mason.folder / "configs", {"here.yaml": configuration("local", {})})
-        write(mason.folder / "configs", {f"{name}.yaml": configuration("spark", runners[name]) for name in runners})
-        assert mason("config", "configs").exit_code == 0
-        yield mason.register_examples()
-        assert mason("spark", "stop").exit_code == 0
-    ended = [event["Task Info"] for event in events_of(application) if event["Event"] == "SparkListenerTaskEnd"]
-    assert {task["Executor ID"] for task in ended} == {"0", "1"}, "what came by Connect was done by the cluster"
-
-
-def configuration(engine: str, runner: Mapping[str, Any]) -> str:
-    clients: dict[str, Any] = {"local": {"configuration": {"root": "."}}}
-    if runner:
-        clients["spark"] = {"configuration": {"runner": dict(runner)}}
-    roles = {"metastore_engine": "local", "storage_engine": "local", "execution_engine": engine}
-    return yaml.safe_dump({**roles, "clients": clients})
+    mason = Mason(root / "work", root / "home", {"XDG_RUNTIME_DIR": str(sparks.runtime)})
+    write(mason.folder, ORDERS)
+    write(mason.folder / "configs", sparks.configurations())
+    assert mason("config", "configs").exit_code == 0
+    return mason.register_examples()
 
 
 def run_steps(mason: Mason, engine: str, steps: Sequence[Step], folder: str) -> list[Any]:
@@ -176,14 +149,16 @@ def test_every_operator_gives_the_same_answers_and_tables_on_every_engine(engine
         assert {name: rows_of(engines.folder / engine / name) for name in TABLES} == tables, engine
 
 
-def test_a_submitted_merge_and_query_give_the_same_answers_and_tables(engines: Mason) -> None:
-    """Each step is one application of Spark, or several; with Connect the other test has had the executors do them."""
-    expected = run_steps(engines, "here", SUBMITTED_STEPS, "few")
-    answers = run_steps(engines, "submit", SUBMITTED_STEPS, "submit")
-    for mine, theirs in zip(answers, expected, strict=True):
-        assert mine == theirs
-    for name in ("orders", "twice"):
-        assert rows_of(engines.folder / "submit" / name) == rows_of(engines.folder / "few" / name)
+def test_a_submitted_query_gives_the_same_answer_and_table(engines: Mason) -> None:
+    """One operator: each is one application of Spark, or several, and over Connect the executors have done them all."""
+    query = [step for step in STEPS if step[0][1] == "query" and "output_path" in step[1]]
+    for engine in ("here", "submit"):
+        run_steps(engines, "here", STEPS[:1], f"by_{engine}")
+
+    (expected,), (answer,) = (run_steps(engines, engine, query, f"by_{engine}") for engine in ("here", "submit"))
+
+    assert answer == expected
+    assert rows_of(engines.folder / "by_submit" / "twice") == rows_of(engines.folder / "by_here" / "twice")
 
 
 def test_the_same_flat_tables_with_the_same_keys_on_every_engine(engines: Mason) -> None:

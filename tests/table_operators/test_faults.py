@@ -19,10 +19,10 @@ from mason.pipeline.table_folder import TableFolder
 from mason.state.home import read_state
 from mason.state.models import Record, RecordKind
 from mason.util.environment import MasonEnvironment
+from tests.cluster import configuration
 from tests.conftest import Mason
 from tests.merge.test_faults import SmallDisk
 from tests.sql.conftest import Database
-from tests.table_operators.test_every_engine import configuration
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -42,8 +42,8 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mason]:
     variables = {"XDG_RUNTIME_DIR": str(root / "runtime"), "TMPDIR": str(root / "tmp")}
     mason = Mason(root / "work", root / "home", variables)
     (mason.folder / "configs").mkdir(parents=True)
-    (mason.folder / "configs" / "here.yaml").write_text(configuration("local", {}))
-    (mason.folder / "configs" / "warm.yaml").write_text(configuration("spark", {"type": "local", "warm": "always"}))
+    (mason.folder / "configs" / "here.yaml").write_text(configuration({}))
+    (mason.folder / "configs" / "warm.yaml").write_text(configuration({"type": "local", "warm": "always"}))
     for name in ("t", "u"):
         (mason.folder / "raw" / name).mkdir(parents=True)
         rows = 3_000_000

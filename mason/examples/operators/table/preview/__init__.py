@@ -17,7 +17,7 @@ class TablePreview(OperatorDefinition):
     ) -> OperatorResponse:
         place = find_table(config, parameters, resp)
         filesystem = place.storage.filesystem()
-        view = view_table(filesystem, place.path)
+        view = view_table(filesystem, place.path, storage=place.storage.address())
         for warning in view.warnings:
             resp.add_warning(warning)
         columns, at_random = parameters.get_optional("columns") or (), parameters.get_optional("random")
