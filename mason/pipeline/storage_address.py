@@ -10,12 +10,13 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import cast
-
-import pyarrow.fs as pafs
+from typing import TYPE_CHECKING, cast
 
 from mason.errors import ClientFailed, MasonError, MissingDependency, Unsupported
 from mason.pipeline.object_store import ObjectStore
+
+if TYPE_CHECKING:
+    import pyarrow.fs as pafs
 
 LOCAL = "file:///"
 
@@ -49,6 +50,8 @@ def open_filesystem(address: str) -> pafs.FileSystem:
         Forbidden: there are no credentials for it on this machine.
     """
     if is_local(address):
+        import pyarrow.fs as pafs  # who only asks whether an address is local need not wait for it
+
         return pafs.LocalFileSystem()
     return _client_of(address).open_filesystem(address)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,12 @@ from mason.errors import MasonError, PlanDiffers, UnreadableFile
 from mason.operators.runner import PreparedOperator
 from mason.util.atomic_file import write_file
 from mason.util.json_text import json_text, json_value
-from mason.workflows.fingerprint import call_digest, step_paths
+from mason.workflows.fingerprint import call_digest
 from mason.workflows.step_code import StepCode
+from mason.workflows.step_paths import StepPath, step_paths
 from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
 
 _KIND = "mason workflow plan"
-_NOT_THERE = "not there"
-_CHUNK = 1024 * 1024
 
 
 def save_plan(workflow: ValidWorkflow, path: Path) -> None:
@@ -62,12 +60,12 @@ def _pinned(workflow: ValidWorkflow) -> dict[str, Any]:
         bound = workflow.bound[step.key]
         paths = _inputs(workflow, code, bound)
         for each in paths:
-            files.setdefault(each, content_digest(each))
+            files.setdefault(str(each), each.content_digest())
         steps[step.key] = {
             "Operator": step.pinned_operator,
             "Dependencies": list(step.dependencies),
             "Parameters and configuration": _call(bound),
-            "Inputs": {each: files[each] for each in paths},
+            "Inputs": {str(each): files[str(each)] for each in paths},
         }
     nested = {prefix: owner.pinned_name for prefix, owner in workflow.owners.items() if prefix}
     return {
@@ -81,7 +79,7 @@ def _pinned(workflow: ValidWorkflow) -> dict[str, Any]:
     }
 
 
-def _inputs(workflow: ValidWorkflow, code: StepCode, bound: BoundStep) -> list[str]:
+def _inputs(workflow: ValidWorkflow, code: StepCode, bound: BoundStep) -> list[StepPath]:
     """Return the paths that a step reads, as far as they can be known before it runs."""
     if bound.parameters is None:
         return []
@@ -90,7 +88,7 @@ def _inputs(workflow: ValidWorkflow, code: StepCode, bound: BoundStep) -> list[s
     env = workflow.definitions.env
     prepared = PreparedOperator(env, bound.config, bound.parameters, registration, operator, Response())
     try:
-        return sorted(step_paths(prepared, bound.operator.spec)[0])
+        return sorted(step_paths(prepared, bound.operator.spec)[0], key=str)
     except (MasonError, OSError):  # its inputs are made by a step before it
         return []
 
@@ -100,28 +98,6 @@ def _call(bound: BoundStep) -> str:
         return call_digest(bound.operator.registration.digest, bound.config, bound.parameters)
     written = json.dumps([bound.config.id, json_value(bound.given)], sort_keys=True)
     return hashlib.sha256(written.encode()).hexdigest()
-
-
-def content_digest(path: str) -> str:
-    """Return the digest of the bytes of a file, or of all files in a folder with their names."""
-    place = Path(path)
-    if place.is_file():
-        return _file_digest(place)
-    if not place.is_dir():
-        return _NOT_THERE
-    found = sorted(Path(folder) / name for folder, _, names in os.walk(place) for name in names)
-    total = hashlib.sha256()
-    for file in found:
-        total.update(f"{file.relative_to(place)}\0{_file_digest(file)}\n".encode(errors="replace"))
-    return total.hexdigest()
-
-
-def _file_digest(file: Path) -> str:
-    total = hashlib.sha256()
-    with open(file, "rb") as handle:
-        while chunk := handle.read(_CHUNK):
-            total.update(chunk)
-    return total.hexdigest()
 
 
 def _differences(planned: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:

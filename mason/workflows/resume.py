@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from mason.clients.response import Response
+from mason.configurations.valid_config import ValidConfig
 from mason.engines.scheduler.models.dags.dag import Dag
 from mason.engines.scheduler.models.dags.dag_run import Follow, StepStatus, Verdict
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
@@ -16,10 +16,11 @@ from mason.parameters.validated_parameters import validate_parameters
 from mason.state.models import Record, RunStep
 from mason.state.store import StateStore
 from mason.util.nearest import did_you_mean
-from mason.workflows.fingerprint import call_digest, fingerprint
+from mason.workflows.fingerprint import call_digest
 from mason.workflows.references import Missing, Reference, fill, find_value
 from mason.workflows.runner import Reused
 from mason.workflows.runs import is_alive
+from mason.workflows.step_paths import StepPath
 from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
 
 
@@ -86,9 +87,10 @@ class _Judge:
             return "its operator was changed"
         if not self._asks_the_same(self._workflow.bound[step.key], row, reused):
             return "its parameters or its configuration were changed"
-        if self._files_changed(row):
+        config = self._workflow.bound[step.key].config
+        if self._files_changed(row, config):
             return "the files that it reads were changed"
-        if any(not Path(path).exists() for path in row.document.get("Outputs", ())):
+        if any(not StepPath.of(path, config).exists() for path in row.document.get("Outputs", ())):
             return "what it wrote is not there any more"
         if step.key in self._referred and row.document["Response"].get("DataLeftOut"):
             return "its data were too large to be kept"
@@ -108,10 +110,14 @@ class _Judge:
             return False
         return bool(row.document["Call"] == call_digest(bound.operator.registration.digest, bound.config, parameters))
 
-    def _files_changed(self, row: RunStep) -> bool:
+    def _files_changed(self, row: RunStep, config: ValidConfig) -> bool:
         # What a step of the run has written itself is told by that step; it may have changed since by plan.
         inputs: Mapping[str, str] = row.document.get("Inputs", {})
-        return any(known != fingerprint(path) for path, known in inputs.items() if not _is_below(path, self._written))
+        return any(
+            known != StepPath.of(path, config).fingerprint()
+            for path, known in inputs.items()
+            if not _is_below(path, self._written)
+        )
 
 
 def _alone(

@@ -15,7 +15,8 @@ from mason.errors import MasonError
 from mason.operators.runner import PreparedOperator
 from mason.state.models import RunStep
 from mason.state.store import StateStore
-from mason.workflows.fingerprint import call_digest, shown_parameters, step_files
+from mason.workflows.fingerprint import call_digest, shown_parameters
+from mason.workflows.step_paths import step_paths
 from mason.workflows.valid_workflow import ValidWorkflow
 
 MOST_DATA = 1024 * 1024
@@ -50,8 +51,8 @@ class StepNotes:
             "Call": call_digest(step.digest, prepared.config, prepared.parameters),
         }
         with suppress(MasonError, OSError):  # what is wrong with its inputs is for the operator to say
-            files = step_files(prepared, self._workflow.bound[step.key].operator.spec)
-            details |= {"Inputs": dict(files.inputs), "Outputs": list(files.outputs)}
+            inputs, outputs = step_paths(prepared, self._workflow.bound[step.key].operator.spec)
+            details |= {"Inputs": {str(each): each.fingerprint() for each in inputs}, "Outputs": [*map(str, outputs)]}
         self._details[step.key] = details  # as a whole: the other thread may be writing the step down
 
     def note(self, event: StepEvent, result: Mapping[str, Any] | None) -> None:

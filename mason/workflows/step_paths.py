@@ -1,0 +1,134 @@
+"""The paths that a step reads and writes, on whichever storage, and by what one knows that they were changed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mason.configurations.valid_config import ValidConfig
+from mason.operators.operator_definition import DataOperator
+from mason.operators.operator_spec import OperatorSpec
+from mason.operators.runner import PreparedOperator
+from mason.pipeline.storage_address import LOCAL, is_local, open_filesystem, open_objects
+
+_NOT_THERE = "not there"
+_CHUNK = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class StepPath:
+    """A path, and the address of the storage that it is in."""
+
+    path: str
+    storage: str = LOCAL
+
+    @classmethod
+    def of(cls, text: str, config: ValidConfig) -> StepPath:
+        """Return what a text stands for that `str` has made of a path."""
+        if "://" not in text:
+            return cls(text)
+        client = config.storage.client_for(text)
+        return cls(client.path(text).path, client.address())
+
+    def __str__(self) -> str:
+        return self.path if is_local(self.storage) else f"{self.storage.partition('://')[0]}://{self.path}"
+
+    def exists(self) -> bool:
+        """Say whether there is a file or a folder."""
+        if is_local(self.storage):
+            return Path(self.path).exists()
+        return self._stored() != _digest(())
+
+    def fingerprint(self) -> str:
+        """Return what tells the files at the path from any other, without reading them.
+
+        On a disk it is names, sizes, and times of change. The time of the last change of a file's record (ctime) is
+        among them: an edit that keeps the size and sets the old modification time back is noticed.
+        """
+        if not is_local(self.storage):
+            return self._stored()
+        found = sorted(_files(Path(self.path)))
+        return _digest(f"{name}\0{at.st_size}\0{at.st_mtime_ns}\0{at.st_ctime_ns}" for name, at in found)
+
+    def content_digest(self) -> str:
+        """Return a digest of the content of a file, or of all files in a folder with their names."""
+        if not is_local(self.storage):
+            return self._stored() if self.exists() else _NOT_THERE
+        place = Path(self.path)
+        if place.is_file():
+            return _file_digest(place)
+        if not place.is_dir():
+            return _NOT_THERE
+        found = sorted(Path(folder) / name for folder, _, names in os.walk(place) for name in names)
+        return _digest(f"{file.relative_to(place)}\0{_file_digest(file)}" for file in found)
+
+    def _stored(self) -> str:
+        """What an object store says: a table's commit, or else the tag that it has for every content."""
+        from mason.pipeline.file_stamp import file_stamp
+        from mason.pipeline.table_commit import open_table
+
+        if commit := open_table(self.storage, self.path).current():
+            return _digest([f"commit\0{commit.id}"])
+        found = sorted((each.path, each.size, each.tag) for each in open_objects(self.storage).below(self.path))
+        if not found and (stamp := file_stamp(open_filesystem(self.storage), self.path)):
+            found = [(self.path, stamp.size, str(stamp.number))]
+        return _digest("\0".join(map(str, each)) for each in found)
+
+
+def step_paths(prepared: PreparedOperator, spec: OperatorSpec) -> tuple[list[StepPath], list[StepPath]]:
+    """Return the paths that a step is going to read, and those that it is going to write."""
+    if isinstance(prepared.operator, DataOperator):
+        job = prepared.operator.job(prepared.config, prepared.parameters)
+        storage = job.inputs.get("storage", LOCAL)
+        inputs, outputs = _texts({**job.inputs, "storage": ""}), _texts(job.outputs)
+        return [StepPath(each, storage) for each in inputs], [StepPath(each, storage) for each in outputs]
+    names = [each.name for each in spec.parameters.all if each.type == "path"]
+    given = {name: str(value) for name in names if (value := prepared.parameters.values.get(name))}
+    placed = {name: _placed(prepared.config, value) for name, value in given.items()}
+    written = [name for name in placed if name.startswith("output")]
+    return [path for name, path in placed.items() if name not in written], [placed[name] for name in written]
+
+
+def _placed(config: ValidConfig, path: str) -> StepPath:
+    client = config.storage.client_for(path)
+    return StepPath(str(client.path(path).path), client.address())
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _texts(each)
+    elif isinstance(value, str) and os.sep in value:
+        yield value
+
+
+def _files(path: Path) -> Iterator[tuple[str, os.stat_result]]:
+    if path.is_file():
+        yield path.name, path.stat()
+    for folder, _, names in os.walk(path):
+        for name in names:
+            file = Path(folder) / name
+            if file.is_file():
+                yield str(file.relative_to(path)), file.stat()
+
+
+def _digest(lines: Iterable[str]) -> str:
+    total = hashlib.sha256()
+    for line in lines:
+        total.update(f"{line}\n".encode(errors="replace"))
+    return total.hexdigest()
+
+
+def _file_digest(file: Path) -> str:
+    total = hashlib.sha256()
+    with open(file, "rb") as handle:
+        while chunk := handle.read(_CHUNK):
+            total.update(chunk)
+    return total.hexdigest()

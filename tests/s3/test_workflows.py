@@ -1,0 +1,75 @@
+"""Workflows whose tables lie in an object store: what is unchanged there is known again by the store's own tags."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from tests.cli.support import configured, strict_json
+from tests.conftest import Mason
+from tests.seaweed import Seaweed
+
+WORKFLOW = """\
+type: workflow
+namespace: table
+command: twice
+name: twice
+dag:
+  - {id: merge, type: operator, namespace: table, command: merge}
+  - {id: summarize, type: operator, namespace: table, command: summarize, dependencies: [merge]}
+supported_schedulers: [local]
+"""
+
+
+@pytest.fixture
+def stored(mason: Mason, seaweed: Seaweed) -> str:
+    """A bucket with the input of a workflow, which is registered."""
+    bucket = seaweed.bucket()
+    roles = {"metastore_engine": "s3", "storage_engine": "s3", "execution_engine": "local", "scheduler_engine": "local"}
+    clients = {"s3": {"configuration": seaweed.configuration()}}
+    configured(mason.register_examples(), yaml.safe_dump({"id": "stored", **roles, "clients": clients}))
+    (mason.folder / "twice").mkdir()
+    (mason.folder / "twice" / "workflow.yaml").write_text(WORKFLOW)
+    assert mason("register", "twice").exit_code == 0
+    merge = {"input_path": f"s3://{bucket}/in", "output_path": f"{bucket}/out"}
+    steps = {"merge": {"parameters": merge}, "summarize": {"parameters": {"path": f"{bucket}/out"}}}
+    (mason.folder / "p.yaml").write_text(yaml.safe_dump(steps))
+    seaweed.client().put_object(Bucket=bucket, Key="in/a.csv", Body=b"n\n1\n2\n")
+    return bucket
+
+
+def run(mason: Mason, *flags: str) -> tuple[str, list[str]]:
+    result = mason("workflow", "table", "twice", "-f", "p.yaml", *flags)
+    assert result.exit_code == 0, result.stdout + result.stderr
+    said = strict_json(result)
+    return said["Data"][0]["RunID"], said["Info"]
+
+
+def test_a_run_is_resumed_with_what_is_unchanged_in_the_store(mason: Mason, seaweed: Seaweed, stored: str) -> None:
+    first, _ = run(mason, "-r")
+
+    second, said = run(mason, "-r", "--resume", first)
+
+    assert [f"{step}: reused from run {first}." for step in ("merge", "summarize")] == [
+        each for each in said if "reused" in each
+    ]
+    seaweed.client().put_object(Bucket=stored, Key="in/a.csv", Body=b"n\n1\n3\n")  # of the same size
+    _, said = run(mason, "-r", "--resume", second)
+    assert "merge: runs again, since the files that it reads were changed." in said
+    for key in seaweed.keys(stored):
+        if key.startswith("out/"):
+            seaweed.client().delete_object(Bucket=stored, Key=key)
+    _, said = run(mason, "-r", "--resume", second)
+    assert any(each.startswith("merge: runs again") for each in said)
+
+
+def test_a_plan_is_refused_when_an_object_was_replaced(mason: Mason, seaweed: Seaweed, stored: str) -> None:
+    saved = mason("workflow", "table", "twice", "-f", "p.yaml", "--save", "plan.json")
+    assert saved.exit_code == 0, saved.stderr
+    seaweed.client().put_object(Bucket=stored, Key="in/a.csv", Body=b"n\n1\n3\n")
+
+    refused = mason("workflow", "table", "twice", "-f", "p.yaml", "-r", "--from-plan", "plan.json")
+
+    assert refused.exit_code == 1
+    assert strict_json(refused)["Errors"][0] == f"plan.json: merge: its input s3://{stored}/in has another content"
+    assert not [key for key in seaweed.keys(stored) if key.startswith("out/")]
