@@ -4,5 +4,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/install.sh --dev
 scripts/install_airflow.sh >/dev/null & # the tests that talk to it wait for it
+.venv/bin/python -m scripts.quick_java >.venv/quick_java & # Spark is started often: it is to start soon
+quick_java=$!
 scripts/check.sh
+wait "$quick_java"
+JAVA_HOME=$(cat .venv/quick_java)
+export JAVA_HOME
 exec .venv/bin/python -m pytest -n "${MASON_TEST_PROCESSES:-2}" --dist loadscope "$@"
