@@ -56,6 +56,8 @@ class Sparks:
 
     cluster: Cluster
     port: int
+    application: Path
+    """What the server for Connect leaves in the event log of the cluster."""
     runtime: Path
     """Where the warm server is, which the first command that asks for it starts."""
 
@@ -93,11 +95,9 @@ def all_sparks(cluster: Cluster, folder: Path) -> Iterator[Sparks]:
     before = cluster.applications()
     with connect_server(folder / "connect", cluster) as port:
         (application,) = cluster.applications() - before
-        yield Sparks(cluster, port, folder / "runtime")
+        yield Sparks(cluster, port, application, folder / "runtime")
         stop = [sys.executable, "-m", "mason", "spark", "stop"]
         subprocess.run(stop, env={**os.environ, "XDG_RUNTIME_DIR": str(folder / "runtime")}, check=True)
-    ended = [event["Task Info"] for event in events_of(application) if event["Event"] == "SparkListenerTaskEnd"]
-    assert {task["Executor ID"] for task in ended} == {"0", "1"}, "what came by Connect was done by the cluster"
 
 
 @contextmanager
@@ -122,9 +122,16 @@ def standalone_cluster(folder: Path) -> Iterator[Cluster]:
 
 
 def events_of(application: Path) -> list[Mapping[str, Any]]:
-    """Return what Spark wrote down of an application that has ended."""
+    """Return what Spark has written down of an application; the last line may not be whole yet."""
     logs = [file for file in (application, *application.rglob("*")) if file.is_file() and file.name[:1] != "."]
-    return [json.loads(line) for log in logs for line in log.read_text(encoding="utf-8").splitlines()]
+    lines = [line for log in logs for line in log.read_text(encoding="utf-8").splitlines(keepends=True)]
+    return [json.loads(line) for line in lines if line.endswith("\n")]
+
+
+def executors_of(application: Path) -> set[str]:
+    """Return who did the tasks of an application that have ended."""
+    ended = [event["Task Info"] for event in events_of(application) if event["Event"] == "SparkListenerTaskEnd"]
+    return {task["Executor ID"] for task in ended}
 
 
 @contextmanager

@@ -11,6 +11,7 @@ SERVERS = {
         "tests/merge/test_cluster.py",
         "tests/merge/test_engines.py",
         "tests/spark/test_submit.py",
+        "tests/table_operators/test_contract.py",
         "tests/table_operators/test_every_engine.py",
     ),
 }

@@ -13,11 +13,12 @@ from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.scan import plan_scan
 from mason.pipeline.sql.inputs import ReadyTable
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
-from tests.cluster import Sparks
+from tests.cluster import Sparks, executors_of
 from tests.conftest import Mason, write
 from tests.explode import golden as explode
 from tests.format import golden as formats
 from tests.merge.golden import write_golden
+from tests.spark.conftest import eventually
 from tests.summary import golden as summary
 
 pytestmark = pytest.mark.timeout(900)
@@ -140,13 +141,14 @@ def rows_of(folder: Path) -> list[str]:
     return [str(rows.schema), *sorted(map(repr, rows.to_pylist()))]
 
 
-def test_every_operator_gives_the_same_answers_and_tables_on_every_engine(engines: Mason) -> None:
+def test_every_operator_gives_the_same_answers_and_tables_on_every_engine(engines: Mason, sparks: Sparks) -> None:
     expected = run_steps(engines, "here", STEPS, "here")
     tables = {name: rows_of(engines.folder / "here" / name) for name in TABLES}
     for engine in ("warm", "connect"):
         for mine, theirs in zip(run_steps(engines, engine, STEPS, engine), expected, strict=True):
             assert mine == theirs, engine
         assert {name: rows_of(engines.folder / engine / name) for name in TABLES} == tables, engine
+    eventually(lambda: executors_of(sparks.application) == {"0", "1"})  # what came by Connect the cluster did
 
 
 def test_a_submitted_query_gives_the_same_answer_and_table(engines: Mason) -> None:
