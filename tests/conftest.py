@@ -6,16 +6,19 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from mason.util.environment import MasonEnvironment
 from tests import zygote
 from tests.together import group_of
+
+if TYPE_CHECKING:
+    from tests.postgres import Postgres
 
 PROJECT = Path(__file__).parent.parent
 EXAMPLES = PROJECT / "mason" / "examples"
@@ -99,6 +102,25 @@ def mason(tmp_path: Path) -> Mason:
 @pytest.fixture
 def env(tmp_path: Path) -> MasonEnvironment:
     return MasonEnvironment(tmp_path / "home")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A real PostgreSQL, started when the first test asks for it."""
+    from tests.postgres import running_postgres
+
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def database(postgres: Postgres) -> Iterator[str]:
+    """The address of an empty database."""
+    from mason.state.postgres_connections import connections_to
+
+    address = postgres.new_database()
+    yield address
+    connections_to(address).close()
 
 
 def write(root: Path, files: Mapping[str, str]) -> Path:

@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import FrameType
 
 from starlette.responses import Response as HttpResponse
@@ -181,5 +182,4 @@ def create_application() -> Application:
 
 def make_application(settings: ServerSettings) -> Application:
     """Return the application for MASON_HOME; what it reads and writes on this machine is confined."""
-    home = MasonEnvironment.of().home
-    return Application(settings, MasonEnvironment(home, settings.roots))
+    return Application(settings, replace(MasonEnvironment.of(), roots=settings.roots))
