@@ -24,6 +24,9 @@ from mason.util.environment import MasonEnvironment
 _FRESH_SECONDS = 0.005
 """So long a look at the store is good for: less than a command takes to end that has changed something."""
 
+_FAR_SECONDS = 0.05
+"""The same for a store on another machine, which is asked less often."""
+
 
 @dataclass(frozen=True)
 class Catalogue:
@@ -103,6 +106,7 @@ class LiveCatalogue:
         self._store = store
         self._lock = threading.Lock()
         self._looked = 0.0
+        self._fresh_seconds = _FAR_SECONDS if store.is_far else _FRESH_SECONDS
         self._changes = store.get_changes()
         self._catalogue = Catalogue.read(env, store)
 
@@ -113,7 +117,7 @@ class LiveCatalogue:
             StateFailed: nobody can tell.
         """
         moment = time.monotonic()
-        if moment - self._looked < _FRESH_SECONDS:
+        if moment - self._looked < self._fresh_seconds:
             return self._catalogue
         changes = self._store.get_changes()
         self._looked = moment

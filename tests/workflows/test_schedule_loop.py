@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +22,7 @@ from mason.state.schedules import change_schedule, find_schedule
 from mason.state.store import StateStore
 from mason.testing.scheduler.fixtures import a_deployment
 from mason.util.environment import MasonEnvironment
-from mason.util.processes import ProcessId
+from mason.util.processes import ProcessId, this_host
 from mason.workflows.due import Firing
 from mason.workflows.schedule_loop import ScheduleLoop
 
@@ -151,7 +150,7 @@ def test_a_run_whose_process_died_before_it_began_is_taken_over(world: World) ->
     world.deploy()
     world.begins = False
     world.look_at(MONDAY + HOUR)
-    dead = {**world.document()["Firing"], "Process": {"Host": socket.gethostname(), "Pid": 2**22 + 1, "Started": "1"}}
+    dead = {**world.document()["Firing"], "Process": {"Host": this_host(), "Pid": 2**22 + 1, "Started": "1"}}
     change_schedule(world.store, LOCAL, "nightly", lambda before: {**before, "Firing": dead})
     world.begins, world.loop = True, world.another()
 

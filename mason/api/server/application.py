@@ -67,7 +67,7 @@ class Application:
             settings,
             Access(settings, given_token()),
             self._metrics,
-            self._live.now,
+            self._look,
             own_answers,
             self._app_for,
             self._hide,
@@ -93,6 +93,11 @@ class Application:
         await asyncio.to_thread(self._schedules.stop)
         await asyncio.to_thread(self.queue.stop, self._settings.stop_seconds)
         await send({"type": "lifespan.shutdown.complete"})
+
+    async def _look(self) -> Catalogue:
+        if self._store.is_far:  # nobody else is to wait for its answer
+            return await asyncio.to_thread(self._live.now)
+        return self._live.now()
 
     async def _app_for(self, catalogue: Catalogue) -> ASGIApp:
         return (await self._routed_for(catalogue)).app
