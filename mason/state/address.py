@@ -28,8 +28,10 @@ def state_address(env: MasonEnvironment, variables: Mapping[str, str] = os.envir
     address = _filled(given, source, variables) if isinstance(given, str) else ""
     if not address.startswith(_SCHEMES):
         raise InvalidConfiguration(
-            [f"{source} is no address of a state store."],
-            hint="It is postgresql://USER:PASSWORD@HOST:PORT/DATABASE; without it the state is a file in MASON_HOME.",
+            [
+                f"{source} is no address of a state store. It is postgresql://USER:PASSWORD@HOST:PORT/DATABASE; "
+                "without it the state is a file in MASON_HOME."
+            ]
         )
     return address
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import select
 import threading
 import time
@@ -177,15 +178,24 @@ def _connections(address: str, process: int) -> Connections:
 
 
 def _parameters(address: str) -> dict[str, Any]:
+    """Return what an address says. Nothing of one that cannot be read is shown: its password may be anywhere in it."""
     try:
-        return {**_UNLESS_TOLD, **conninfo_to_dict(address)}
+        given = conninfo_to_dict(address)
     except ProgrammingError:
-        # What libpq says of it would show the password.
-        raise InvalidConfiguration(
-            ["The address of the state store cannot be read."],
-            hint="It is postgresql://USER:PASSWORD@HOST:PORT/DATABASE; in a password, @ is written %40, / %2F, : %3A "
-            "and % %25.",
-        ) from None
+        raise _unreadable() from None
+    host, database, port = (str(given.get(key, "")) for key in ("host", "dbname", "port"))
+    if "@" in host + database or not re.fullmatch(r"[0-9,]*", port):
+        raise _unreadable()
+    return {**_UNLESS_TOLD, **given}
+
+
+def _unreadable() -> InvalidConfiguration:
+    return InvalidConfiguration(
+        [
+            "The address of the state store cannot be read. It is postgresql://USER:PASSWORD@HOST:PORT/DATABASE; "
+            "in a password, @ is written %40, / %2F, : %3A and % %25."
+        ]
+    )
 
 
 def _is_quiet(connection: Connection[Any]) -> bool:
