@@ -38,6 +38,8 @@ _KIND_SECONDS = 2.0
 _LAST_SECONDS = 5.0
 _MANY = 10_000
 _LOST_SECONDS = LEASE_SECONDS / 3
+"""So often a server looks for calls whose server is gone."""
+
 _PARALLEL_READS = 16
 _MOST_READS = 256
 
@@ -54,7 +56,15 @@ class Running:
 class CallQueue:
     """The calls of one process, and those of others that nobody has begun."""
 
-    def __init__(self, store: StateStore, run: Callable[[Call], Answer], *, parallel: int, most_queued: int) -> None:
+    def __init__(
+        self,
+        store: StateStore,
+        run: Callable[[Call], Answer],
+        *,
+        parallel: int,
+        most_queued: int,
+        lost_seconds: float = _LOST_SECONDS,
+    ) -> None:
         self._store = store
         self._run = run
         self._most_queued = most_queued
@@ -77,6 +87,7 @@ class CallQueue:
         self._process = self._heartbeat.process
         self._doubts: set[str] = set()
         self._unwritten: deque[tuple[Record, JobStatus, Mapping[str, Any]]] = deque()
+        self._lost_seconds = lost_seconds
         self._look_for_lost_at = 0.0
 
     @property
@@ -305,7 +316,7 @@ class CallQueue:
                 self._settle(record)
             elif record.document.get("Claim") in self._doubts:
                 self._line_up(record.id)
-        self._look_for_lost_at = time.monotonic() + _LOST_SECONDS
+        self._look_for_lost_at = time.monotonic() + self._lost_seconds
 
     def _settle(self, record: Record) -> None:
         """Write down what became of a call whose process is gone, or is about to be."""

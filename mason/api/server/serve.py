@@ -19,8 +19,6 @@ from mason.api.server.json_log import start_logging
 from mason.api.server.patience import PatientProtocol
 from mason.api.server.settings import ServerSettings
 from mason.errors import ClientFailed, PathNotFound
-from mason.state.home import open_state
-from mason.util.environment import MasonEnvironment
 
 FACTORY = "mason.api.server.application:create_application"
 
@@ -30,9 +28,7 @@ def serve(settings: ServerSettings, tell: Callable[[ServerSettings], None]) -> N
 
     Raises:
         ClientFailed: the port is taken.
-        StateFailed: the state cannot be used.
     """
-    open_state(MasonEnvironment.of())  # before anybody is told that there is a server
     listener = listen(settings)
     settings = _with_port(settings, listener)
     tell(settings)
