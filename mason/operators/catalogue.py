@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from mason.clients.response import Response
 from mason.configurations.saved import current_id, find_configuration
 from mason.configurations.valid_config import ValidConfig, validate_configuration
+from mason.errors import StateFailed
 from mason.operators.loader import load_definition
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
@@ -109,6 +110,13 @@ class LiveCatalogue:
         self._fresh_seconds = _FAR_SECONDS if store.is_far else _FRESH_SECONDS
         self._changes = store.get_changes()
         self._catalogue = Catalogue.read(env, store)
+
+    def latest(self) -> Catalogue:
+        """Return what is registered and configured now, or what was when the store could last be asked."""
+        try:
+            return self.now()
+        except StateFailed:
+            return self._catalogue
 
     def now(self) -> Catalogue:
         """Return what is registered and configured now.

@@ -37,7 +37,8 @@ _ADVICE = {
 }
 _UNREACHABLE = "Is it running, and is the address in `state` or MASON_STATE right?"
 _PLACE = re.compile(
-    r"connection (failed|is bad): |connection to server (at|on) .*? failed: |FATAL: +|Is the server running.*"
+    r"connection (failed|is bad): |connection to server (at|on) .*? failed: |FATAL: +"
+    r"|Is the server running.*|This probably means.*"
 )
 
 

@@ -265,9 +265,13 @@ class CallQueue:
         self._end(record, answer)
 
     def _is_cancelled(self, call_id: str) -> bool:
-        with suppress(StateFailed):  # who cannot read what was asked goes on: it has the call, and nobody else will
-            return self._store.get_record(RecordKind.CANCELLATION, call_id) is not None
-        return False
+        """Say whether somebody asked for the end of a call; while the store is away, it does not begin."""
+        while True:
+            try:
+                return self._store.get_record(RecordKind.CANCELLATION, call_id) is not None
+            except StateFailed:
+                if self._stopping.wait(_ELSEWHERE_SECONDS):
+                    raise
 
     def _answer_unless_cancelled(self, call: Call) -> Answer:
         with self._lock:
