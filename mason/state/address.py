@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from urllib.parse import quote
 
 from mason.errors import InvalidConfiguration
+from mason.util.dotenv import env_files, read_env_files
 from mason.util.environment import MasonEnvironment
 from mason.util.settings import read_settings
 
@@ -16,7 +16,7 @@ _REFERENCE = re.compile(r"\{\{\s*(.*?)\s*\}\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def state_address(env: MasonEnvironment, variables: Mapping[str, str] = os.environ) -> str:
+def state_address(env: MasonEnvironment) -> str:
     """Return the address of the database that holds the state; nothing when the file in MASON_HOME does.
 
     Raises:
@@ -25,7 +25,7 @@ def state_address(env: MasonEnvironment, variables: Mapping[str, str] = os.envir
     source, given = ("MASON_STATE", env.state) if env.state else (_place(env), read_settings(env).get("state"))
     if given is None or given == "":
         return ""
-    address = _filled(given, source, variables) if isinstance(given, str) else ""
+    address = _filled(given, source, env) if isinstance(given, str) else ""
     if not address.startswith(_SCHEMES):
         raise InvalidConfiguration(
             [
@@ -40,8 +40,8 @@ def _place(env: MasonEnvironment) -> str:
     return f"{env.shown(env.settings_file)}: state"
 
 
-def _filled(text: str, source: str, variables: Mapping[str, str]) -> str:
-    """Return the address with the values of the variables that it names.
+def _filled(text: str, source: str, env: MasonEnvironment) -> str:
+    """Return the address with the values of the variables that it names, from the environment and `.env` files.
 
     A value is a part of the address, such as a password, and may have any character in it; the whole of the address is
     taken as it is.
@@ -50,9 +50,15 @@ def _filled(text: str, source: str, variables: Mapping[str, str]) -> str:
     wrong = [name for name in names if not _NAME.fullmatch(name)]
     if wrong:
         raise InvalidConfiguration([f"{source}: {{{{{name}}}}} is not the name of a variable." for name in wrong])
+    variables = {**read_env_files(env_files(env.home)), **os.environ} if names else {}
     unset = [name for name in names if name not in variables]
     if unset:
-        raise InvalidConfiguration([f"{source}: the variable {name} is not set." for name in unset])
+        raise InvalidConfiguration(
+            [
+                f"{source}: the variable {name} is not set. Set it in the environment, or in a .env file."
+                for name in unset
+            ]
+        )
     if _REFERENCE.fullmatch(text):
         return variables[names[0]]
     return _REFERENCE.sub(lambda found: quote(variables[found[1]], safe=""), text)

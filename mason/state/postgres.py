@@ -62,6 +62,9 @@ class PostgresStore(SqlStore):
     def get_definitions_mark(self) -> int:
         return hash(tuple(self._read(_DEFINITIONS)))
 
+    def describe(self) -> str:
+        return f"PostgreSQL {self._read('SHOW server_version')[0][0]}, {self._name}"
+
     def close(self) -> None:
         self._connections.close()
 

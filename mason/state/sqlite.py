@@ -34,7 +34,7 @@ class SqliteStore(SqlStore):
     clock = "(julianday('now') - 2440587.5) * 86400.0"
 
     def __init__(self, file: Path | None, *, for_reading: bool = False, synchronous: str = "FULL") -> None:
-        self._name = str(file) if file else "the state in memory"
+        self._name = str(file) if file else "nothing kept yet"
         self._lock = threading.RLock()
         with self._explained():
             self._db = _open_to_read(file) if file and for_reading else _open_to_write(file)
@@ -44,6 +44,9 @@ class SqliteStore(SqlStore):
 
     def get_changes(self) -> int:
         return int(self._read("PRAGMA data_version")[0][0])
+
+    def describe(self) -> str:
+        return f"SQLite {sqlite3.sqlite_version}, {self._name}"
 
     def close(self) -> None:
         self._db.close()

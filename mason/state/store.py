@@ -147,5 +147,9 @@ class StateStore(ABC):
         """Say whether somebody holds the lease of that name now."""
 
     @abstractmethod
+    def describe(self) -> str:
+        """Return what it is and where, for a person; no password is in it."""
+
+    @abstractmethod
     def close(self) -> None:
         """Let go of the store."""

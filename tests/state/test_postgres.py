@@ -50,11 +50,12 @@ class TestWhichStore:
             assert isinstance(open_it(env), PostgresStore)
         assert not env.state_file.exists()
 
-    def test_the_environment_wins(self, env: MasonEnvironment) -> None:
+    def test_the_environment_wins_and_a_file_env_has_what_it_does_not_say(self, env: MasonEnvironment) -> None:
         settle(env, "state: postgresql://one/a\n")
-        variables = {"MASON_HOME": str(env.home), "MASON_STATE": "{{WHOLE}}", "WHOLE": "postgres://u:p%40@two/b"}
+        (env.home / ".env").write_text("WHOLE='postgres://u:p%40@two/b'\n")
+        variables = {"MASON_HOME": str(env.home), "MASON_STATE": "{{WHOLE}}"}
 
-        assert state_address(MasonEnvironment.of(variables), variables) == "postgres://u:p%40@two/b"
+        assert state_address(MasonEnvironment.of(variables)) == "postgres://u:p%40@two/b"
 
     def test_a_process_that_is_started_for_this_one_has_the_same_state(self, env: MasonEnvironment) -> None:
         there = replace(env, state="postgresql://one/a")
