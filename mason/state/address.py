@@ -53,12 +53,8 @@ def _filled(text: str, source: str, env: MasonEnvironment) -> str:
     variables = {**read_env_files(env_files(env.home)), **os.environ} if names else {}
     unset = [name for name in names if name not in variables]
     if unset:
-        raise InvalidConfiguration(
-            [
-                f"{source}: the variable {name} is not set. Set it in the environment, or in a .env file."
-                for name in unset
-            ]
-        )
+        advice = "Set it in the environment, or in a .env file."
+        raise InvalidConfiguration([f"{source}: the variable {name} is not set. {advice}" for name in unset])
     if _REFERENCE.fullmatch(text):
         return variables[names[0]]
     return _REFERENCE.sub(lambda found: quote(variables[found[1]], safe=""), text)
