@@ -8,9 +8,10 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -74,6 +75,60 @@ class Postgres:
         except psycopg.OperationalError:
             return False
         return True
+
+
+class Wire:
+    """What lies between Mason and the server: it can be cut after a statement was done, and before its answer came."""
+
+    def __init__(self, port: int) -> None:
+        self._server_port = port
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._listener.getsockname()[1]
+        self.lost = 0
+        self._awaited = b""
+        self._is_cut = self._stays_cut = False
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def lose_answer_to(self, text: bytes, *, stay_cut: bool = False) -> None:
+        """Cut the wire after the next statement with this text; for good, or until the next attempt."""
+        self._awaited, self._stays_cut = text, stay_cut
+
+    def mend(self) -> None:
+        self._is_cut = False
+
+    def close(self) -> None:
+        self._listener.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = self._listener.accept()
+                if self._is_cut:
+                    near.close()
+                    continue
+                far = socket.create_connection(("127.0.0.1", self._server_port))
+                threading.Thread(target=self._carry, args=(near, far), daemon=True).start()
+
+    def _carry(self, near: socket.socket, far: socket.socket) -> None:
+        is_last = threading.Event()
+        threading.Thread(target=self._answer, args=(far, near, is_last), daemon=True).start()
+        with suppress(OSError):
+            while content := near.recv(65536):
+                if self._awaited and self._awaited in content:
+                    self._awaited = b""
+                    is_last.set()
+                far.sendall(content)
+            far.shutdown(socket.SHUT_WR)
+
+    def _answer(self, far: socket.socket, near: socket.socket, is_last: threading.Event) -> None:
+        with far, near, suppress(OSError):
+            while content := far.recv(65536):
+                if is_last.is_set():
+                    self._is_cut = self._stays_cut
+                    self.lost += 1
+                    near.shutdown(socket.SHUT_RDWR)
+                    return
+                near.sendall(content)
 
 
 @contextmanager

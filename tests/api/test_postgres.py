@@ -9,23 +9,26 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
 import pytest
 
+from mason.api.operator_api import Answer
 from mason.api.server.call_queue import CallQueue
+from mason.api.server.calls import Call
+from mason.errors import StateFailed
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
-from mason.state.models import RecordKind
+from mason.state.models import Kind, RecordKind
 from mason.state.postgres import PostgresStore
 from mason.state.tokens import Scope, create_token, revoke_token
 from mason.util.environment import MasonEnvironment
 from tests.api.support import Server, operator, prepared, until
 from tests.conftest import Mason
-from tests.postgres import Postgres
+from tests.postgres import Postgres, Wire
 
 TOKEN = "a-token-of-the-administrator"
 
@@ -194,7 +197,7 @@ def test_a_restart_of_the_database_under_load_loses_nothing_and_repeats_nothing(
 def test_a_server_that_dies_leaves_what_waits_to_the_other_and_what_ran_is_lost(pair: Pair) -> None:
     """The last one of the pair: one of the servers does not come back."""
     file, store = pair.folder / "dies.txt", pair.store()
-    long = [pair.post(0, note=str(file), word=f"long{number}", seconds=3) for number in range(6)]
+    long = [pair.post(0, note=str(file), word=f"long{number}", seconds=1.5) for number in range(6)]
     until(lambda: store.count_records(RecordKind.CALL).get("running") == 6, "both servers are busy")
     running = store.list_records(RecordKind.CALL, status="running")
     waiting = [pair.post(0, note=str(file), word=f"short{number}") for number in range(6)]
@@ -233,6 +236,38 @@ def test_a_job_of_another_machine_is_lost_when_its_server_shows_no_sign_of_life(
     store.release_lease(lease)
     until(lambda: store.count_records(RecordKind.CALL) == {"lost": 1}, "it is lost")
     queue.stop(0)
+
+
+@pytest.mark.parametrize(
+    "statement", [b"INSERT INTO records", b"UPDATE records", b"succeeded"], ids=["accepted", "claimed", "ended"]
+)
+def test_a_call_is_run_once_though_nobody_knows_what_was_written_when_the_database_went_away(
+    postgres: Postgres, database: str, statement: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mason.state.postgres_connections._PATIENCE", 0.2)
+    wire = Wire(postgres.port)
+    store, ran = PostgresStore(database.replace(f":{postgres.port}", f":{wire.port}")), list[str]()
+
+    def run(call: Call) -> Answer:
+        ran.append(call.id)
+        return {"Errors": [], "Data": []}, 200
+
+    queue = CallQueue(store, run, parallel=2, most_queued=10, lost_seconds=0.1)
+    queue.start()
+    wire.lose_answer_to(statement, stay_cut=True)
+    call = Call(Kind.OPERATOR, "test", "once")
+    with suppress(StateFailed):  # as whoever asked would be told
+        queue.add(call)
+
+    until(lambda: wire.lost == 1, "an answer was lost")
+    time.sleep(0.5)  # the patience is over
+    wire.mend()
+
+    until(lambda: PostgresStore(database).count_records(RecordKind.CALL) == {"succeeded": 1}, "it is done")
+    queue.stop(5)
+    assert ran == [call.id]
+    store.close()
+    wire.close()
 
 
 def test_without_its_database_a_server_does_not_start(mason: Mason) -> None:

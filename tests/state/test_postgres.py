@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import signal
-import socket
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +22,7 @@ from mason.state.postgres_connections import MOST_CONNECTIONS
 from mason.state.postgres_migrations import MIGRATIONS
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
-from tests.postgres import PASSWORD, Postgres
+from tests.postgres import PASSWORD, Postgres, Wire
 
 WRITTEN = "a%20p%40ss%2Fword"
 
@@ -233,62 +231,22 @@ def test_a_file_and_a_server_sort_the_same(tmp_path: Path, database: str) -> Non
     assert read[0] == read[1] == ["1", "A", "B", "_", "a", "b", "ä"]
 
 
-class Wire:
-    """What lies between Mason and the server: it can be cut after a statement was done, and before its answer came."""
-
-    def __init__(self, port: int) -> None:
-        self._server_port = port
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
-        self._cut = threading.Event()
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def lose_next_answer(self) -> None:
-        self._cut.set()
-
-    def close(self) -> None:
-        self._listener.close()
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                near, _ = self._listener.accept()
-                far = socket.create_connection(("127.0.0.1", self._server_port))
-                threading.Thread(target=self._carry, args=(near, far), daemon=True).start()
-                threading.Thread(target=self._answer, args=(far, near), daemon=True).start()
-
-    def _carry(self, near: socket.socket, far: socket.socket) -> None:
-        with suppress(OSError):
-            while content := near.recv(65536):
-                far.sendall(content)
-            far.shutdown(socket.SHUT_WR)
-
-    def _answer(self, far: socket.socket, near: socket.socket) -> None:
-        with far, near, suppress(OSError):
-            while content := far.recv(65536):
-                if self._cut.is_set():
-                    self._cut.clear()
-                    near.shutdown(socket.SHUT_RDWR)
-                    return
-                near.sendall(content)
-
-
 def test_an_answer_that_is_lost_on_its_way_is_asked_for_again_and_nothing_is_done_twice(
     postgres: Postgres, database: str
 ) -> None:
     wire = Wire(postgres.port)
     store = PostgresStore(database.replace(f":{postgres.port}", f":{wire.port}"))
 
-    wire.lose_next_answer()
+    wire.lose_answer_to(b"INSERT INTO records")
     record = store.add_record(RecordKind.JOB, "j", "queued", {})
-    wire.lose_next_answer()
+    wire.lose_answer_to(b"UPDATE records")
     record = store.update_record(record, "running", {})
-    wire.lose_next_answer()
+    wire.lose_answer_to(b"FROM records")
     assert store.get_record(RecordKind.JOB, "j") == record
-    wire.lose_next_answer()
+    wire.lose_answer_to(b"INSERT INTO records")
     with pytest.raises(AlreadyExists):
         store.add_record(RecordKind.JOB, "j", "queued", {"Other": True})
 
-    assert record.version == 2
+    assert record.version == 2 and wire.lost == 4
     store.close()
     wire.close()
