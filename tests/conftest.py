@@ -19,6 +19,7 @@ from tests.together import group_of
 
 if TYPE_CHECKING:
     from tests.cluster import Cluster, Sparks
+    from tests.postgres import Postgres
 
 PROJECT = Path(__file__).parent.parent
 EXAMPLES = PROJECT / "mason" / "examples"
@@ -120,6 +121,25 @@ def sparks(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 @pytest.fixture
 def env(tmp_path: Path) -> MasonEnvironment:
     return MasonEnvironment(tmp_path / "home")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A real PostgreSQL, started when the first test asks for it."""
+    from tests.postgres import running_postgres
+
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def database(postgres: Postgres) -> Iterator[str]:
+    """The address of an empty database."""
+    from mason.state.postgres_connections import connections_to
+
+    address = postgres.new_database()
+    yield address
+    connections_to(address).close()
 
 
 def write(root: Path, files: Mapping[str, str]) -> Path:

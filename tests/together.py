@@ -27,6 +27,7 @@ FILES = (
     "tests/spark/test_connect.py",
     "tests/spark/test_server_life.py",
     "tests/spark/test_warm_server.py",
+    "tests/state/",
     "tests/table_operators/",
 )
 """Files whose tests stay together, and folders of such files."""

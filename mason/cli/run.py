@@ -76,6 +76,7 @@ def command(
         raise click.UsageError("--certificate and --key go together.")
     from mason.api.server.required_token import create_first_token, require_token
     from mason.api.server.settings import ServerSettings
+    from mason.state.home import open_state
 
     settings = ServerSettings(
         host,
@@ -89,6 +90,7 @@ def command(
         key=key,
         log_level=chosen_level(),
     )
+    open_state(MasonEnvironment.of()).close()  # without a state, nobody need be told that there is a server
     first = create_first_token(MasonEnvironment.of()) if create_token else ""
     if first:
         tell(f"Made a token, which is shown only this once: {first}", "error")

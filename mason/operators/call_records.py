@@ -16,14 +16,14 @@ from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import JobRecord, JobStatus
 from mason.errors import AlreadyExists, Conflict, MasonError, NotFound
+from mason.state.heartbeat import is_gone
 from mason.state.home import open_state, read_state
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
-from mason.util.processes import is_gone
 
 SHOWN_CALLS = 1_000
-_HIDDEN = ("Call", "Process", "Fingerprint")
+_HIDDEN = ("Call", "Claim", "Process", "Fingerprint")
 
 
 def find_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: Response) -> JobRecord:
@@ -32,22 +32,24 @@ def find_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: 
     Raises:
         NotFound: there is no such job.
     """
-    call = read_state(env).get_record(RecordKind.CALL, job_id)
+    store = read_state(env)
+    call = store.get_record(RecordKind.CALL, job_id)
     if call is None:
         return config.execution.client.get_job(job_id, response=response)[0]
     of_engine: Mapping[str, Any] = {}
     with suppress(MasonError):  # what the call itself says is enough
         of_engine = config.execution.client.get_job(job_id, response=Response(response.redactor))[0].details
-    return call_job(call, of_engine)
+    return call_job(store, call, of_engine)
 
 
 def list_jobs(env: MasonEnvironment, config: ValidConfig, response: Response) -> list[JobRecord]:
     """Return calls and the engine's jobs, the newest first, each without what is long."""
     of_engine, _ = config.execution.client.list_jobs(response=response)
     jobs = {each.id: each for each in of_engine}
-    for call in read_state(env).list_records(RecordKind.CALL, limit=SHOWN_CALLS):
+    store = read_state(env)
+    for call in store.list_records(RecordKind.CALL, limit=SHOWN_CALLS):
         found = jobs.get(call.id)
-        job = call_job(call, found.details if found else {})
+        job = call_job(store, call, found.details if found else {})
         jobs[call.id] = replace(job, details={key: value for key, value in job.details.items() if _is_short(value)})
     return sorted(jobs.values(), key=_began, reverse=True)
 
@@ -62,32 +64,32 @@ def cancel_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response
     call = store.get_record(RecordKind.CALL, job_id)
     if call is None:
         return config.execution.client.cancel_job(job_id, response=response)[0]
-    if call_status(call).is_final:
-        response.add_info(f"The job is over already: it is {call_status(call)}.")
-        return call_job(call)
+    if call_status(store, call).is_final:
+        response.add_info(f"The job is over already: it is {call_status(store, call)}.")
+        return call_job(store, call)
     with suppress(AlreadyExists):  # somebody else asked, too
         store.add_record(RecordKind.CANCELLATION, job_id, "asked", {"AskedAt": _now()})
     if call.status == JobStatus.QUEUED:
         with suppress(Conflict):  # it was started just now, and will look up
             ended = store.update_record(call, JobStatus.CANCELLED, {**call.document, "EndedAt": _now()})
             response.add_info("The job was cancelled before it began.")
-            return call_job(ended)
+            return call_job(store, ended)
     response.add_info("The job was asked to stop, and will when it looks up: between two tasks at the latest.")
-    return call_job(store.get_record(RecordKind.CALL, job_id) or call)
+    return call_job(store, store.get_record(RecordKind.CALL, job_id) or call)
 
 
-def call_job(call: Record, of_engine: Mapping[str, Any] | None = None) -> JobRecord:
+def call_job(store: StateStore, call: Record, of_engine: Mapping[str, Any] | None = None) -> JobRecord:
     """Return a call as a job; what its engine says of it is less than what it says itself."""
-    status = call_status(call)
+    status = call_status(store, call)
     lost = {"Error": "The process that ran it is gone."} if status is JobStatus.LOST else {}
     said = {key: value for key, value in call.document.items() if key not in _HIDDEN}
     return JobRecord(call.id, status, {**(of_engine or {}), **lost, **said})
 
 
-def call_status(call: Record) -> JobStatus:
+def call_status(store: StateStore, call: Record) -> JobStatus:
     """Return where a call stands: one whose process is gone is lost, whatever its record says."""
     process = call.document.get("Process")
-    if call.status == JobStatus.RUNNING and process and is_gone(process):
+    if call.status == JobStatus.RUNNING and process and is_gone(store, process):
         return JobStatus.LOST
     return JobStatus(call.status)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from mason.clients.response import Response
 from mason.configurations.saved import current_id, find_configuration
 from mason.configurations.valid_config import ValidConfig, validate_configuration
+from mason.errors import StateFailed
 from mason.operators.loader import load_definition
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
@@ -23,6 +24,9 @@ from mason.util.environment import MasonEnvironment
 
 _FRESH_SECONDS = 0.005
 """So long a look at the store is good for: less than a command takes to end that has changed something."""
+
+_FAR_SECONDS = 0.05
+"""The same for a store on another machine, which is asked less often."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +107,16 @@ class LiveCatalogue:
         self._store = store
         self._lock = threading.Lock()
         self._looked = 0.0
+        self._fresh_seconds = _FAR_SECONDS if store.is_far else _FRESH_SECONDS
         self._changes = store.get_changes()
         self._catalogue = Catalogue.read(env, store)
+
+    def latest(self) -> Catalogue:
+        """Return what is registered and configured now, or what was when the store could last be asked."""
+        try:
+            return self.now()
+        except StateFailed:
+            return self._catalogue
 
     def now(self) -> Catalogue:
         """Return what is registered and configured now.
@@ -113,7 +125,7 @@ class LiveCatalogue:
             StateFailed: nobody can tell.
         """
         moment = time.monotonic()
-        if moment - self._looked < _FRESH_SECONDS:
+        if moment - self._looked < self._fresh_seconds:
             return self._catalogue
         changes = self._store.get_changes()
         self._looked = moment

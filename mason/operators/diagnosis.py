@@ -51,6 +51,7 @@ def diagnose(env: MasonEnvironment, config_id: str) -> Iterator[Finding]:
     yield _check_java()
     yield _check_spark()
     yield _check_home(env)
+    yield _check_state(env)
     yield _check_disk(env)
     yield from _check_configuration(env, config_id)
 
@@ -87,18 +88,21 @@ def _check_home(env: MasonEnvironment) -> Finding:
     place = env.shown(env.home)
     if env.home.exists() and not env.home.is_dir():
         return Finding("Home", Verdict.WRONG, f"{place} is not a folder. Move it away, or set MASON_HOME.")
-    try:
-        store = read_state(env)
-        count = len(store.list_registrations(Kind.OPERATOR))
-    except MasonError as error:
-        return Finding("Home", Verdict.WRONG, str(error))
     if not os.access(_nearest(env.home), os.W_OK):
         return Finding("Home", Verdict.WRONG, f"{place} cannot be written to. Make it writable, or set MASON_HOME.")
+    return Finding("Home", Verdict.FINE, place)
+
+
+def _check_state(env: MasonEnvironment) -> Finding:
+    try:
+        store = read_state(env)
+        told, count = store.describe(), len(store.list_registrations(Kind.OPERATOR))
+    except MasonError as error:
+        return Finding("State", Verdict.WRONG, " ".join(error.messages))
     if not count:
-        return Finding(
-            "Home", Verdict.FINE, f'{place}, no operators yet: run "mason register mason/examples/operators/"'
-        )
-    return Finding("Home", Verdict.FINE, f"{place}, {count} operators")
+        told, place = f"{told}, no operators yet", "mason/examples/operators/"
+        return Finding("State", Verdict.FINE, f'{told}: run "mason register {place}"')
+    return Finding("State", Verdict.FINE, f"{told}, {count} operators")
 
 
 def _check_disk(env: MasonEnvironment) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import threading
 from pathlib import Path
 
 from mason.errors import OperatorNotFound
@@ -15,6 +16,8 @@ from mason.util.environment import MasonEnvironment
 from mason.util.names import class_name
 
 SOURCE_FILE = "__init__.py"
+_LOADING = threading.RLock()
+"""Who comes while another thread loads a module waits: it is there before it is whole."""
 
 
 def load_operator(env: MasonEnvironment, store: StateStore, registration: Registration) -> OperatorDefinition:
@@ -42,7 +45,8 @@ def load_definition(env: MasonEnvironment, store: StateStore, registration: Regi
         raise OperatorNotFound(
             f"The code of {registration.name} ({registration.short_digest}) is gone.", hint="Register it again."
         )
-    module = _load_module(f"mason_registered_sha256_{registration.digest}", folder)
+    with _LOADING:
+        module = _load_module(f"mason_registered_sha256_{registration.digest}", folder)
     name = class_name(registration.name.namespace, registration.name.command)
     definition: object = getattr(module, name)()
     return definition

@@ -1,4 +1,4 @@
-"""The contract of a state store. SQLite is the first; a server database can be the second."""
+"""The contract of a state store: an embedded one (SQLite), or one on a server that several machines share."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ class StateStore(ABC):
     Raises, from every method:
         StateFailed: the store cannot be read or written, or a newer Mason made it.
     """
+
+    is_far = False
+    """Whether a question to it goes over a network, and may have to wait."""
 
     @abstractmethod
     def register(self, new: Sequence[NewRegistration], *, replace: bool) -> list[Outcome]:
@@ -138,6 +141,14 @@ class StateStore(ABC):
     @abstractmethod
     def release_lease(self, lease: Lease) -> None:
         """Give the lease back; nothing happens when another process has it by now."""
+
+    @abstractmethod
+    def is_held(self, name: str) -> bool:
+        """Say whether somebody holds the lease of that name now."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return what it is and where, for a person; no password is in it."""
 
     @abstractmethod
     def close(self) -> None:

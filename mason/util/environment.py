@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
@@ -18,11 +18,19 @@ class MasonEnvironment:
 
     None of them (an empty tuple) means the root of each configuration.
     """
+    state: str = field(default="", repr=False)
+    """Where the state is kept, when MASON_STATE says it; not shown, since it may hold a password."""
 
     @classmethod
     def of(cls, variables: Mapping[str, str] = os.environ) -> MasonEnvironment:
         chosen = variables.get("MASON_HOME", "")
-        return cls(Path(os.path.abspath(os.path.expanduser(chosen or "~/.mason"))))  # noqa: PTH100, PTH111
+        home = Path(os.path.abspath(os.path.expanduser(chosen or "~/.mason")))  # noqa: PTH100, PTH111
+        return cls(home, state=variables.get("MASON_STATE", ""))
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What another process has to be told to have the same home and state."""
+        return {"MASON_HOME": str(self.home), **({"MASON_STATE": self.state} if self.state else {})}
 
     @property
     def config_home(self) -> Path:
@@ -40,6 +48,10 @@ class MasonEnvironment:
     def object_home(self) -> Path:
         """Checkouts by digest; the registered folders point into it."""
         return self.home / "objects"
+
+    @property
+    def settings_file(self) -> Path:
+        return self.home / "settings.yaml"
 
     @property
     def state_file(self) -> Path:

@@ -8,11 +8,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 _PROC = Path("/proc")
 
@@ -84,9 +83,18 @@ def die_with_parent() -> None:
 def this_process() -> dict[str, str | int]:
     """Return what a record keeps of the process that works on it."""
     process = ProcessId.of(os.getpid())
-    return {"Host": socket.gethostname(), "Pid": process.pid, "Started": process.started}
+    return {"Host": this_host(), "Pid": process.pid, "Started": process.started}
 
 
-def is_gone(process: Mapping[str, Any]) -> bool:
-    """Say whether a process that a record names is known to be gone: on this machine, that is."""
-    return process["Host"] == socket.gethostname() and not ProcessId(process["Pid"], process["Started"]).alive
+@cache
+def this_host() -> str:
+    """Return what tells this machine, or container, from others of the same name, and from itself before it restarted.
+
+    Two processes that say the same can see each other.
+    """
+    name = socket.gethostname()
+    try:
+        boot = (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{name} {boot} {os.readlink(_PROC / 'self/ns/pid')}"  # noqa: PTH115 (this is no path)
+    except OSError:
+        return name

@@ -8,14 +8,13 @@ not believed any more.
 from __future__ import annotations
 
 import os
-import socket
 import uuid
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from mason.engines.scheduler.models.timing import Timing
-from mason.util.processes import ProcessId
+from mason.util.processes import ProcessId, this_host
 
 WRONG_CLOCK = timedelta(days=1)
 _STARTS_WITHIN = timedelta(minutes=10)
@@ -46,11 +45,11 @@ class Firing(NamedTuple):
         process = ProcessId.of(os.getpid())
         claimed = now.isoformat(timespec="seconds")
         run_id = run_id or uuid.uuid4().hex[:16]
-        return cls(run_id, due_at, claimed, socket.gethostname(), process.pid, process.started)
+        return cls(run_id, due_at, claimed, this_host(), process.pid, process.started)
 
     def is_being_started(self, now: datetime) -> bool:
         """Say whether the process that claimed it may still start it; of another machine's we know only the time."""
-        if self.host == socket.gethostname():
+        if self.host == this_host():
             return ProcessId(self.pid, self.started).alive
         return abs(now - datetime.fromisoformat(self.claimed_at)) < _STARTS_WITHIN
 

@@ -42,7 +42,7 @@ def resume_workflow(
         BadInput: there is no such step.
         Unprocessable: a step that should run alone needs one that has not succeeded.
     """
-    if is_alive(run):
+    if is_alive(store, run):
         raise Conflict(f'The run "{run.id}" goes on in another process.', hint="Wait for it, or stop it.")
     for key in filter(None, (choice.first, choice.only)):
         if key not in workflow.dag.by_key:

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import threading
 import uuid
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from mason import __version__
 from mason.engines.scheduler.models.dags.dag_run import StepStatus
-from mason.errors import StateFailed
-from mason.state.models import Lease, RecordKind, RunStep
+from mason.errors import MasonError, StateFailed
+from mason.state.heartbeat import Heartbeat
+from mason.state.models import RecordKind, RunStep
 from mason.state.store import StateStore
-from mason.util.processes import ProcessId
 from mason.workflows.step_notes import StepNotes, now_text
 from mason.workflows.valid_workflow import ValidWorkflow
-
-LEASE_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -76,15 +70,13 @@ class RunRecord(StepNotes):
 
     def __init__(self, store: StateStore, workflow: ValidWorkflow, origin: Origin = ASKED_FOR) -> None:
         super().__init__(store, workflow, origin.run_id or uuid.uuid4().hex[:16])
-        self._over = threading.Event()
-        process = ProcessId.of(os.getpid())
-        document = {
-            **run_document(workflow, origin),
-            "Process": {"Host": socket.gethostname(), "Pid": process.pid, "Started": process.started},
-        }
-        self._record = store.add_record(RecordKind.RUN, self.run_id, StepStatus.RUNNING, document)
-        self._lease = store.acquire_lease(run_lease(self.run_id), self.run_id, LEASE_SECONDS)
-        threading.Thread(target=self._hold, daemon=True).start()
+        self._heartbeat = Heartbeat(store, run_lease(self.run_id), self.run_id)  # first: it lives when it is seen
+        document = {**run_document(workflow, origin), "Process": self._heartbeat.process}
+        try:
+            self._record = store.add_record(RecordKind.RUN, self.run_id, StepStatus.RUNNING, document)
+        except MasonError:
+            self._heartbeat.stop()
+            raise
 
     def reuse(self, steps: Mapping[str, RunStep]) -> None:
         """Write down steps of an earlier run as steps of this one."""
@@ -96,25 +88,16 @@ class RunRecord(StepNotes):
 
     def end(self, status: StepStatus, statuses: Mapping[str, StepStatus], error: str = "") -> dict[str, Any]:
         """Write down how the run ended, and return what is said of it."""
-        self._over.set()
         try:
             self.keep()
         except StateFailed:
             if not error:  # else it is what the run ended with, and its own record is still worth a try
+                self._heartbeat.stop()
                 raise
         document = ended_document(self._record.document, statuses, error)
-        self._record = self._store.update_record(self._record, status, document)
-        if self._lease:
-            self._store.release_lease(self._lease)
+        try:
+            self._record = self._store.update_record(self._record, status, document)
+        finally:
+            self._heartbeat.stop()
         said = {key: value for key, value in document.items() if key != "Process"}
         return {"RunID": self.run_id, "Status": status, **said}
-
-    def _hold(self) -> None:
-        while not self._over.wait(LEASE_SECONDS / 3):
-            with suppress(StateFailed):
-                self._lease = self._held(self._lease)
-
-    def _held(self, lease: Lease | None) -> Lease | None:
-        if lease is not None and self._store.renew_lease(lease, LEASE_SECONDS):
-            return lease
-        return self._store.acquire_lease(run_lease(self.run_id), self.run_id, LEASE_SECONDS)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import socket
 from typing import Any
 
 from mason.engines.scheduler.models.dags.dag_run import StepStatus
 from mason.errors import NotFound
+from mason.state.heartbeat import is_gone
 from mason.state.models import Record, RecordKind, RunStep
 from mason.state.store import StateStore
 from mason.util.nearest import did_you_mean
-from mason.util.processes import ProcessId
 
 LOST = "lost"
 
 
 def list_runs(store: StateStore, name: str = "", limit: int = 100) -> list[dict[str, Any]]:
     """Return the newest runs, of one workflow or of all, without their steps."""
-    found = [_shown(each) for each in store.list_records(RecordKind.RUN, limit=limit)]
+    found = [_shown(store, each) for each in store.list_records(RecordKind.RUN, limit=limit)]
     return [each for each in found if not name or each["Workflow"].partition("@")[0] == name]
 
 
@@ -28,8 +27,9 @@ def show_run(store: StateStore, run_id: str) -> dict[str, Any]:
         NotFound: there is no such run, or more than one whose id begins so.
     """
     record = find_run(store, run_id)
-    steps = [_shown_step(each, is_alive(record)) for each in store.list_run_steps(record.id)]
-    counts = {key: value for key, value in _shown(record).items() if key != "Steps"}
+    alive = is_alive(store, record)
+    steps = [_shown_step(each, alive) for each in store.list_run_steps(record.id)]
+    counts = {key: value for key, value in _shown(store, record).items() if key != "Steps"}
     return {**counts, "Steps": steps}
 
 
@@ -51,20 +51,17 @@ def find_run(store: StateStore, run_id: str) -> Record:
     return found[0]
 
 
-def is_alive(record: Record) -> bool:
-    """Say whether a run goes on: it says so, and its process, where this machine can know of it, is there."""
+def is_alive(store: StateStore, record: Record) -> bool:
+    """Say whether a run goes on: it says so, and its process is not known to be gone."""
     if record.status != StepStatus.RUNNING:
         return False
     process = record.document.get("Process")
-    if process is None:
-        return True  # a scheduler elsewhere drives it, and says when it is over
-    if process["Host"] != socket.gethostname():
-        return True
-    return ProcessId(process["Pid"], process["Started"]).alive
+    # One without a process is driven by a scheduler elsewhere, which says when it is over.
+    return process is None or not is_gone(store, process)
 
 
-def _shown(record: Record) -> dict[str, Any]:
-    status = record.status if record.status != StepStatus.RUNNING or is_alive(record) else LOST
+def _shown(store: StateStore, record: Record) -> dict[str, Any]:
+    status = record.status if record.status != StepStatus.RUNNING or is_alive(store, record) else LOST
     said = {key: value for key, value in record.document.items() if key != "Process"}
     return {"RunID": record.id, "Status": status, **said}
 

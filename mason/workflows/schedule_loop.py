@@ -104,7 +104,7 @@ class ScheduleLoop:
             return claim(record.document, now)
         run = self._store.get_record(RecordKind.RUN, last.run_id)
         if run is not None:
-            return None if is_alive(run) else claim(record.document, now)
+            return None if is_alive(self._store, run) else claim(record.document, now)
         if record.document.get("LastError"):
             return claim(record.document, now)  # it never began, and it is known why
         return None if last.is_being_started(now) else claim_again(record.document, last, now)

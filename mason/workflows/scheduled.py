@@ -42,7 +42,7 @@ class RunProcess:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "mason", "scheduled", "run", name],
             cwd=folder,
-            env={**os.environ, "MASON_HOME": str(env.home), "MASON_SCHEDULED": "1"},
+            env={**os.environ, **env.variables, "MASON_SCHEDULED": "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,  # its response is in the record
             start_new_session=True,  # ctrl-C reaches it once, from `stop`

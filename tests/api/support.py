@@ -207,10 +207,10 @@ def test_operators(root: Path) -> Path:
 test_operators.__test__ = False  # type: ignore[attr-defined]
 
 
-def prepared(folder: Path, home: Path) -> Mason:
+def prepared(folder: Path, home: Path, state: str = "") -> Mason:
     """Return the command line with the examples and the tests' operators registered, and two small tables."""
     folder.mkdir(parents=True, exist_ok=True)
-    mason = Mason(folder, home)
+    mason = Mason(folder, home, {"MASON_STATE": state} if state else {})
     write(
         folder,
         {
@@ -220,7 +220,7 @@ def prepared(folder: Path, home: Path) -> Mason:
             "files.yaml": CONFIGURATION.format(root=folder / "data"),
         },
     )
-    env = MasonEnvironment(home)
+    env = MasonEnvironment(home, state=state)
     save_configurations(env, read_configurations(folder / "files.yaml").valid)
     for path in (EXAMPLES / "operators", EXAMPLES / "workflows", test_operators(folder / "operators")):
         register(env, open_state(env), read_definitions(path, [OPERATORS, WORKFLOWS]).valid, replace=False)

@@ -12,6 +12,7 @@ from mason import __version__
 from tests.cli.support import configured, install_package, registered, strict_json, tree
 from tests.conftest import Mason, Result, write
 from tests.definitions import write_operator
+from tests.postgres import PASSWORD
 
 
 def findings(result: Result) -> dict[str, tuple[str, str]]:
@@ -29,6 +30,7 @@ class TestDoctor:
             "Java",
             "Spark",
             "Home",
+            "State",
             "Disk",
             "Configuration",
             "local as metastore",
@@ -39,7 +41,7 @@ class TestDoctor:
         assert found["Python"][0] == "ok"
         assert __version__ in found["Python"][1]
         assert found["Spark"] == ("ok", f"pyspark {found['Spark'][1].split()[1]}")
-        assert "mason register" in found["Home"][1]
+        assert "mason register" in found["State"][1]
         assert found["Configuration"] == ("ok", "local")
         assert found["local as metastore"] == ("ok", "ready")
         assert not mason.home.exists()
@@ -143,14 +145,30 @@ class TestDoctor:
         result = mason("doctor")
 
         assert result.exit_code == 1
-        assert "state.db" in findings(result)["Home"][1]
-        assert findings(result)["Home"][0] == "WRONG"
+        assert "state.db" in findings(result)["State"][1]
+        assert findings(result)["State"][0] == "WRONG"
         assert "Traceback" not in result.stderr
+
+    def test_a_state_on_a_server_is_told_without_its_password(self, mason: Mason, database: str) -> None:
+        result = mason("doctor", variables={"MASON_STATE": database})
+
+        verdict, told = findings(result)["State"]
+        assert verdict == "ok" and told.startswith("PostgreSQL 15.")
+        assert PASSWORD not in result.stdout + result.stderr and "p%40ss" not in result.stdout + result.stderr
+
+    def test_a_state_on_a_server_that_is_down_is_wrong_and_the_rest_is_told(self, mason: Mason) -> None:
+        result = mason("doctor", variables={"MASON_STATE": "postgresql://u:topsecret@127.0.0.1:1/mason"})
+
+        found = findings(result)
+        assert result.exit_code == 1
+        assert found["Home"][0] == "ok"
+        assert found["State"][0] == "WRONG" and "Connection refused. Is it running" in found["State"][1]
+        assert "topsecret" not in result.stdout + result.stderr
 
     def test_the_number_of_operators_is_told(self, mason: Mason) -> None:
         mason.register_examples()
 
-        assert findings(mason("doctor"))["Home"][1].endswith(" operators")
+        assert findings(mason("doctor"))["State"][1].endswith(" operators")
 
 
 class TestInit:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import socket
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from queue import SimpleQueue
 from typing import Any
@@ -23,7 +22,7 @@ from mason.state.schedules import change_schedule, find_schedule
 from mason.state.store import StateStore
 from mason.testing.scheduler.fixtures import a_deployment
 from mason.util.environment import MasonEnvironment
-from mason.util.processes import ProcessId
+from mason.util.processes import ProcessId, this_host
 from mason.workflows.due import Firing
 from mason.workflows.schedule_loop import ScheduleLoop
 
@@ -97,6 +96,12 @@ def world(env: MasonEnvironment) -> World:
     return World(env)
 
 
+@pytest.fixture(params=["SQLite", "PostgreSQL"])
+def shared(request: pytest.FixtureRequest, env: MasonEnvironment) -> World:
+    """A world in which others look at the schedules, too."""
+    return World(env if request.param == "SQLite" else replace(env, state=request.getfixturevalue("database")))
+
+
 def test_what_is_due_is_run_once_and_not_before(world: World) -> None:
     world.deploy()
 
@@ -130,28 +135,28 @@ def test_what_was_due_before_it_was_deployed_is_not_run(world: World) -> None:
     assert world.look_at(MONDAY + HOUR) == []
 
 
-def test_two_processes_never_run_one_thing_twice(world: World) -> None:
+def test_two_processes_never_run_one_thing_twice(shared: World) -> None:
     for number in range(10):
-        world.deploy(f"every_minute_{number}", "* * * * *")
-    loops = [world.another(most_runs=100) for _ in range(3)]
+        shared.deploy(f"every_minute_{number}", "* * * * *")
+    loops = [shared.another(most_runs=100) for _ in range(3)]
 
     for minute in range(1, 11):
-        world.now = MONDAY + timedelta(minutes=minute)
+        shared.now = MONDAY + timedelta(minutes=minute)
         threads = [threading.Thread(target=loop.look) for loop in loops]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
 
-    assert len(world.started) == 100
-    assert len(set(world.started)) == 100
+    assert len(shared.started) == 100
+    assert len(set(shared.started)) == 100
 
 
 def test_a_run_whose_process_died_before_it_began_is_taken_over(world: World) -> None:
     world.deploy()
     world.begins = False
     world.look_at(MONDAY + HOUR)
-    dead = {**world.document()["Firing"], "Process": {"Host": socket.gethostname(), "Pid": 2**22 + 1, "Started": "1"}}
+    dead = {**world.document()["Firing"], "Process": {"Host": this_host(), "Pid": 2**22 + 1, "Started": "1"}}
     change_schedule(world.store, LOCAL, "nightly", lambda before: {**before, "Firing": dead})
     world.begins, world.loop = True, world.another()
 

@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import FrameType
 
 from starlette.responses import Response as HttpResponse
@@ -66,7 +67,7 @@ class Application:
             settings,
             Access(settings, given_token()),
             self._metrics,
-            self._live.now,
+            self._look,
             own_answers,
             self._app_for,
             self._hide,
@@ -92,6 +93,11 @@ class Application:
         await asyncio.to_thread(self._schedules.stop)
         await asyncio.to_thread(self.queue.stop, self._settings.stop_seconds)
         await send({"type": "lifespan.shutdown.complete"})
+
+    async def _look(self) -> Catalogue:
+        if self._store.is_far:  # nobody else is to wait for its answer
+            return await asyncio.to_thread(self._live.now)
+        return self._live.now()
 
     async def _app_for(self, catalogue: Catalogue) -> ASGIApp:
         return (await self._routed_for(catalogue)).app
@@ -181,5 +187,4 @@ def create_application() -> Application:
 
 def make_application(settings: ServerSettings) -> Application:
     """Return the application for MASON_HOME; what it reads and writes on this machine is confined."""
-    home = MasonEnvironment.of().home
-    return Application(settings, MasonEnvironment(home, settings.roots))
+    return Application(settings, replace(MasonEnvironment.of(), roots=settings.roots))

@@ -1,6 +1,7 @@
 """Runs calls in the background. What was accepted is in the state store, runs once, and outlives a crash of the server.
 
-Several processes may share a store: who changes a record from queued to running has the call, and nobody else.
+Several processes, on several machines, may share a store: who changes a record from queued to running has the call, and
+nobody else. The store may be away for a while: what could not be written down is, when it is back.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ import ctypes
 import logging
 import threading
 import time
+import uuid
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,9 +25,9 @@ from mason.api.server.daemon_pool import DaemonPool
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import AlreadyExists, Conflict, StateFailed, TooMany
 from mason.operators.call_records import call_status
+from mason.state.heartbeat import LEASE_SECONDS, Heartbeat
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
-from mason.util.processes import this_process
 
 LOG = logging.getLogger("mason.api")
 _LOOK_SECONDS = 1.0
@@ -35,6 +37,9 @@ _KIND_SECONDS = 2.0
 
 _LAST_SECONDS = 5.0
 _MANY = 10_000
+_LOST_SECONDS = LEASE_SECONDS / 3
+"""So often a server looks for calls whose server is gone."""
+
 _PARALLEL_READS = 16
 _MOST_READS = 256
 
@@ -51,7 +56,15 @@ class Running:
 class CallQueue:
     """The calls of one process, and those of others that nobody has begun."""
 
-    def __init__(self, store: StateStore, run: Callable[[Call], Answer], *, parallel: int, most_queued: int) -> None:
+    def __init__(
+        self,
+        store: StateStore,
+        run: Callable[[Call], Answer],
+        *,
+        parallel: int,
+        most_queued: int,
+        lost_seconds: float = _LOST_SECONDS,
+    ) -> None:
         self._store = store
         self._run = run
         self._most_queued = most_queued
@@ -69,7 +82,13 @@ class CallQueue:
         names = [f"mason-call-{number}" for number in range(parallel)]
         self._threads = [threading.Thread(target=self._work, name=name, daemon=True) for name in names]
         self._threads.append(threading.Thread(target=self._look_around, name="mason-look", daemon=True))
-        self._process = this_process()
+        name = uuid.uuid4().hex
+        self._heartbeat = Heartbeat(store, f"server:{name}", name)
+        self._process = self._heartbeat.process
+        self._doubts: set[str] = set()
+        self._unwritten: deque[tuple[Record, JobStatus, Mapping[str, Any]]] = deque()
+        self._lost_seconds = lost_seconds
+        self._look_for_lost_at = 0.0
 
     @property
     def is_stopping(self) -> bool:
@@ -77,9 +96,7 @@ class CallQueue:
 
     def start(self) -> None:
         """Say of calls whose process is gone what became of them, and begin to work."""
-        for record in self._store.list_records(RecordKind.CALL, status=JobStatus.RUNNING, limit=_MANY):
-            if call_status(record) is JobStatus.LOST:
-                self._settle(record)
+        self._settle_lost()
         for thread in self._threads:
             thread.start()
 
@@ -107,9 +124,7 @@ class CallQueue:
             self._in_memory[call.id] = call
         future = self._futures.setdefault(call.id, future)  # somebody with the same key may wait already
         self._log(call.id, JobStatus.QUEUED, call.shown())
-        with self._wake:
-            self._own.append(call.id)
-            self._wake.notify()
+        self._line_up(call.id)
         return future
 
     def attach(self, call_id: str) -> Future[Answer]:
@@ -158,6 +173,8 @@ class CallQueue:
             record = self._store.get_record(RecordKind.CALL, call_id)
             if record and record.status == JobStatus.RUNNING:
                 self._settle(record)
+        self._write_rest()
+        self._heartbeat.stop()
 
     def _wait(self, seconds: float) -> None:
         end = time.monotonic() + seconds
@@ -184,7 +201,7 @@ class CallQueue:
         if not call_id:
             left_by_others = self._store.oldest_record(RecordKind.CALL, JobStatus.QUEUED)
             call_id = left_by_others.id if left_by_others else ""
-        claimed = self._claim(call_id) if call_id else None
+        claimed = self._claim_or_keep(call_id) if call_id else None
         if claimed:
             self._busy.add(call_id)  # until its record says how it ended
             try:
@@ -193,26 +210,68 @@ class CallQueue:
                 self._busy.discard(call_id)
         return bool(call_id)
 
+    def _claim_or_keep(self, call_id: str) -> tuple[Record, Call] | None:
+        try:
+            return self._claim(call_id)
+        except StateFailed:
+            self._line_up(call_id)
+            raise
+
+    def _line_up(self, call_id: str) -> None:
+        with self._wake:
+            self._own.append(call_id)
+            self._wake.notify()
+
     def _claim(self, call_id: str) -> tuple[Record, Call] | None:
         record = self._store.get_record(RecordKind.CALL, call_id)
         call = self._in_memory.pop(call_id, None)
         if record and call:
             return record, call
+        if record and self._is_settled(record):
+            return record, Call.of_document(record.document)
         if record and record.status == JobStatus.QUEUED:
-            document = {**record.document, "StartedAt": now(), "Process": self._process}
-            with suppress(Conflict):
-                claimed = self._store.update_record(record, JobStatus.RUNNING, document)
-                return claimed, Call.of_document(document)
-        self._elsewhere.add(call_id)
+            claim = uuid.uuid4().hex
+            document = {**record.document, "StartedAt": now(), "Process": self._process, "Claim": claim}
+            with suppress(Conflict), self._doubted(claim):
+                return self._store.update_record(record, JobStatus.RUNNING, document), Call.of_document(document)
+        if call_id in self._futures:
+            self._elsewhere.add(call_id)
         return None
+
+    @contextmanager
+    def _doubted(self, claim: str) -> Iterator[None]:
+        """Remember a claim when nobody knows whether it was written."""
+        try:
+            yield
+        except StateFailed:
+            with self._lock:
+                self._doubts.add(claim)
+            raise
+
+    def _is_settled(self, record: Record) -> bool:
+        """Say whether a claim that was in doubt turns out to have been written; to one thread only."""
+        with self._lock:
+            if record.status != JobStatus.RUNNING or record.document.get("Claim") not in self._doubts:
+                return False
+            self._doubts.remove(record.document["Claim"])
+            return True
 
     def _run_claimed(self, record: Record, call: Call) -> None:
         self._log(call.id, JobStatus.RUNNING, record.document)
-        if self._store.get_record(RecordKind.CANCELLATION, call.id):
+        if self._is_cancelled(call.id):
             answer = cancelled("The job was cancelled before it began.")
         else:
             answer = self._answer_unless_cancelled(call)
         self._end(record, answer)
+
+    def _is_cancelled(self, call_id: str) -> bool:
+        """Say whether somebody asked for the end of a call; while the store is away, it does not begin."""
+        while True:
+            try:
+                return self._store.get_record(RecordKind.CANCELLATION, call_id) is not None
+            except StateFailed:
+                if self._stopping.wait(_ELSEWHERE_SECONDS):
+                    raise
 
     def _answer_unless_cancelled(self, call: Call) -> Answer:
         with self._lock:
@@ -235,7 +294,8 @@ class CallQueue:
         try:
             self._write(record, status, document)
         except StateFailed as error:  # who waits for the answer still gets it
-            LOG.error("The record of the job %s could not be written: %s", record.id, error)
+            LOG.error("The record of the job %s could not be written yet: %s", record.id, error)
+            self._unwritten.append((record, status, document))
         self._log(record.id, status, document)
         self._answer(record.id, answer)
 
@@ -246,6 +306,21 @@ class CallQueue:
             current = self._store.get_record(RecordKind.CALL, record.id)
             if current:
                 self._store.update_record(current, status, document)
+
+    def _write_rest(self) -> None:
+        """Write down what could not be written when it happened."""
+        with suppress(StateFailed):
+            while self._unwritten:
+                self._write(*self._unwritten[0])
+                self._unwritten.popleft()
+
+    def _settle_lost(self) -> None:
+        for record in self._store.list_records(RecordKind.CALL, status=JobStatus.RUNNING, limit=_MANY):
+            if call_status(self._store, record) is JobStatus.LOST:
+                self._settle(record)
+            elif record.document.get("Claim") in self._doubts:
+                self._line_up(record.id)
+        self._look_for_lost_at = time.monotonic() + self._lost_seconds
 
     def _settle(self, record: Record) -> None:
         """Write down what became of a call whose process is gone, or is about to be."""
@@ -259,15 +334,23 @@ class CallQueue:
 
     def _look_around(self) -> None:
         while not self._stopping.wait(_ELSEWHERE_SECONDS):
-            with suppress(StateFailed):
-                for call_id in list(self._elsewhere):
-                    self._look_elsewhere(call_id)
-                for call_id, running in list(self._running.items()):
-                    self._look_whether_cancelled(call_id, running)
+            try:
+                self._look_once()
+            except StateFailed:  # once it is back, others need a moment to show that they live
+                self._look_for_lost_at = time.monotonic() + LEASE_SECONDS
+
+    def _look_once(self) -> None:
+        self._write_rest()
+        for call_id in list(self._elsewhere):
+            self._look_elsewhere(call_id)
+        for call_id, running in list(self._running.items()):
+            self._look_whether_cancelled(call_id, running)
+        if time.monotonic() > self._look_for_lost_at:
+            self._settle_lost()
 
     def _look_elsewhere(self, call_id: str) -> None:
         record = self._store.get_record(RecordKind.CALL, call_id)
-        if record is None or call_status(record).is_final:
+        if record is None or call_status(self._store, record).is_final:
             self._elsewhere.discard(call_id)
             self._answer(call_id, answer_of(record))
 

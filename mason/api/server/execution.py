@@ -44,7 +44,7 @@ class Execution:
         REQUEST.set(RequestInfo(call.request_id, _caller(call)))
         begin_call(call.id)
         try:
-            catalogue = self._live.now()
+            catalogue = self._live.latest()  # it was accepted, and is run whatever becomes of the store meanwhile
             work = self._run_operator if call.kind is Kind.OPERATOR else self._run_workflow
             return work(catalogue, call)
         except MasonError as error:

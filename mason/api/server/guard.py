@@ -48,7 +48,7 @@ class Guard:
         settings: ServerSettings,
         access: Access,
         metrics: Metrics,
-        look: Callable[[], Catalogue],
+        look: Callable[[], Awaitable[Catalogue]],
         own_answers: Mapping[str, Callable[[], Awaitable[HttpResponse]]],
         app_for: Answering,
         hide: PathHider,
@@ -91,7 +91,7 @@ class Guard:
         if path == "/healthz":  # before the state is looked at: it says that the process lives, and no more
             await json_reply({"status": "ok"})(scope, receive, send)
             return
-        catalogue = self._look()
+        catalogue = await self._look()
         if not is_open:
             asked.caller = self._access.find_caller(headers, catalogue.tokens)
         if path in self._own_answers:

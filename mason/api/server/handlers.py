@@ -151,7 +151,7 @@ class CallHandlers:
             raise Conflict(
                 "This Idempotency-Key was used for another request.", hint="Use a new key for a new request."
             )
-        if record and call_status(record).is_final:
+        if record and call_status(self._store, record).is_final:
             return answer_of(record)
         return self._queue.attach(call.id)
 

@@ -37,6 +37,7 @@ class ExecutionFixtures:
         """The records of jobs go with the test."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("MASON_HOME", str(tmp_path / "contract_home"))
+            patch.delenv("MASON_STATE", raising=False)
             yield
 
     @pytest.fixture

@@ -63,6 +63,7 @@ class OperatorFixtures:
         env = MasonEnvironment(tmp_path / "contract_home")
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("MASON_HOME", str(env.home))
+            patch.delenv("MASON_STATE", raising=False)
             yield env
 
     @pytest.fixture

@@ -1,0 +1,281 @@
+"""What every state store in a database has in common: the statements, in the SQL that all of them speak."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from mason.errors import AlreadyExists, Conflict
+from mason.state.models import (
+    Kind,
+    Lease,
+    Name,
+    NewRegistration,
+    Outcome,
+    Record,
+    RecordKind,
+    Registration,
+    RunStep,
+    SavedConfiguration,
+)
+from mason.state.rules import decide_outcomes
+from mason.state.store import StateStore
+
+Row = tuple[Any, ...]
+T = TypeVar("T")
+
+_CURRENT_CONFIGURATION = "current_configuration"
+_REGISTRATION = (
+    "SELECT r.kind, r.namespace, r.command, r.digest, r.definition, r.source, r.registered_at, c.digest IS NOT NULL "
+    "FROM registrations r LEFT JOIN current_registrations c USING (kind, namespace, command, digest) "
+)
+_RECORD = "SELECT kind, id, status, document, version, created_at, updated_at FROM records "
+_DEFINITIONS = (
+    "SELECT kind, namespace, command, digest FROM current_registrations ORDER BY 1, 2, 3",
+    "SELECT id, saved_at FROM configurations ORDER BY 1",
+    "SELECT name, value FROM settings ORDER BY 1",
+    "SELECT id, version FROM records WHERE kind = 'token' ORDER BY 1",
+)
+
+
+class Statements(Protocol):
+    """What can be asked of a database inside a transaction. `?` stands for a value, whatever the database calls it."""
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Return what a query finds."""
+
+    def run(self, statement: str, values: Sequence[Any] = ()) -> int:
+        """Run a statement and return how many rows it changed."""
+
+    def run_many(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
+        """Run a statement once for each of the values."""
+
+
+class SqlStore(StateStore):
+    """A state store in a database. Which one, and what is particular to it, is the affair of who derives from this."""
+
+    clock: ClassVar[str]
+    """The seconds since 1970, in the database's words. Its clock is the one that all who share a store have."""
+
+    def register(self, new: Sequence[NewRegistration], *, replace: bool) -> list[Outcome]:
+        def work(db: Statements) -> list[Outcome]:
+            rows = db.rows("SELECT kind, namespace, command, digest FROM current_registrations")
+            current = {Name(Kind(kind), namespace, command): digest for kind, namespace, command, digest in rows}
+            outcomes = decide_outcomes(current, [each.registration for each in new], replace=replace)
+            for each, outcome in zip(new, outcomes, strict=True):
+                if outcome is not Outcome.UNCHANGED:
+                    _insert_registration(db, each)
+            return outcomes
+
+        return self._alone(work)
+
+    def list_registrations(self, kind: Kind) -> list[Registration]:
+        where = "WHERE r.kind = ? AND c.digest IS NOT NULL ORDER BY r.namespace, r.command"
+        return [_registration(row) for row in self._read(_REGISTRATION + where, (kind,))]
+
+    def get_history(self, name: Name) -> list[Registration]:
+        where = "WHERE r.kind = ? AND r.namespace = ? AND r.command = ? ORDER BY r.number DESC"
+        return [_registration(row) for row in self._read(_REGISTRATION + where, _key(name))]
+
+    def set_current(self, name: Name, digest: str) -> None:
+        self._alone(lambda db: _set_current(db, name, digest))
+
+    def remove_registration(self, name: Name) -> None:
+        def work(db: Statements) -> None:
+            for table in ("current_registrations", "registrations"):
+                db.run(f"DELETE FROM {table} WHERE kind = ? AND namespace = ? AND command = ?", _key(name))  # noqa: S608
+            db.run("DELETE FROM object_files WHERE digest NOT IN (SELECT digest FROM registrations)")
+
+        self._alone(work)
+
+    def list_digests(self) -> set[str]:
+        return {digest for (digest,) in self._read("SELECT DISTINCT digest FROM registrations")}
+
+    def get_files(self, digest: str) -> dict[str, bytes]:
+        return dict(self._read("SELECT path, content FROM object_files WHERE digest = ? ORDER BY path", (digest,)))
+
+    def save_configurations(self, configurations: Sequence[SavedConfiguration]) -> None:
+        rows = [(each.id, each.text, each.source, each.checked_by, _now()) for each in configurations]
+        statement = (
+            "INSERT INTO configurations (id, text, source, checked_by, saved_at) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (id) DO UPDATE SET text = excluded.text, source = excluded.source, "
+            "checked_by = excluded.checked_by, saved_at = excluded.saved_at"
+        )
+        self._alone(lambda db: db.run_many(statement, rows))
+
+    def list_configurations(self) -> list[SavedConfiguration]:
+        rows = self._read("SELECT id, text, source, checked_by, saved_at FROM configurations ORDER BY id")
+        return [SavedConfiguration(*row) for row in rows]
+
+    def get_current_configuration(self) -> str | None:
+        rows = self._read("SELECT value FROM settings WHERE name = ?", (_CURRENT_CONFIGURATION,))
+        return rows[0][0] if rows else None
+
+    def set_current_configuration(self, config_id: str) -> None:
+        self._write(
+            "INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            (_CURRENT_CONFIGURATION, config_id),
+        )
+
+    def add_record(self, kind: RecordKind, record_id: str, status: str, document: Mapping[str, Any]) -> Record:
+        now = _now()
+        row = (kind, record_id, status, json.dumps(document), 1, now, now)
+        added = self._write(
+            "INSERT INTO records (kind, id, status, document, version, created_at, updated_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            row,
+        )
+        if not added and not self._is_written(row):
+            raise AlreadyExists(f'There is a {kind} "{record_id}" already.')
+        return _record(row)
+
+    def update_record(self, seen: Record, status: str, document: Mapping[str, Any]) -> Record:
+        row = (seen.kind, seen.id, status, json.dumps(document), seen.version + 1, seen.created_at, _now())
+        changed = self._write(
+            "UPDATE records SET status = ?, document = ?, version = ?, updated_at = ? "
+            "WHERE kind = ? AND id = ? AND version = ?",
+            (row[2], row[3], row[4], row[6], seen.kind, seen.id, seen.version),
+        )
+        if not changed and not self._is_written(row):
+            raise Conflict(f'The {seen.kind} "{seen.id}" was changed by another process, or removed.')
+        return _record(row)
+
+    def get_record(self, kind: RecordKind, record_id: str) -> Record | None:
+        rows = self._read(_RECORD + "WHERE kind = ? AND id = ?", (kind, record_id))
+        return _record(rows[0]) if rows else None
+
+    def list_records(self, kind: RecordKind, *, status: str = "", limit: int = 100, offset: int = 0) -> list[Record]:
+        where, values = ("AND status = ?", (kind, status)) if status else ("", (kind,))
+        query = f"{_RECORD} WHERE kind = ? {where} ORDER BY created_at DESC, id LIMIT ? OFFSET ?"
+        return [_record(row) for row in self._read(query, (*values, limit, offset))]
+
+    def delete_record(self, kind: RecordKind, record_id: str) -> bool:
+        return self._write("DELETE FROM records WHERE kind = ? AND id = ?", (kind, record_id)) == 1
+
+    def oldest_record(self, kind: RecordKind, status: str) -> Record | None:
+        where = "WHERE kind = ? AND status = ? ORDER BY created_at, id LIMIT 1"
+        rows = self._read(_RECORD + where, (kind, status))
+        return _record(rows[0]) if rows else None
+
+    def count_records(self, kind: RecordKind, status: str = "") -> dict[str, int]:
+        where, values = ("AND status = ?", (kind, status)) if status else ("", (kind,))
+        query = f"SELECT status, count(*) FROM records WHERE kind = ? {where} GROUP BY status"  # noqa: S608
+        return dict(self._read(query, values))
+
+    def get_definitions_mark(self) -> int:
+        return hash(tuple(tuple(self._read(query)) for query in _DEFINITIONS))
+
+    def save_run_steps(self, steps: Sequence[RunStep]) -> None:
+        rows = [(each.run, each.step, each.number, each.status, json.dumps(each.document), _now()) for each in steps]
+        self._write_many(
+            "INSERT INTO run_steps (run, step, number, status, document, updated_at) VALUES (?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT (run, step) DO UPDATE SET number = excluded.number, status = excluded.status, "
+            "document = excluded.document, updated_at = excluded.updated_at",
+            rows,
+        )
+
+    def list_run_steps(self, run: str) -> list[RunStep]:
+        query = "SELECT run, step, number, status, document, updated_at FROM run_steps WHERE run = ? ORDER BY number"
+        return [
+            RunStep(found, step, number, status, json.loads(document), updated_at)
+            for found, step, number, status, document, updated_at in self._read(query, (run,))
+        ]
+
+    def acquire_lease(self, name: str, owner: str, seconds: float) -> Lease | None:
+        statement = (
+            "INSERT INTO leases (name, owner, fence, expires_at) VALUES (?, ?, 1, <now> + ?) "
+            "ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, fence = leases.fence + 1, "
+            "expires_at = excluded.expires_at WHERE leases.expires_at <= <now> RETURNING fence"
+        )
+        rows = self._write_returning(statement.replace("<now>", self.clock), (name, owner, seconds))
+        return Lease(name, owner, rows[0][0]) if rows else None
+
+    def renew_lease(self, lease: Lease, seconds: float) -> bool:
+        return self._set_expiry(lease, f"{self.clock} + ?", seconds)
+
+    def release_lease(self, lease: Lease) -> None:
+        # The row stays when a lease is given back: its fence must go on growing.
+        self._set_expiry(lease, "?", 0.0)
+
+    def is_held(self, name: str) -> bool:
+        query = f"SELECT 1 FROM leases WHERE name = ? AND expires_at > {self.clock}"  # noqa: S608
+        return bool(self._read(query, (name,)))
+
+    def _set_expiry(self, lease: Lease, expression: str, seconds: float) -> bool:
+        statement = f"UPDATE leases SET expires_at = {expression} WHERE name = ? AND owner = ? AND fence = ?"  # noqa: S608
+        return self._write(statement, (seconds, lease.name, lease.owner, lease.fence)) == 1
+
+    def _is_written(self, row: Row) -> bool:
+        """Say whether a record is exactly this row, which holds the microsecond in which it was made.
+
+        So it is when the database did what it was asked, and its answer was lost with the connection: asked again, it
+        finds the work done.
+        """
+        return row in self._read(_RECORD + "WHERE kind = ? AND id = ?", row[:2])
+
+    @abstractmethod
+    def _read(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Return what a query finds."""
+
+    @abstractmethod
+    def _write(self, statement: str, values: Sequence[Any]) -> int:
+        """Run a statement in a transaction of its own and return how many rows it changed."""
+
+    @abstractmethod
+    def _write_returning(self, statement: str, values: Sequence[Any]) -> list[Row]:
+        """Run a statement in a transaction of its own and return the rows that it returns."""
+
+    @abstractmethod
+    def _write_many(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
+        """Run a statement once for each of the values, all in one transaction."""
+
+    @abstractmethod
+    def _alone(self, work: Callable[[Statements], T]) -> T:
+        """Do some work in a transaction during which nobody else does any of this kind."""
+
+
+def _insert_registration(db: Statements, new: NewRegistration) -> None:
+    registration = new.registration
+    key = (*_key(registration.name), registration.digest)
+    db.run_many(
+        "INSERT INTO object_files (digest, path, content) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        [(registration.digest, path, content) for path, content in new.files.items()],
+    )
+    # A version that comes back is the newest again, so that it needs a new number.
+    db.run("DELETE FROM registrations WHERE kind = ? AND namespace = ? AND command = ? AND digest = ?", key)
+    db.run(
+        "INSERT INTO registrations (kind, namespace, command, digest, definition, source, registered_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (*key, json.dumps(registration.definition), registration.source, _now()),
+    )
+    _set_current(db, registration.name, registration.digest)
+
+
+def _set_current(db: Statements, name: Name, digest: str) -> None:
+    db.run(
+        "INSERT INTO current_registrations (kind, namespace, command, digest) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT (kind, namespace, command) DO UPDATE SET digest = excluded.digest",
+        (*_key(name), digest),
+    )
+
+
+def _key(name: Name) -> tuple[str, str, str]:
+    return (name.kind, name.namespace, name.command)
+
+
+def _registration(row: tuple[Any, ...]) -> Registration:
+    kind, namespace, command, digest, definition, source, registered_at, current = row
+    name = Name(Kind(kind), namespace, command)
+    return Registration(name, digest, json.loads(definition), source, registered_at, bool(current))
+
+
+def _record(row: tuple[Any, ...]) -> Record:
+    kind, record_id, status, document, version, created_at, updated_at = row
+    return Record(RecordKind(kind), record_id, status, json.loads(document), version, created_at, updated_at)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")
