@@ -42,6 +42,10 @@ class MasonEnvironment:
         return self.home / "objects"
 
     @property
+    def settings_file(self) -> Path:
+        return self.home / "settings.yaml"
+
+    @property
     def state_file(self) -> Path:
         return self.home / "state.db"
 
