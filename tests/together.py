@@ -5,7 +5,7 @@ Marks of pytest-xdist would say it beside the tests, but newer versions of pytes
 
 from __future__ import annotations
 
-FOLDERS = ("tests/airflow/",)
+FOLDERS = ("tests/airflow/", "tests/connection/", "tests/lineage/")
 """Folders whose tests stay together."""
 
 FILES = (

@@ -9,7 +9,9 @@ from typing import Any
 from mason.engines.execution.models.job import Job
 
 _INPUTS = ("path", "other", "references", "tables")
-_COLUMNS_OF_INPUT = ("check", "dedupe", "summarize")
+_COLUMNS_OF_INPUT = ("dedupe",)
+"""Jobs whose columns are all those of what they read; others name the ones that they look at."""
+
 _NO_COLUMNS_OF_OUTPUT = ("check", "diff", "summarize")
 """Jobs whose columns, as their records have them, are not those of what they write."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -74,12 +74,15 @@ def step_subject(workflow: str, run_id: str, step: str) -> Subject:
     return Subject("STEP", f"{workflow}.{step}", own, run_subject(workflow, run_id))
 
 
-def job_subject(job: Job, around: Surroundings) -> Subject:
-    """Return a job. One that is no step is named after what it works on, since that makes it the same job next time."""
+def job_subject(job: Job, around: Surroundings, text: Callable[[str], str] = str) -> Subject:
+    """Return a job; `text` takes secrets out.
+
+    One that is no step is named after what it works on, too, since that makes it the same job next time.
+    """
     if around.step:
         step = step_subject(around.workflow, around.run_id, around.step)
         return Subject("JOB", f"{step.name}.{job.type}", str(uuid.uuid4()), step)
     path = str(job.outputs.get("path") or job.inputs.get("path") or job.inputs.get("database") or "")
     place = dataset_name(str(job.inputs.get("storage", "file:///")), path)[1] if path else ""
-    words = re.sub(r"[^\w.=-]+", "_", place).strip("_")
+    words = re.sub(r"[^\w.=-]+", "_", text(place)).strip("_")
     return Subject("JOB", ".".join(filter(None, [around.operator or job.type, words])), str(uuid.uuid4()))

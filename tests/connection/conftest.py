@@ -41,7 +41,7 @@ TYPED = pa.table(
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Mason:
     root = tmp_path_factory.mktemp("connection")
     made = prepared(root / "work", root / "home")
@@ -59,7 +59,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Mason:
     return made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(home: Mason) -> Iterator[Server]:
     running = Server(home).start()
     yield running

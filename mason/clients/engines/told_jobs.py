@@ -31,7 +31,7 @@ def told(run_job: RunJob) -> RunJob:
 
 
 def _run_told(run_job: RunJob, client: Any, plan: JobPlan, response: Response) -> tuple[JobRecord, Response]:
-    subject = job_subject(plan.job, surroundings())
+    subject = job_subject(plan.job, surroundings(), response.redactor)
 
     def say(moment: Moment, details: Mapping[str, Any], error: str = "", tags: Mapping[str, str] | None = None) -> None:
         problem = tell(moment, subject, _said(plan, details, response, error, tags or {}))
