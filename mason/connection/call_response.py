@@ -62,7 +62,7 @@ class CallResponse:
     def _repr_html_(self) -> str:
         from mason.connection.notebook_html import response_html
 
-        return response_html(self.warnings, self._tables, self.data)
+        return response_html(self.warnings, self.info, self._tables, self.data)
 
     @property
     def _tables(self) -> Sequence[Mapping[str, Any]]:

@@ -14,10 +14,15 @@ _MOST_CHARACTERS = 200
 _LONGEST_DATA = 5_000
 
 
-def response_html(warnings: Sequence[str], tables: Sequence[Mapping[str, Any]], data: Sequence[Any]) -> str:
-    """Return warnings, and the rows as tables, or without any the data as they are."""
+def response_html(
+    warnings: Sequence[str], info: Sequence[str], tables: Sequence[Mapping[str, Any]], data: Sequence[Any]
+) -> str:
+    """Return warnings, and the rows as tables; without any, what was said and the data as they are."""
     told = "".join(f"<div><b>Warning:</b> {escape(each)}</div>" for each in warnings)
-    return f"<div>{told}{''.join(map(_table, tables)) if tables else _plain(data)}</div>"
+    if tables:
+        return f"<div>{told}{''.join(map(_table, tables))}</div>"
+    said = f"<pre>{escape(_clipped(chr(10).join(info), _LONGEST_DATA))}</pre>" if info else ""
+    return f"<div>{told}{said}{_plain(data)}</div>"
 
 
 def _table(data: Mapping[str, Any]) -> str:

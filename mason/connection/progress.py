@@ -128,9 +128,12 @@ class _LineHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if hasattr(record, "step_event"):
             self._line.show(record.getMessage())
-        elif hasattr(record, "progress") and time.monotonic() - self._shown >= _SECONDS_BETWEEN:
+        elif hasattr(record, "progress") and self._is_due(record.progress.share):
             self._shown = time.monotonic()
             self._line.show(progress_text(record.progress.to_dict()))
+
+    def _is_due(self, share: float) -> bool:
+        return share >= 1 or time.monotonic() - self._shown >= _SECONDS_BETWEEN
 
 
 def _notebook_display() -> Any:

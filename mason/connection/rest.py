@@ -21,6 +21,9 @@ ACCEPTED = 202
 _PATIENCE = 30.0
 """So long a server may take to answer beyond what it was asked to wait, and to come back when it was there before."""
 
+_CUT_OFF = httpx.RemoteProtocolError | httpx.ReadError | httpx.WriteError
+"""The server was there and went away. Whatever the connection sends may be sent twice: a call has its key."""
+
 _CONNECT_SECONDS = 10.0
 _PAUSE = 0.25
 
@@ -57,13 +60,22 @@ class RestApi:
         """
         limits = httpx.Timeout(wait + _PATIENCE, connect=_CONNECT_SECONDS)
         headers = {"Idempotency-Key": key} if key else {}
+
+        def once() -> CallResponse:
+            try:
+                reply = self._http.request(
+                    method, BASE_PATH + path, params=dict(query or {}), json=body, headers=headers, timeout=limits
+                )
+            except (httpx.TransportError, httpx.InvalidURL) as error:
+                raise _unreachable(self.url, error) from error
+            return self._response(reply)
+
         try:
-            reply = self._http.request(
-                method, BASE_PATH + path, params=dict(query or {}), json=body, headers=headers, timeout=limits
-            )
-        except (httpx.TransportError, httpx.InvalidURL) as error:
-            raise _unreachable(self.url, error) from error
-        return self._response(reply)
+            return once()
+        except ClientFailed as error:
+            if not isinstance(error.__cause__, _CUT_OFF):
+                raise
+        return self.send_again(once)
 
     def send_again(self, send: Callable[[], CallResponse]) -> CallResponse:
         """Send a request that may be repeated to a server that was there a moment ago: it may be starting anew.
@@ -76,7 +88,7 @@ class RestApi:
             try:
                 return send()
             except ClientFailed as error:
-                if not isinstance(error.__cause__, httpx.TransportError) or time.monotonic() > end:
+                if not isinstance(error.__cause__, httpx.NetworkError | _CUT_OFF) or time.monotonic() > end:
                     raise
             time.sleep(_PAUSE)
 
@@ -113,7 +125,7 @@ def _certificates(url: str, ca_file: str) -> ssl.SSLContext | bool:
 def _unreachable(url: str, error: Exception) -> ClientFailed:
     if isinstance(error, httpx.TimeoutException):
         return ClientFailed(f"{url} does not answer in time.", hint="Ask there whether the server is well.")
-    return ClientFailed(f"Nobody answers at {url}: {error}.", hint="Is `mason run` running there?")
+    return ClientFailed(f"Nobody answers at {url}: {str(error).rstrip('.')}.", hint="Is `mason run` running there?")
 
 
 def _no_mason(url: str, status: int) -> ClientFailed:

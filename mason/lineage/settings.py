@@ -77,7 +77,8 @@ def _settings(
     if scheme and scheme[1] != "file":
         raise _invalid(source, f"{scheme[1]}:// is no place for lineage. {_PLACES}")
     path = Path(os.path.expanduser(place.removeprefix("file://")))  # noqa: PTH111
-    return LineageSettings("", str(env.home / path), **more)
+    beside = Path.cwd() if source == VARIABLE else env.home  # a name is meant where it is written
+    return LineageSettings("", str(beside / path), **more)
 
 
 def _refuse_unknown(source: str, values: Mapping[str, Any]) -> None:

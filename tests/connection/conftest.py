@@ -24,6 +24,9 @@ NAP = """end = time.monotonic() + parameters.get_required("seconds")
 while time.monotonic() < end:
     time.sleep(0.02)
 resp.add_data({"Napped": parameters.get_required("seconds")})"""
+MUCH = """time.sleep(parameters.get_required("seconds"))
+resp.add_data({"Text": "x" * 3_000_000})"""
+SECONDS = "parameters:\n  required:\n    - {name: seconds, type: number}\n"
 PLACE = pa.struct([("x", pa.int64()), ("on", pa.date32())])
 TYPED = pa.table(
     {
@@ -45,16 +48,17 @@ TYPED = pa.table(
 def home(tmp_path_factory: pytest.TempPathFactory) -> Mason:
     root = tmp_path_factory.mktemp("connection")
     made = prepared(root / "work", root / "home")
-    nap = operator(
-        made.folder / "more",
-        "test",
-        "nap",
-        NAP,
-        parameters="parameters:\n  required:\n    - {name: seconds, type: number}\n",
-        swagger="paths:\n  /test/nap:\n    post:\n",
-    )
+    for command, body in (("nap", NAP), ("much", MUCH)):
+        operator(
+            made.folder / "more",
+            "test",
+            command,
+            body,
+            parameters=SECONDS,
+            swagger=f"paths:\n  /test/{command}:\n    post:\n",
+        )
     env = MasonEnvironment(made.home)
-    register(env, open_state(env), read_definitions(nap, [OPERATORS]).valid, replace=False)
+    register(env, open_state(env), read_definitions(made.folder / "more", [OPERATORS]).valid, replace=False)
     pq.write_table(TYPED, made.folder / "data" / "shop" / "typed.parquet")
     return made
 

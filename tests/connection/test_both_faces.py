@@ -172,6 +172,6 @@ def test_a_job_is_waited_for_and_cancelled_by_who_knows_its_id(embedded: Connect
     assert isinstance(raised[0], Interrupted)
 
 
-def test_a_call_that_takes_longer_than_a_request_waits_is_followed(m: Connection) -> None:
-    assert m.operator("test", "nap", seconds=1.3).data == ({"Napped": 1.3},)
-    assert m.operator("test", "sleep", seconds=1.3).data == ({"Slept": 1.3},)  # by GET
+def test_a_call_that_takes_longer_than_a_request_waits_is_followed(remote: Connection) -> None:
+    assert remote.operator("test", "nap", seconds=1.1).data == ({"Napped": 1.1},)
+    assert remote.operator("test", "sleep", seconds=1.1).data == ({"Slept": 1.1},)  # by GET

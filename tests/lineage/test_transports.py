@@ -225,8 +225,14 @@ def test_a_password_in_the_address_is_in_no_warning(m: Connection, monkeypatch: 
     assert KEY not in warning
 
 
-def test_a_file_below_the_home_is_where_a_plain_name_leads(home: Mason) -> None:
-    found = lineage_settings(MasonEnvironment(home.home), {"MASON_LINEAGE": "events.jsonl"})
+def test_a_plain_name_is_a_file_beside_the_settings_or_in_the_folder_of_the_shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shell").mkdir()
+    monkeypatch.chdir(tmp_path / "shell")
+    env = MasonEnvironment(write(tmp_path / "home", {"settings.yaml": "lineage: events.jsonl\n"}))
 
-    assert found is not None
-    assert found.file == str(home.home / "events.jsonl")
+    in_settings, in_shell = lineage_settings(env, {}), lineage_settings(env, {"MASON_LINEAGE": "here.jsonl"})
+
+    assert in_settings and in_settings.file == str(tmp_path / "home" / "events.jsonl")
+    assert in_shell and in_shell.file == str(tmp_path / "shell" / "here.jsonl")
