@@ -27,7 +27,9 @@ class EmbeddedConnection(Connection):
     def __init__(self, config: str, progress: bool | None) -> None:
         super().__init__(config, progress)
         # What goes wrong is raised, and warnings are in the response: Python's own last resort would print both again.
-        logging.getLogger("mason").addHandler(logging.NullHandler())
+        logger = logging.getLogger("mason")
+        if not logger.handlers:
+            logger.addHandler(logging.NullHandler())
 
     def close(self) -> None:
         """There is nothing to let go of."""

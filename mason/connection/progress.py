@@ -6,13 +6,16 @@ import logging
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import IO, Any, Self
 
 from mason.util.words import counted
 
 _TRACE = 5  # how far a job is, is told at this level between the lines that a log keeps
+_LOGGERS = {"mason.pipeline": _TRACE, "mason": logging.INFO}
+"""Who tells of jobs and of workflows, and at which level; the one above last, since the other takes its level from it."""
+
 _BAR = 20
 _SECONDS_BETWEEN = 0.1
 _TO_THE_START_AND_CLEAR = "\r\x1b[K"
@@ -103,34 +106,41 @@ def progress_text(record: Mapping[str, Any]) -> str:
 @contextmanager
 def told_by_log(line: ProgressLine) -> Iterator[None]:
     """Show on a line what this process logs of the progress of jobs and of the steps of workflows."""
-    if not line.is_seen:
+    with ExitStack() as stack:
+        for name, level in _LOGGERS.items() if line.is_seen else ():
+            stack.enter_context(_heard(logging.getLogger(name), level, line))
         yield
-        return
-    logger = logging.getLogger("mason")
-    handler, level = _LineHandler(line), logger.level
-    logger.addHandler(handler)
-    logger.setLevel(_TRACE)
+
+
+@contextmanager
+def _heard(logger: logging.Logger, level: int, line: ProgressLine) -> Iterator[None]:
+    least, before = logger.getEffectiveLevel(), logger.level
+    listener = _Listener(line, least)
+    logger.addFilter(listener)
+    logger.setLevel(min(level, least))
     try:
         yield
     finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
+        logger.removeFilter(listener)
+        logger.setLevel(before)
 
 
-class _LineHandler(logging.Handler):
-    """Puts progress on a line; all else that is logged is for others."""
+class _Listener(logging.Filter):
+    """Puts progress on a line. Whoever reads the log sees of it what they would have seen without."""
 
-    def __init__(self, line: ProgressLine) -> None:
-        super().__init__(_TRACE)
+    def __init__(self, line: ProgressLine, least: int) -> None:
+        super().__init__()
         self._line = line
+        self._least = least
         self._shown = 0.0
 
-    def emit(self, record: logging.LogRecord) -> None:
+    def filter(self, record: logging.LogRecord) -> bool:
         if hasattr(record, "step_event"):
             self._line.show(record.getMessage())
         elif hasattr(record, "progress") and self._is_due(record.progress.share):
             self._shown = time.monotonic()
             self._line.show(progress_text(record.progress.to_dict()))
+        return record.levelno >= self._least
 
     def _is_due(self, share: float) -> bool:
         return share >= 1 or time.monotonic() - self._shown >= _SECONDS_BETWEEN

@@ -55,10 +55,12 @@ def outputs_of(job: Job, details: Mapping[str, Any], text: Callable[[str], str] 
 
 def dataset_name(storage: str, path: str) -> tuple[str, str]:
     """Return the namespace and the name of what lies at a path of a storage."""
-    scheme = storage.partition("://")[0]
+    scheme, found, rest = path.partition("://")
+    if not found:
+        scheme, rest = storage.partition("://")[0], path
     if scheme in ("file", ""):
-        return "file", path
-    bucket, _, key = path.strip("/").partition("/")
+        return "file", rest
+    bucket, _, key = rest.strip("/").partition("/")
     return f"{scheme}://{bucket}", key or "/"
 
 

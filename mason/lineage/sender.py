@@ -15,7 +15,7 @@ from mason.lineage.stories import NOTHING, Moment, Said, Subject
 from mason.util.environment import MasonEnvironment
 
 QUIET_SECONDS = 60.0
-_INSTALL = "openlineage-python is not installed. Run: pip install 'mason-data[openlineage]'"
+HOW_TO_INSTALL = "openlineage-python is not installed. Run: pip install 'mason-data[openlineage]'"
 
 
 def tell(moment: Moment, subject: Subject, said: Said = NOTHING) -> str:
@@ -88,7 +88,7 @@ class Sender:
     def _reason(self, error: Exception) -> str:
         place, name = self._settings.place, type(error).__name__
         if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("openlineage"):
-            return _INSTALL
+            return HOW_TO_INSTALL
         if isinstance(error, OSError) and not self._settings.url:
             return f"{place}: {error.strerror or error}."
         if "Timeout" in name:

@@ -103,6 +103,22 @@ def test_the_steps_of_a_workflow_are_told_in_a_notebook(embedded: Connection, no
     assert "step_1: succeeded" in notebook.shown
 
 
+def test_who_reads_the_log_sees_no_more_of_it_because_of_the_progress(embedded: Connection, notebook: Display) -> None:
+    heard: list[logging.LogRecord] = []
+    handler = logging.Handler()
+    handler.emit = heard.append  # type: ignore[method-assign]
+    logging.getLogger().addHandler(handler)
+    try:
+        embedded.operator("table", "merge", input_path="in", output_path="merged_in_notebook")
+    finally:
+        logging.getLogger().removeHandler(handler)
+
+    assert notebook.shown
+    assert [
+        record.getMessage() for record in heard if record.levelno < logging.WARNING and "mason" in record.name
+    ] == []
+
+
 def test_a_plain_script_prints_nothing_even_when_something_goes_wrong(
     m: Connection, capfd: pytest.CaptureFixture[str]
 ) -> None:

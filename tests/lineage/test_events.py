@@ -103,10 +103,11 @@ def test_datasets_are_named_as_openlineage_names_them() -> None:
         LocalFileSystem("/data/orders").get_namespace(),
         LocalFileSystem("/data/orders").get_name(),
     )
-    assert dataset_name("s3://?region=us-east-1", "lake/shop/orders") == (
-        S3("lake", "shop/orders").get_namespace(),
-        S3("lake", "shop/orders").get_name(),
-    )
+    for path in ("lake/shop/orders", "s3://lake/shop/orders"):
+        assert dataset_name("s3://?region=us-east-1", path) == (
+            S3("lake", "shop/orders").get_namespace(),
+            S3("lake", "shop/orders").get_name(),
+        )
 
 
 def test_what_each_kind_of_job_reads_and_writes(m: Connection, home: Mason, told: Told) -> None:

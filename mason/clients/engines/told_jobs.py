@@ -33,23 +33,27 @@ def told(run_job: RunJob) -> RunJob:
 def _run_told(run_job: RunJob, client: Any, plan: JobPlan, response: Response) -> tuple[JobRecord, Response]:
     subject = job_subject(plan.job, surroundings(), response.redactor)
 
-    def say(moment: Moment, details: Mapping[str, Any], error: str = "", tags: Mapping[str, str] | None = None) -> None:
-        problem = tell(moment, subject, _said(plan, details, response, error, tags or {}))
+    def say(moment: Moment, details: Mapping[str, Any], error: str, tags: Mapping[str, str]) -> None:
+        problem = tell(moment, subject, _said(plan, details, response, error, tags))
         if problem:
             response.add_warning(problem)
 
-    say(Moment.START, plan.details)
+    say(Moment.START, plan.details, "", _tags(None))
     try:
         record, answered = run_job(client, plan, response=response)
     except BaseException as error:
         cancelled = isinstance(error, KeyboardInterrupt | Interrupted)
-        found = error.record.details if isinstance(error, MasonError) and isinstance(error.record, JobRecord) else {}
-        say(Moment.ABORT if cancelled else Moment.FAIL, found or plan.details, _reason(error))
+        found = error.record if isinstance(error, MasonError) and isinstance(error.record, JobRecord) else None
+        details = {**plan.details, **(found.details if found else {})}
+        say(Moment.ABORT if cancelled else Moment.FAIL, details, _reason(error), _tags(found))
         raise
     moment = ENDS.get(record.status, Moment.RUNNING)
-    tags = {"mason_job_id": record.id}
-    say(moment, {**plan.details, **record.details}, str(record.details.get("Error", "")), tags)
+    say(moment, {**plan.details, **record.details}, str(record.details.get("Error", "")), _tags(record))
     return record, answered
+
+
+def _tags(record: JobRecord | None) -> Mapping[str, str]:
+    return {"mason_job_id": record.id} if record else {}
 
 
 def _said(plan: JobPlan, details: Mapping[str, Any], response: Response, error: str, tags: Mapping[str, str]) -> Said:
