@@ -14,7 +14,7 @@ from mason.util.words import counted
 
 _TRACE = 5  # how far a job is, is told at this level between the lines that a log keeps
 _LOGGERS = {"mason.pipeline": _TRACE, "mason": logging.INFO}
-"""Who tells of jobs and of workflows, and at which level; the one above last, since the other takes its level from it."""
+"""Who tells of jobs and of workflows, and at which level. The one below comes first: its level is that of the other."""
 
 _BAR = 20
 _SECONDS_BETWEEN = 0.1

@@ -13,10 +13,13 @@ import pytest
 import yaml
 from openlineage.client.naming.dataset import S3, LocalFileSystem
 
+from mason.clients.engines.execution import ExecutionClient
+from mason.clients.engines.role import unsupported, verb
+from mason.clients.response import Response
 from mason.connection.connection import Connection
-from mason.engines.execution.models.job import Job
+from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.errors import Interrupted, MasonError
-from mason.lineage.datasets import dataset_name, inputs_of, outputs_of
+from mason.lineage.datasets import dataset_name
 from mason.lineage.sender import Sender
 from mason.lineage.settings import LineageSettings
 from mason.lineage.stories import Moment, Said, Subject
@@ -28,6 +31,9 @@ from mason.state.home import open_state
 from mason.state.models import RecordKind
 from mason.util.environment import MasonEnvironment
 from mason.workflows.definition_kind import WORKFLOWS
+from mason.workflows.outside_runs import OutsideRun, StepExit, judge_outside_run, run_outside_step
+from mason.workflows.parameter_file import given_parameters
+from mason.workflows.workflow_calls import WorkflowCall, find_workflow
 from tests.conftest import EXAMPLES, Mason, write
 from tests.lineage.conftest import Event, Told
 from tests.lineage.specification import problems
@@ -207,6 +213,59 @@ def test_a_step_that_fails_fails_its_run(m: Connection, told: Told) -> None:
     assert "nowhere" in ends["table:infer"]["run"]["facets"]["errorMessage"]["message"]
 
 
+def test_a_run_that_a_scheduler_elsewhere_drives_is_told_by_whoever_runs_its_steps(m: Connection, told: Told) -> None:
+    given = {"step_1": {"parameters": {"database_name": "shop", "storage_path": "in", "table_name": "outside"}}}
+    call = WorkflowCall("table:infer", config_id="files", given=given_parameters(given))
+    outside = OutsideRun("airflow", "nightly", "scheduled-4711")
+
+    assert run_outside_step(find_workflow(MasonEnvironment.of(), call), outside, "step_1", 1) == StepExit.DONE
+    judge_outside_run(find_workflow(MasonEnvironment.of(), call), outside, Response())  # another process, as a rule
+
+    events = told()
+    assert [(event["eventType"], event["job"]["name"]) for event in events] == [
+        ("START", "table:infer"),
+        ("START", "table:infer.step_1"),
+        ("COMPLETE", "table:infer.step_1"),
+        ("COMPLETE", "table:infer"),
+    ]
+    assert (
+        events[1]["run"]["facets"]["parent"]["run"]["runId"] == events[0]["run"]["runId"] == events[3]["run"]["runId"]
+    )
+
+
+class OwnEngine(ExecutionClient):
+    """An engine that is none of Mason's: it runs nothing, and says that it was done."""
+
+    job_types = get_job = list_jobs = cancel_job = unsupported("it is for a test")
+
+    @verb
+    def plan_job(self, job: Job, *, response: Response) -> JobPlan:
+        return JobPlan(job)
+
+    @verb
+    def run_job(self, plan: JobPlan, *, response: Response) -> JobRecord:
+        return JobRecord("own-1", JobStatus.SUCCEEDED, {"RowsOut": 5})
+
+
+class EngineOnTop(OwnEngine):
+    @verb
+    def run_job(self, plan: JobPlan, *, response: Response) -> JobRecord:
+        return super().run_job(plan, response=response)[0]  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("engine", [OwnEngine, EngineOnTop])
+def test_a_job_is_told_once_whoever_runs_it(m: Connection, told: Told, engine: type[ExecutionClient]) -> None:
+    job = Job("copy", {"path": "lake/a", "storage": "s3://?region=x"}, {"path": "lake/b"})
+
+    engine().run_job(JobPlan(job), response=Response())
+
+    start, complete = told()
+    assert moments([start, complete]) == ["START", "COMPLETE"]
+    assert named(complete["inputs"]) == [("s3://lake", "a")]
+    assert complete["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] == 5
+    assert complete["job"]["name"] == "copy.b"
+
+
 def test_no_secret_is_in_any_event(m: Connection, home: Mason, told: Told) -> None:
     code = """
 from mason.engines.execution.models.job import Job
@@ -258,10 +317,3 @@ def test_long_events_of_several_writers_are_lines_of_their_own(tmp_path: Path) -
     assert [
         len(json.loads(line)["run"]["facets"]["errorMessage"]["message"]) for line in file.read_text().splitlines()
     ] == [50_000] * 80
-
-
-def test_a_job_of_an_engine_that_says_little_is_told_all_the_same() -> None:
-    job = Job("copy", {"path": "lake/a", "storage": "s3://?region=x"}, {"path": "lake/b"})
-
-    assert [(each.namespace, each.name) for each in inputs_of(job, {})] == [("s3://lake", "a")]
-    assert [(each.namespace, each.name, each.rows) for each in outputs_of(job, {})] == [("s3://lake", "b", None)]
