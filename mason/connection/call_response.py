@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+_LEFT_OUT = "The data are more than what is kept of a job: they are left out."
+
 
 @dataclass(frozen=True, repr=False)
 class CallResponse:
@@ -28,7 +30,7 @@ class CallResponse:
 
     @property
     def warnings(self) -> Sequence[str]:
-        return tuple(self.document["Warnings"])
+        return (*self.document["Warnings"], *([_LEFT_OUT] if self.document.get("DataLeftOut") else ()))
 
     @property
     def data(self) -> Sequence[Any]:

@@ -49,12 +49,8 @@ class ConnectedJob:
         self.record = self._connection.get_job(self.id)
         return self
 
-    def wait(self, seconds: float | None = None, *, progress: bool | None = None) -> CallResponse | None:
-        """Return the job's response when it is over, or None if it is not after so many seconds.
-
-        Raises:
-            MasonError: it failed, was cancelled, or is lost.
-        """
+    def wait(self, seconds: float | None = None, *, progress: bool | None = None) -> ConnectedJob:
+        """Return when the job is over, however it ended, or after so many seconds."""
         end = None if seconds is None else time.monotonic() + seconds
         pause = _FIRST_SECONDS
         with progress_line(progress) as line:
@@ -62,17 +58,18 @@ class ConnectedJob:
                 line.show(progress_text(self.record))
                 left = pause if end is None else min(pause, end - time.monotonic())
                 if left <= 0:
-                    return None
+                    break
                 time.sleep(left)
                 pause = min(2 * pause, _LONGEST_SECONDS)
-        return self.response()
+        return self
 
-    def response(self) -> CallResponse:
-        """Return what a job that is over has answered.
+    def result(self, *, progress: bool | None = None) -> CallResponse:
+        """Wait for the job's end and return what it answered.
 
         Raises:
             MasonError: it failed, was cancelled, or is lost.
         """
+        self.wait(progress=progress)
         if "Response" in self.record:
             return checked(CallResponse(self.record["Response"], self.record["HttpStatus"]))
         error = str(self.record.get("Error") or f"The job {self.id} is {self.status}.")

@@ -21,6 +21,9 @@ _FIRST_WAIT = 1
 _WAIT = 20
 """How many seconds a request waits: the first not long, so that the job is known and can be watched or cancelled."""
 
+_READ_WAIT = 60
+"""How many seconds a GET waits. It cannot be asked again for its whole answer, as what has a key can."""
+
 
 class RemoteConnection(Connection):
     """Operators, workflows and jobs of a server, as far as its API has them."""
@@ -80,7 +83,7 @@ class RemoteConnection(Connection):
         """Send a request and wait for its answer, however long that takes; ctrl-C ends the job, too."""
         key = uuid.uuid4().hex if operation.method != "GET" else ""
         try:
-            response = self._sent(operation, key, _FIRST_WAIT)
+            response = self._sent(operation, key, _FIRST_WAIT if key else _READ_WAIT)
             while response.status == ACCEPTED:
                 response = self._next(operation, key, response, line)
         except KeyboardInterrupt:
@@ -89,7 +92,7 @@ class RemoteConnection(Connection):
             raise
         return checked(response)
 
-    def _sent(self, operation: Operation, key: str, wait: int) -> CallResponse:
+    def _sent(self, operation: Operation, key: str, wait: float) -> CallResponse:
         query = {**operation.query, "wait": wait}
         return self._api.send(operation.method, operation.path, query, operation.body, key=key, wait=wait)
 
@@ -97,7 +100,7 @@ class RemoteConnection(Connection):
         """Wait on. A request with the same key gets the whole answer, of which the job's record may keep less."""
         job = ConnectedJob(self, accepted.data[0])
         if not key:
-            return job.wait(progress=line.is_seen) or accepted
+            return job.result(progress=line.is_seen)
         if line.is_seen:
             line.show(progress_text(job.refresh().record))
         wait = _FIRST_WAIT if line.is_seen else _WAIT

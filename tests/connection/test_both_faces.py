@@ -31,7 +31,9 @@ def test_a_merge_says_what_it_did(m: Connection) -> None:
 
     assert response.data[0]["Status"] == "succeeded"
     assert response.data[0]["RowsOut"] == 2
-    assert m.job(response.data[0]["JobID"]).status is JobStatus.SUCCEEDED
+    job = m.job(response.data[0]["JobID"])
+    assert job.status is JobStatus.SUCCEEDED
+    assert job.result().data[0]["RowsOut"] == 2
 
 
 def test_a_plan_writes_nothing(m: Connection) -> None:
@@ -162,16 +164,20 @@ def test_a_job_is_waited_for_and_cancelled_by_who_knows_its_id(embedded: Connect
     thread.start()
     until(lambda: bool(running()), "the job runs")
     job = embedded.job(running()[0])
-    assert job.wait(0.05) is None
+    assert not job.wait(0.05).is_over
     remote.job(job.id).cancel()
+    assert job.wait().status is JobStatus.CANCELLED
     with pytest.raises(Interrupted):
-        job.wait()
+        job.result()
     thread.join()
 
-    assert job.status is JobStatus.CANCELLED
     assert isinstance(raised[0], Interrupted)
 
 
-def test_a_call_that_takes_longer_than_a_request_waits_is_followed(remote: Connection) -> None:
+def test_a_call_that_takes_longer_than_a_request_waits_is_followed(
+    remote: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mason.connection.remote._READ_WAIT", 0.1)
+
+    assert remote.operator("test", "sleep", seconds=0.5).data == ({"Slept": 0.5},)  # by GET
     assert remote.operator("test", "nap", seconds=1.1).data == ({"Napped": 1.1},)
-    assert remote.operator("test", "sleep", seconds=1.1).data == ({"Slept": 1.1},)  # by GET

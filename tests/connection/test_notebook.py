@@ -205,8 +205,11 @@ def test_data_of_different_kinds_are_a_table_all_the_same() -> None:
 
 
 def test_rows_that_were_not_kept_are_not_taken_for_none() -> None:
+    kept = response(DataLeftOut=True)
+
+    assert "left out" in kept.warnings[0]
     with pytest.raises(TooLarge, match="output_path"):
-        response(DataLeftOut=True).to_arrow()
+        kept.to_arrow()
 
 
 def test_an_error_carries_the_response(embedded: Connection) -> None:
