@@ -10,9 +10,11 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 
+from mason.api.server.settings import is_loopback
 from mason.connection.call_response import CallResponse
 from mason.errors import BadInput, ClientFailed
 
@@ -34,7 +36,10 @@ class RestApi:
     def __init__(self, url: str, token: str, ca_file: str) -> None:
         self.url = url
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._http = httpx.Client(base_url=url, headers=headers, verify=_certificates(url, ca_file))
+        through_proxies = not is_loopback(urlsplit(url).hostname or "")  # no proxy leads back to this machine
+        self._http = httpx.Client(
+            base_url=url, headers=headers, verify=_certificates(url, ca_file), trust_env=through_proxies
+        )
 
     def close(self) -> None:
         self._http.close()

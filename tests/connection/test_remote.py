@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -17,8 +18,11 @@ import pytest
 
 import mason
 from mason.connection.connection import Connection
-from mason.errors import BadInput, ClientFailed, MissingDependency, StateFailed, Unauthorized, Unsupported
-from tests.api.support import Server, until
+from mason.errors import BadInput, ClientFailed, Forbidden, MissingDependency, StateFailed, Unauthorized, Unsupported
+from mason.state.home import open_state
+from mason.state.tokens import Scope, create_token
+from mason.util.environment import MasonEnvironment
+from tests.api.support import Server, prepared, until
 from tests.conftest import Mason
 
 TOKEN = "mason_a-token-of-the-tests"
@@ -174,7 +178,9 @@ def test_a_server_that_dies_under_a_job_says_so_when_it_is_back(home: Mason, emb
     assert "is gone" in str(raised[0])
 
 
-def test_a_server_wants_its_token_and_may_have_a_certificate_of_its_own(home: Mason, tmp_path: Path) -> None:
+@pytest.fixture
+def guarded(tmp_path: Path) -> Iterator[tuple[Server, Path]]:
+    """A server that speaks TLS and wants a token, and its certificate."""
     file, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
     subprocess.run(
         [
@@ -185,24 +191,35 @@ def test_a_server_wants_its_token_and_may_have_a_certificate_of_its_own(home: Ma
         check=True,
         capture_output=True,
     )
-    import ssl
-
     known = ssl.create_default_context(cafile=str(file))
+    own = prepared(tmp_path / "work", tmp_path / "home")
     arguments = ("--certificate", str(file), "--key", str(key))
-    server = Server(home, arguments, {"MASON_TOKEN": TOKEN}, certificates=known).start()
-    try:
-        with mason.connect(server.url, token=TOKEN, ca_file=str(file), config="files") as m:
-            assert m.operator("table", "list", database_name="shop").data
-            assert TOKEN not in repr(vars(m))
-        with (
-            mason.connect(server.url, token="another", ca_file=str(file)) as m,
-            pytest.raises(Unauthorized, match="not known here"),
-        ):
-            m.configurations()
-        with mason.connect(server.url, token=TOKEN) as m, pytest.raises(ClientFailed, match="certificate"):
-            m.configurations()
-    finally:
-        server.kill()
+    server = Server(own, arguments, {"MASON_TOKEN": TOKEN}, certificates=known).start()
+    yield server, file
+    server.kill()
+
+
+def test_a_server_wants_its_token_and_may_have_a_certificate_of_its_own(
+    guarded: tuple[Server, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, file = guarded
+    reader = create_token(open_state(MasonEnvironment(server.mason.home)), "reader", Scope.READ)
+    orders = {"database_name": "shop", "table_name": "orders"}
+
+    with mason.connect(server.url, token=TOKEN, ca_file=str(file), config="files") as m:
+        assert m.operator("table", "merge", input_path="in", output_path="out").data
+        assert TOKEN not in repr(vars(m))
+    with mason.connect(server.url, token=reader, ca_file=str(file), config="files") as m:
+        assert m.operator("table", "preview", orders, limit=2).to_arrow().num_rows == 2
+        with pytest.raises(Forbidden, match='The token "reader" is for read; this takes run'):
+            m.operator("table", "merge", input_path="in", output_path="out")
+    with mason.connect(server.url, token="another", ca_file=str(file)) as m, pytest.raises(Unauthorized):
+        m.configurations()
+    monkeypatch.setenv("MASON_TOKEN", TOKEN)
+    with mason.connect(server.url, ca_file=str(file)) as m:
+        assert m.configurations().data
+    with mason.connect(server.url) as m, pytest.raises(ClientFailed, match="certificate"):
+        m.configurations()
     with pytest.raises(BadInput, match="no.pem has no certificates"):
         mason.connect(server.url, ca_file="no.pem")
 
