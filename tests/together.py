@@ -14,6 +14,8 @@ SERVERS = {
         "tests/table_operators/test_contract.py",
         "tests/table_operators/test_every_engine.py",
     ),
+    "a Mason at a server": ("tests/connection/",),
+    "a place for lineage": ("tests/lineage/",),
 }
 """Files and folders whose tests stay together, because they share a server."""
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mason import __version__
 from mason.configurations.configuration import Configuration, parse_checked_configuration, parse_configuration
@@ -86,6 +87,19 @@ def list_configurations(env: MasonEnvironment) -> tuple[list[Configuration], str
     if current not in {each.id for each in saved}:
         saved.insert(0, find_configuration(env, store, current))
     return saved, current
+
+
+def shown_configurations(env: MasonEnvironment) -> list[dict[str, Any]]:
+    """Return the configurations as the front doors show them, without their secrets."""
+    configurations, current = list_configurations(env)
+    return [_shown(each, is_current=each.id == current) for each in configurations]
+
+
+def _shown(configuration: Configuration, *, is_current: bool) -> dict[str, Any]:
+    engines: dict[str, list[dict[str, Any]]] = {}
+    for role, client, values in configuration.shown():
+        engines.setdefault(role, []).append({"Client": client, "Configuration": dict(values)})
+    return {"ConfigID": configuration.id, "Current": is_current, "Engines": engines}
 
 
 def choose_configuration(env: MasonEnvironment, config_id: str) -> None:

@@ -18,6 +18,8 @@ from mason.clients.engines.role import ROLES
 from mason.configurations.saved import use_configuration
 from mason.configurations.valid_config import Engine, ValidConfig
 from mason.errors import MasonError
+from mason.lineage.sender import HOW_TO_INSTALL as HOW_TO_INSTALL_LINEAGE
+from mason.lineage.settings import lineage_settings
 from mason.state.home import read_state
 from mason.state.models import Kind
 from mason.util.environment import MasonEnvironment
@@ -53,6 +55,7 @@ def diagnose(env: MasonEnvironment, config_id: str) -> Iterator[Finding]:
     yield _check_home(env)
     yield _check_state(env)
     yield _check_disk(env)
+    yield from _check_lineage(env)
     yield from _check_configuration(env, config_id)
 
 
@@ -113,6 +116,19 @@ def _check_disk(env: MasonEnvironment) -> Finding:
             "Disk", Verdict.WRONG, f"{told}. Spark wants at least {LEAST_FREE_BYTES // 2**30} GiB to work in."
         )
     return Finding("Disk", Verdict.FINE, told)
+
+
+def _check_lineage(env: MasonEnvironment) -> Iterator[Finding]:
+    """Who has not asked for lineage need not hear of it."""
+    try:
+        settings = lineage_settings(env)
+    except MasonError as error:
+        yield from (Finding("Lineage", Verdict.WRONG, message) for message in error.messages)
+        return
+    if settings and find_version("openlineage-python") is None:
+        yield Finding("Lineage", Verdict.WRONG, HOW_TO_INSTALL_LINEAGE)
+    elif settings:
+        yield Finding("Lineage", Verdict.FINE, f"told to {settings.place}")
 
 
 def _check_configuration(env: MasonEnvironment, config_id: str) -> Iterator[Finding]:

@@ -53,10 +53,14 @@ def find_operator(store: StateStore, namespace: str, command: str, digest: str =
         return find_version(store, name, digest, packaged_operators())
     everything = {each.name: each for each in list_operators(store)}
     if name not in everything:
-        known = [str(each) for each in everything]
-        listed = f"Registered: {', '.join(known)}." if known else 'None is registered: run "mason register PATH".'
-        raise OperatorNotFound(f'Operator "{name}" not found.', hint=did_you_mean(str(name), known) or listed)
+        raise not_found(str(name), [str(each) for each in everything])
     return everything[name]
+
+
+def not_found(name: str, known: Sequence[str]) -> OperatorNotFound:
+    """Return what is said of an operator that is not among those that are known."""
+    listed = f"Registered: {', '.join(known)}." if known else 'None is registered: run "mason register PATH".'
+    return OperatorNotFound(f'Operator "{name}" not found.', hint=did_you_mean(name, known) or listed)
 
 
 def find_version(store: StateStore, name: Name, digest: str, packaged: Sequence[NewRegistration] = ()) -> Registration:

@@ -12,6 +12,7 @@ from mason.clients.response import LOG, Response
 from mason.configurations.saved import use_configuration
 from mason.configurations.valid_config import ValidConfig
 from mason.errors import Interrupted, MasonError
+from mason.lineage.surroundings import within_operator
 from mason.operators.loader import load_operator
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
@@ -132,7 +133,8 @@ class PreparedOperator:
     response: Response
 
     def run(self) -> OperatorResponse:
-        return self._checked(self.operator.run(self.env, self.config, self.parameters, self.response))
+        with within_operator(str(self.registration.name)):
+            return self._checked(self.operator.run(self.env, self.config, self.parameters, self.response))
 
     def plan(self) -> OperatorResponse:
         self.response.add_data(self._outline())

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 
-from mason.clients.response import Response
+from mason.clients.response import LOG, Response
 from mason.engines.scheduler.models.dags.dag_run import Follow, StepEvent, StepStatus, Verdict, ended_by, judged
 from mason.engines.scheduler.models.dags.executed_dag_step import ExecutedDagStep
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
@@ -25,6 +25,7 @@ from mason.workflows.run_record import Origin, ended_document, run_document
 from mason.workflows.step_code import StepCode
 from mason.workflows.step_notes import StepNotes
 from mason.workflows.step_work import StepWork
+from mason.workflows.told_runs import tell_run
 from mason.workflows.valid_workflow import ValidWorkflow
 
 FAILED = 500
@@ -100,6 +101,7 @@ def judge_outside_run(workflow: ValidWorkflow, outside: OutsideRun, response: Re
             break
         except Conflict:
             record = store.get_record(RecordKind.RUN, outside.run_id)
+    _tell(workflow, outside, status, "\n".join(response.errors))
     response.add_data({"RunID": outside.run_id, "Status": status, "Statuses": statuses})
 
 
@@ -107,6 +109,13 @@ def _begin(store: StateStore, workflow: ValidWorkflow, outside: OutsideRun) -> N
     document = {**run_document(workflow, Origin(schedule=outside.schedule)), "SchedulerRun": outside.run}
     with suppress(AlreadyExists):  # by the first of its steps
         store.add_record(RecordKind.RUN, outside.run_id, StepStatus.RUNNING, document)
+        _tell(workflow, outside, StepStatus.RUNNING)
+
+
+def _tell(workflow: ValidWorkflow, outside: OutsideRun, status: StepStatus, error: str = "") -> None:
+    problem = tell_run(workflow, outside.run_id, status, error)
+    if problem:
+        LOG.warning("%s", problem)
 
 
 def _run(

@@ -16,6 +16,7 @@ from mason.state.models import RunStep
 from mason.workflows.run_record import ASKED_FOR, Origin, RunRecord
 from mason.workflows.step_code import StepCode
 from mason.workflows.step_work import StepWork
+from mason.workflows.told_runs import tell_run
 from mason.workflows.valid_workflow import ValidWorkflow
 
 FAILED = 500
@@ -59,17 +60,27 @@ def run_workflow(
     response.add_info(f"Run {record.run_id} of {workflow.registration.name}.")
     record.reuse(reused.steps)
     work = StepWork(workflow, code, record, reused.results)
+    _tell(workflow, record.run_id, StepStatus.RUNNING, response)
     try:
         statuses, _ = scheduler.run_dag(workflow.dag, work, limit=limit, done=reused.verdicts, response=response)
     except MasonError as error:
         ended = StepStatus.CANCELLED if isinstance(error, Interrupted) else StepStatus.FAILED
         with suppress(StateFailed):  # it may be the very reason; who looks at the run will find it lost
             response.add_data(record.end(ended, work.statuses, str(error)))
+        _tell(workflow, record.run_id, ended, response, str(error))
         raise
     is_well = all(status.is_well for status in statuses.values())
     for key, reason in work.reasons.items():
         response.add_error(f"{key}: {reason}", FAILED)
-    result = record.end(StepStatus.SUCCEEDED if is_well else StepStatus.FAILED, statuses)
+    ended = StepStatus.SUCCEEDED if is_well else StepStatus.FAILED
+    result = record.end(ended, statuses)
+    _tell(workflow, record.run_id, ended, response, "\n".join(work.reasons.values()))
     response.add_data({**result, "Statuses": dict(statuses)})
     counted = ", ".join(f"{count} {status}" for status, count in result["Steps"].items())
     response.add_info(f"Run {record.run_id}: {counted}.")
+
+
+def _tell(workflow: ValidWorkflow, run_id: str, status: StepStatus, response: Response, error: str = "") -> None:
+    problem = tell_run(workflow, run_id, status, error)
+    if problem:
+        response.add_warning(problem)

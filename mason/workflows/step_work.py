@@ -14,6 +14,7 @@ from mason.engines.scheduler.models.dags.executed_dag_step import ExecutedDagSte
 from mason.engines.scheduler.models.dags.failed_dag_step import FailedDagStep
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
 from mason.errors import Unprocessable
+from mason.lineage.surroundings import within_step
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import PreparedOperator, respond
 from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
@@ -21,6 +22,7 @@ from mason.state.models import Registration
 from mason.workflows.references import Missing, Reference, fill, find_value
 from mason.workflows.step_code import StepCode
 from mason.workflows.step_notes import StepNotes
+from mason.workflows.told_runs import tell_step
 from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
 
 
@@ -74,7 +76,8 @@ class StepWork:
                 self._workflow.definitions.env, bound.config, parameters, registration, operator, response
             )
             self._record.begin_work(step, prepared)
-            return prepared.run()
+            with within_step(str(self._workflow.registration.name), self._record.run_id, step.key):
+                return prepared.run()
 
         result = respond(work, StepSays(step.key))
         if result.response.errors and result.object is not None:
@@ -115,6 +118,9 @@ class StepWork:
         if event.status is StepStatus.FAILED:
             self.reasons[event.step.key] = event.reason
         LOG.log(*_told(event), extra={"step_event": event})
+        problem = tell_step(self._workflow, self._record.run_id, event)
+        if problem:
+            LOG.warning("%s", problem)
 
     def keep(self) -> None:
         self._record.keep()

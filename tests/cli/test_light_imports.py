@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 
 from tests.conftest import PROJECT, Mason, write
 
-HEAVY = ("pyspark", "pyarrow", "pandas", "boto3", "flask", "numpy")
+HEAVY = ("pyspark", "pyarrow", "pandas", "boto3", "flask", "numpy", "openlineage", "httpx")
 
 
 class TestHeavyImports:
@@ -51,3 +53,13 @@ class TestHeavyImports:
 
         assert "pyarrow" in imported
         assert "pyspark" not in imported
+        assert "openlineage" not in imported
+
+
+def test_importing_mason_imports_next_to_nothing() -> None:
+    script = "import sys; before = set(sys.modules); import mason; print(sorted(set(sys.modules) - before))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=PROJECT, capture_output=True, text=True, check=True, env={**os.environ}
+    )
+
+    assert done.stdout.strip() == "['__future__', 'mason']"

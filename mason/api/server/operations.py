@@ -14,6 +14,8 @@ from mason.workflows.workflow_spec import WORKFLOW, StepSpec, WorkflowSpec
 
 WITH_BODY = ("post", "put", "patch")
 DEFAULT_WAIT = 10
+OPERATOR_KEY = "x-mason-operator"
+"""Names the operator of an operation, for programs that know operators and not paths."""
 
 
 _BODY_ONLY = ("secret", "map")
@@ -60,6 +62,7 @@ def shown_operator(registration: Registration, spec: OperatorSpec, declared: Dec
         "summary": spec.description,
         "tags": [spec.namespace or spec.command],
         **declared.words,
+        OPERATOR_KEY: str(registration.name),
         "parameters": [*parameters, *options(declared.method, taken)],
         "responses": replies(registration.definition.get("output"), declared.description),
     }

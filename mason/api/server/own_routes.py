@@ -18,8 +18,7 @@ from mason.api.server.replies import document, json_reply
 from mason.api.server.routes import Handler, Route
 from mason.api.server.specification import WORKFLOW_PATH
 from mason.clients.response import Response
-from mason.configurations.configuration import Configuration
-from mason.configurations.saved import choose_configuration, list_configurations
+from mason.configurations.saved import choose_configuration, shown_configurations
 from mason.engines.execution.models.job import JobRecord
 from mason.errors import InvalidParameters
 from mason.operators.call_records import cancel_job, find_job
@@ -98,8 +97,7 @@ class OwnRoutes:
 
     async def _list_configs(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         refuse_rest(_without_level(request), [])
-        configurations, current = await asyncio.to_thread(list_configurations, self._env)
-        return json_reply(document([_shown_configuration(each, current) for each in configurations]))
+        return json_reply(document(await asyncio.to_thread(shown_configurations, self._env)))
 
     async def _choose_config(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         given = _without_level(request)
@@ -172,13 +170,6 @@ def _without_level(request: Request) -> dict[str, Any]:
 
 def _in_short(job: JobRecord) -> dict[str, Any]:
     return {key: value for key, value in job.to_dict().items() if not isinstance(value, list | dict)}
-
-
-def _shown_configuration(configuration: Configuration, current: str) -> dict[str, Any]:
-    engines: dict[str, list[dict[str, Any]]] = {}
-    for role, client, values in configuration.shown():
-        engines.setdefault(role, []).append({"Client": client, "Configuration": dict(values)})
-    return {"ConfigID": configuration.id, "Current": configuration.id == current, "Engines": engines}
 
 
 def _shown(tag: str, summary: str, *parameters: Mapping[str, Any], events: bool = False) -> dict[str, Any]:

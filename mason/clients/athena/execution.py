@@ -18,6 +18,7 @@ from mason.clients.engines.role import verb
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord
 from mason.errors import MasonError, NotFound, Unsupported
+from mason.pipeline.evidence_json import decode_schema
 
 
 class AthenaExecutionClient(ExecutionClient):
@@ -115,7 +116,8 @@ class AthenaExecutionClient(ExecutionClient):
 
         execution, commit = unload(work, self._queries, response)
         files = {"Files": [each.path for each in commit.files], "Bytes": sum(each.bytes for each in commit.files)}
-        told = {**work.to_dict(), "Commit": commit.id, "RowsOut": commit.rows, **files}
+        columns = [{"Name": each.name, "Type": str(each.type)} for each in decode_schema(commit.schema)]
+        told = {**work.to_dict(), "Commit": commit.id, "RowsOut": commit.rows, "Columns": columns, **files}
         return job_record(execution, told)
 
 

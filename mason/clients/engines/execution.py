@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from inspect import isfunction
+from typing import Any
 
 from mason.clients.engines.role import Role
+from mason.clients.engines.told_jobs import told
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord
 
 
 class ExecutionClient(Role):
     """What computes: it plans a job, runs it, and says what became of it, also to another process and later."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Have every job told as lineage, whoever runs it."""
+        super().__init_subclass__(**options)
+        run_job = vars(cls).get("run_job")
+        if isfunction(run_job):  # one that is not supported is none
+            setattr(cls, "run_job", told(run_job))  # noqa: B010 (mypy takes no assignment to a method)
 
     @abstractmethod
     def job_types(self) -> Sequence[str]:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from mason.engines.execution.models.job import Job
 from mason.errors import InvalidParameters
-from mason.pipeline.evidence_json import encode_schema
+from mason.pipeline.evidence_json import decode_schema, encode_schema
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.staging import committed_file, remove_strangers
 from mason.pipeline.preview import Preview
@@ -181,10 +181,15 @@ class QueryResult:
     def to_dict(self) -> dict[str, Any]:
         told = {**self.work.to_dict(), "RowsRead": sum(each.rows for each in self.read)}
         if self.commit:
-            return {**told, "Commit": self.commit.id, "RowsOut": self.commit.rows, **_files(self.commit)}
+            written = {"Columns": _columns(decode_schema(self.commit.schema)), **_files(self.commit)}
+            return {**told, "Commit": self.commit.id, "RowsOut": self.commit.rows, **written}
         assert self.rows is not None
-        columns = [{"Name": each.name, "Type": str(each.type)} for each in self.rows.schema]
+        columns = _columns(self.rows.schema)
         return {**told, "Columns": columns, "RowsOut": self.rows.num_rows, "HasMore": self.has_more}
+
+
+def _columns(schema: pa.Schema) -> list[dict[str, str]]:
+    return [{"Name": each.name, "Type": str(each.type)} for each in schema]
 
 
 def only_the_first(limit: int) -> str:

@@ -1,0 +1,143 @@
+"""What Python code asks of Mason, wherever that is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from mason.connection.call_response import CallResponse
+from mason.connection.connected_job import ConnectedJob
+from mason.connection.given_values import given_values
+from mason.connection.progress import ProgressLine, progress_line
+
+
+class Connection(ABC):
+    """Mason, in this process or at a server; `mason.connect` makes one.
+
+    What a call gives is its response. Whatever goes wrong is raised, as an error of the tree in `mason.errors` with the
+    words that the command line prints, and the response as its `record`.
+    """
+
+    def __init__(self, config: str, progress: bool | None) -> None:
+        self._config = config
+        self._progress = progress
+
+    def operator(
+        self,
+        namespace: str,
+        command: str,
+        /,
+        *given: Mapping[str, Any],
+        config: str = "",
+        plan: bool = False,
+        progress: bool | None = None,
+        **parameters: Any,
+    ) -> CallResponse:
+        """Run an operator and return its response: `m.operator("table", "merge", input_path="in", output_path="out")`.
+
+        Args:
+            given: parameters as mappings, for those whose names are taken here; what is named overrides them.
+            config: the configuration to use.
+            plan: say what the run would do, and write nothing.
+            progress: whether to tell how far it is.
+
+        Raises:
+            MasonError: what the command line would say.
+        """
+        values = given_values({name: value for each in (*given, parameters) for name, value in each.items()})
+        with self._line(progress) as line:
+            return self._run_operator(namespace, command, values, config or self._config, plan, line)
+
+    def workflow(
+        self,
+        namespace: str,
+        command: str,
+        /,
+        steps: Mapping[str, Any] | None = None,
+        *,
+        run: bool = False,
+        deploy: bool = False,
+        schedule_name: str = "",
+        config: str = "",
+        progress: bool | None = None,
+    ) -> CallResponse:
+        """Plan a workflow, run it, or hand it to its scheduler.
+
+        Args:
+            steps: what a file of parameters has: `{"step_1": {"config_id": …, "parameters": {…}}}`.
+            run: run it now.
+            deploy: hand it to the scheduler, to be run when it is due.
+
+        Raises:
+            MasonError: what the command line would say; of a run whose steps failed, why.
+        """
+        asked = {"run_now": run, "deploy": deploy, "schedule_name": schedule_name}
+        with self._line(progress) as line:
+            return self._run_workflow(
+                namespace, command, given_values(steps or {}), config or self._config, asked, line
+            )
+
+    def job(self, job_id: str) -> ConnectedJob:
+        """Return a job, whoever runs it.
+
+        Raises:
+            NotFound: there is no such job.
+        """
+        return ConnectedJob(self, self.get_job(job_id))
+
+    def jobs(self, **filters: Any) -> CallResponse:
+        """Return the newest jobs; the filters are the parameters of the operator `job list`, such as `status`."""
+        return self.operator("job", "list", **filters)
+
+    @abstractmethod
+    def get_job(self, job_id: str) -> Mapping[str, Any]:
+        """Return what is known of a job."""
+
+    @abstractmethod
+    def cancel_job(self, job_id: str) -> Mapping[str, Any]:
+        """Ask for the end of a job, and return what is known of it then."""
+
+    @abstractmethod
+    def runs(self, name: str = "", limit: int = 100) -> CallResponse:
+        """Return the newest runs of workflows, or of one: `table:daily`."""
+
+    @abstractmethod
+    def run(self, run_id: str) -> CallResponse:
+        """Return a run with its steps."""
+
+    @abstractmethod
+    def configurations(self) -> CallResponse:
+        """Return the configurations that can be used, without their secrets."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of what the connection holds; `with mason.connect() as m:` does so."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _line(self, wanted: bool | None) -> ProgressLine:
+        return progress_line(self._progress if wanted is None else wanted)
+
+    @abstractmethod
+    def _run_operator(
+        self, namespace: str, command: str, values: Mapping[str, Any], config: str, plan: bool, line: ProgressLine
+    ) -> CallResponse:
+        """Run or plan an operator; `values` are such as JSON has."""
+
+    @abstractmethod
+    def _run_workflow(
+        self,
+        namespace: str,
+        command: str,
+        steps: Mapping[str, Any],
+        config: str,
+        asked: Mapping[str, Any],
+        line: ProgressLine,
+    ) -> CallResponse:
+        """Plan, run or deploy a workflow; `asked` is what the API's query would say."""

@@ -1,0 +1,86 @@
+"""Where a server has an operator: its specification names the operators of its paths."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import quote
+
+from mason.operators.registry import not_found
+
+_OPERATOR_KEY = "x-mason-operator"
+_IN_PATH = re.compile(r"\{([^}]*)\}")
+_WITH_BODY = ("POST", "PUT", "PATCH")
+_LONGEST_QUERY = 4_000
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A request for an operator."""
+
+    method: str
+    path: str
+    query: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+
+    def with_options(self, options: Mapping[str, str]) -> Operation:
+        """Return the request with what is no parameter of the operator."""
+        return replace(self, query={**self.query, **options})
+
+
+class Operations:
+    """The operations of a server. They are read when the first is wanted, and again when one is not among them."""
+
+    def __init__(self, read: Callable[[], Mapping[str, Any]]) -> None:
+        self._read = read
+        self._paths: dict[str, list[tuple[str, str]]] = {}
+
+    def find(self, name: str, values: Mapping[str, Any]) -> Operation:
+        """Return the request that runs an operator with these values.
+
+        Raises:
+            OperatorNotFound: the server has no path for it.
+        """
+        if name not in self._paths:
+            self._paths = _by_operator(self._read())
+        if name not in self._paths:
+            raise not_found(name, sorted(self._paths))
+        return _chosen([_operation(method, path, values) for method, path in self._paths[name]], values)
+
+
+def _by_operator(paths: Mapping[str, Mapping[str, Any]]) -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for path, operations in paths.items():
+        for method, operation in operations.items():
+            if isinstance(operation, Mapping) and _OPERATOR_KEY in operation:
+                found.setdefault(operation[_OPERATOR_KEY], []).append((method.upper(), path))
+    return found
+
+
+def _operation(method: str, path: str, values: Mapping[str, Any]) -> Operation:
+    names = _IN_PATH.findall(path)
+    filled = _IN_PATH.sub(lambda match: quote(_text(values.get(match[1], "")), safe=""), path)
+    rest = {name: value for name, value in values.items() if name not in names}
+    if method in _WITH_BODY:
+        return Operation(method, filled, {}, rest)
+    return Operation(method, filled, {name: _in_query(value) for name, value in rest.items()})
+
+
+def _chosen(operations: Sequence[Operation], values: Mapping[str, Any]) -> Operation:
+    """Return the best way: a GET, for which any token will do, where everything fits into an address; else a body."""
+    plain = all(not isinstance(value, list | dict) for value in values.values())
+    short = len(str(values)) <= _LONGEST_QUERY
+    whole = [each for each in operations if "//" not in each.path and not each.path.endswith("/")]
+    reading = [each for each in whole if each.body is None and plain and short]
+    writing = [each for each in whole if each.body is not None]
+    return next(iter([*reading, *writing, *whole, *operations]))
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _in_query(value: Any) -> Any:
+    return [_text(each) for each in value] if isinstance(value, list) else _text(value)

@@ -1,0 +1,115 @@
+"""The rows of a response as a table: JSON knows few types, and the response says which ones its columns have."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.types as pat
+
+from mason.connection.printed_types import printed_type
+from mason.errors import TooLarge
+from mason.operators.operator_tests.cells import BadCell, read_cell
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def arrow_table(document: Mapping[str, Any], tables: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Return the first table of a response, or else its data, as a table.
+
+    Raises:
+        TooLarge: the rows were left out where the response was kept.
+    """
+    if document.get("DataLeftOut"):
+        raise TooLarge(
+            "The answer is larger than what is kept of a job, so its rows are gone.",
+            hint="Ask for fewer rows, or give output_path for a table of all.",
+        )
+    if tables:
+        return _typed(tables[0]["Columns"], tables[0]["Rows"])
+    return _inferred(document["Data"])
+
+
+def data_frame(table: pa.Table) -> pd.DataFrame:
+    """Return a table as a frame. pandas makes floats of whole numbers with gaps, unless it is told otherwise."""
+    import pandas as pd
+
+    nullable = {
+        pa.int8(): pd.Int8Dtype(),
+        pa.int16(): pd.Int16Dtype(),
+        pa.int32(): pd.Int32Dtype(),
+        pa.int64(): pd.Int64Dtype(),
+        pa.bool_(): pd.BooleanDtype(),
+    }
+    gaps = {column.type for column in table.columns if column.null_count}
+    return table.to_pandas(types_mapper=lambda kind: nullable.get(kind) if kind in gaps else None)
+
+
+def _typed(columns: Sequence[Mapping[str, str]], rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    names = [each["Name"] for each in columns]
+    return pa.table(
+        [_column([row.get(each["Name"]) for row in rows], each["Type"]) for each in columns],
+        names=names,
+    )
+
+
+def _column(values: Sequence[Any], word: str) -> pa.Array:
+    """Return the values in the type that is told; what does not fit it is shown as text, as it came."""
+    try:
+        kind = printed_type(word)
+        read = next((read for fits, read in _READERS if fits(kind)), pa.array)
+        found: pa.Array = read(values, kind)
+    except (BadCell, pa.ArrowException, ArithmeticError, TypeError, ValueError, SyntaxError):
+        return pa.array([None if value is None else _text(value) for value in values], pa.string())
+    return found
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _each(read: Callable[[Any], Any]) -> Callable[[Sequence[Any], pa.DataType], pa.Array]:
+    return lambda values, kind: pa.array([None if value is None else read(value) for value in values], kind)
+
+
+def _times(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    return pa.array(values, pa.string()).cast(kind)
+
+
+def _nested(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    return pa.array([read_cell(value, kind) for value in values], kind)
+
+
+def _bytes(text: str) -> bytes:
+    value = ast.literal_eval(text)  # JSON has no bytes: responses show them as Python does
+    if not isinstance(value, bytes):
+        raise ValueError(text)
+    return value
+
+
+_READERS: Sequence[tuple[Callable[[pa.DataType], bool], Callable[[Sequence[Any], pa.DataType], pa.Array]]] = (
+    (pat.is_floating, _each(float)),
+    (pat.is_decimal, _each(lambda value: Decimal(str(value)))),
+    (lambda kind: pat.is_temporal(kind) and not pat.is_duration(kind), _times),
+    (lambda kind: pat.is_binary(kind) or pat.is_large_binary(kind), _each(_bytes)),
+    (pat.is_nested, _nested),
+)
+
+
+def _inferred(data: Sequence[Any]) -> pa.Table:
+    """Return data that have no columns as a table of what is in them: a listing, a record."""
+    rows = [each if isinstance(each, Mapping) else {"Value": each} for each in data]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return pa.table({name: _guessed([row.get(name) for row in rows]) for name in names})
+
+
+def _guessed(values: Sequence[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except pa.ArrowException:  # a column in which text, numbers and lists stand side by side
+        return pa.array([None if value is None else _text(value) for value in values], pa.string())
