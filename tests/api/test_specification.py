@@ -53,8 +53,9 @@ def test_parameters_types_and_the_example_come_from_the_operator(server: Server)
         "default": 0.1,
         "minimum": 0,
         "maximum": 1,
+        "nullable": True,
     }
-    assert body["mode"]["enum"] == ["replace", "append", "replace_partitions"]
+    assert body["mode"]["enum"] == ["replace", "append", "replace_partitions", None]
 
 
 def test_a_secret_is_offered_in_the_body_only(server: Server) -> None:

@@ -19,6 +19,7 @@ from mason.api.server.call_queue import CallQueue
 from mason.api.server.calls import Call
 from mason.api.server.fragments import BASE_PATH, Declared
 from mason.api.server.given import read_body, read_query, refuse_rest, single_values, take_flag, take_number
+from mason.api.server.given_parameters import check_given
 from mason.api.server.operations import DEFAULT_WAIT, WITH_BODY, workflow_options
 from mason.api.server.replies import document, json_reply
 from mason.api.server.requests import Caller, current_request
@@ -31,6 +32,7 @@ from mason.operators.operator_spec import OperatorSpec
 from mason.state.models import Kind, RecordKind, Registration
 from mason.state.store import StateStore
 
+_KEY = "idempotency-key"
 _LONGEST_KEY = 200
 _POLL_SECONDS = 0.5
 
@@ -54,6 +56,7 @@ class CallHandlers:
         async def handle(request: Request, in_path: Mapping[str, str]) -> HttpResponse:
             caller = current_request().caller
             caller.require_operator(str(name))
+            _check_key(request)
             given = single_values(read_query(request), types)
             body = await read_body(request) if declared.method in WITH_BODY else {}
             wait = self._wait(given, types)
@@ -62,6 +65,8 @@ class CallHandlers:
             if "log_level" not in types:
                 given.pop("log_level", None)
             _refuse_secrets(given, secrets)
+            if not declared.has_own_api:
+                check_given(spec.parameters, body, {**given, **in_path})
             call = _authorised(
                 Call(Kind.OPERATOR, name.namespace, name.command, {**given, **in_path}, body, config_id, plan), caller
             )
@@ -74,6 +79,7 @@ class CallHandlers:
     async def workflow(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         """Answer for a workflow: its plan, or with `run_now` what became of it."""
         caller = current_request().caller
+        _check_key(request)
         given = single_values(read_query(request), {})
         wait = self._wait(given, {})
         run_now, deploy = take_flag(given, "run_now"), take_flag(given, "deploy")
@@ -124,7 +130,7 @@ class CallHandlers:
         return _still_running(call.id)
 
     async def _accept(self, request: Request, call: Call, wait: float, *, keep: bool) -> HttpResponse:
-        key = request.headers.get("idempotency-key")
+        key = request.headers.get(_KEY)
         if key is None:
             future = await asyncio.to_thread(self._queue.add, call, keep=keep)
         else:
@@ -199,10 +205,14 @@ def _refuse_secrets(given: Mapping[str, Any], secrets: set[str]) -> None:
         raise InvalidParameters([f'The parameter "{name}" is a secret: give it in the body.' for name in found])
 
 
+def _check_key(request: Request) -> None:
+    key = request.headers.get(_KEY)
+    if key is not None and not 1 <= len(key) <= _LONGEST_KEY:
+        raise BadInput(f"An Idempotency-Key has 1 to {_LONGEST_KEY} characters.")
+
+
 def _id_of_key(call: Call, key: str) -> str:
     """Return the id of the call that a key stands for: keys of two callers, or for two operators, are two keys."""
-    if not key or len(key) > _LONGEST_KEY:
-        raise BadInput(f"An Idempotency-Key has 1 to {_LONGEST_KEY} characters.")
     return hashlib.sha256(json.dumps([call.caller, str(call.name), key]).encode()).hexdigest()[:16]
 
 

@@ -149,9 +149,17 @@ def _schema(definition: ParameterDefinition) -> dict[str, Any]:
     return schema
 
 
+def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema that takes null as well, which is as good as leaving the parameter out."""
+    choices = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
+    return {**schema, **choices, "nullable": True}
+
+
 def _body_schema(spec: OperatorSpec, in_path: Sequence[str]) -> dict[str, Any]:
     properties = {
-        each.name: _schema(each) for each in spec.parameters.all if not {each.name, *each.aliases} & set(in_path)
+        each.name: _schema(each) if each.required else _nullable(_schema(each))
+        for each in spec.parameters.all
+        if not {each.name, *each.aliases} & set(in_path)
     }
     # What can be in the query as well need not be here.
     needed = [each.name for each in spec.parameters.required if each.type in _BODY_ONLY and each.name in properties]

@@ -10,6 +10,7 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mason.api.server.fragments import BASE_PATH
@@ -56,9 +57,21 @@ def build_routed_app(routes: Sequence[Route], workflows: Sequence[Registration],
     )
     app.add_api(routed_specification(routes), base_path=BASE_PATH, resolver=Resolver(lambda _: _nothing))
     for kind in (MasonError, HTTPException, connexion.ProblemException, Exception):
-        app.add_error_handler(kind, _explain(hide))
+        app.add_error_handler(kind, _explain(hide, AllowedMethods(routes)))
     asyncio.run(_warm_up(app))
     return RoutedApp(app, compact_json(shown_specification(routes, workflows)))
+
+
+class AllowedMethods:
+    """Knows which methods a path takes, of all routes that it fits: `/table/merge` is also `/table/{table_name}`."""
+
+    def __init__(self, routes: Sequence[Route]) -> None:
+        self._patterns = [(route.method, compile_path(BASE_PATH + route.path)[0]) for route in routes]
+
+    def at(self, path: str) -> list[str]:
+        """Return the methods; of what is not a route, such as the pages of the UI, those that read."""
+        found = {method.upper() for method, pattern in self._patterns if pattern.match(path)} or {"GET"}
+        return sorted(found | {"HEAD"} if "GET" in found else found)
 
 
 class _Answering:
@@ -95,16 +108,18 @@ def _middlewares(routes: Sequence[Route]) -> list[Any]:
 _UI_CONFIG = {"displayOperationId": False, "persistAuthorization": False, "validatorUrl": None}
 
 
-def _explain(hide: PathHider) -> Callable[[ConnexionRequest, Exception], Awaitable[ConnexionResponse]]:
+def _explain(
+    hide: PathHider, allowed: AllowedMethods
+) -> Callable[[ConnexionRequest, Exception], Awaitable[ConnexionResponse]]:
     """Return what puts an error into the form of every other reply."""
 
     async def explain(request: ConnexionRequest, error: Exception) -> ConnexionResponse:
-        return _explained(error, hide)
+        return _explained(error, hide, allowed, request.url.path)
 
     return explain
 
 
-def _explained(error: Exception, hide: PathHider) -> ConnexionResponse:
+def _explained(error: Exception, hide: PathHider, allowed: AllowedMethods, path: str) -> ConnexionResponse:
     if isinstance(error, MasonError):
         told = error_reply(error, hide)
         return _connexion_reply(told.status_code, bytes(told.body), dict(told.headers))
@@ -115,11 +130,12 @@ def _explained(error: Exception, hide: PathHider) -> ConnexionResponse:
         message = f"Something went wrong. The server's log says more, under the request {asked.id}."
         return _connexion_reply(500, compact_json(document(errors=[message])), {})
     detail = _WORDS.get(status) or str(getattr(error, "detail", "") or "The request cannot be answered.")
-    allowed = {"Allow": error.headers["Allow"]} if isinstance(error, HTTPException) and error.headers else {}
-    return _connexion_reply(status, compact_json(document(errors=[detail])), allowed)
+    headers = {"Allow": ", ".join(allowed.at(path))} if status == _WRONG_METHOD else {}
+    return _connexion_reply(status, compact_json(document(errors=[detail])), headers)
 
 
-_WORDS = {404: "There is nothing at this path.", 405: "This path does not take this method."}
+_WRONG_METHOD = 405
+_WORDS = {404: "There is nothing at this path.", _WRONG_METHOD: "This path does not take this method."}
 
 
 def _connexion_reply(status: int, body: bytes, headers: Mapping[str, str]) -> ConnexionResponse:

@@ -41,7 +41,10 @@ class LocalStorageClient(StorageClient):
         plain = text.removeprefix("file://")
         if not plain or "\0" in plain or "://" in plain:
             raise BadPath(f'"{text}" is not a path on this machine.')
-        place = os.path.normpath(self.root / LocalPath(plain).expanduser())
+        try:
+            place = os.path.normpath(self.root / LocalPath(plain).expanduser())
+        except RuntimeError:  # no user of this machine has the name after ~
+            raise BadPath(f'"{text}" is not a path on this machine: it is in the home of nobody here.') from None
         if self._roots:
             require_below(place, self._roots, text)
         return Path("file", place)
