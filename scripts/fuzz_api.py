@@ -1,8 +1,8 @@
 """Sends requests at random, valid and invalid ones, over the whole specification: `scripts/fuzz_api.py --examples 200`.
 
-Without `--url` it starts a server of its own in a folder of its own. Never point it at a server that matters: it deletes
-what it finds. It ends with 1, and names the requests, when a reply is a 5xx, is not what the specification says, takes
-what the specification does not allow, or answers without a token.
+Without `--url` it starts a server of its own in a folder of its own. Never point it at a server that matters: it
+deletes what it finds. It ends with 1, and names the requests, when a reply is a 5xx or is not what the specification
+says, when a request is taken that the specification does not allow, or one that has no token.
 """
 
 from __future__ import annotations
@@ -26,8 +26,16 @@ import schemathesis
 from schemathesis.engine import events, from_schema
 from schemathesis.hooks import unregister
 
-PHASES = ("coverage", "fuzzing")
+from mason.configurations.saved import read_configurations, save_configurations
+from mason.operators.definition_folder import read_definitions
+from mason.operators.definition_kind import OPERATORS
+from mason.operators.registry import register
+from mason.state.home import open_state
+from mason.util.environment import MasonEnvironment
+from mason.workflows.definition_kind import WORKFLOWS
+
 TOKEN = "for-the-fuzzer"
+_PHASES = ("coverage", "fuzzing")
 _PROJECT = Path(__file__).parent.parent
 _KEY = "Idempotency-Key"
 _LEFT_OUT = {
@@ -74,15 +82,21 @@ class Found:
         return "\n\n".join(f"{label}: {check}\n{shown}" for (label, check), shown in sorted(self.failures.items()))
 
 
-def fuzz(
-    url: str, token: str, *, examples: int, seed: int, phases: tuple[str, ...] = PHASES, only: str | None = None
-) -> Found:
+def fuzz(url: str, token: str, *, examples: int, seed: int, only: str | None = None, one_in: int = 1) -> Found:
     """Send requests to the server at a URL: the same ones for the same seed.
 
     Args:
+        examples: how many requests of each operation are made at random.
         only: a pattern of the paths to try; all unless told.
+        one_in: of the requests that are not at random (each value at its limits, and beyond), each how-manyth is sent.
     """
-    schema = schemathesis.openapi.from_url(f"{url}/api/openapi.json", config=_config(token, examples, seed, phases))
+    schema = schemathesis.openapi.from_url(f"{url}/api/openapi.json", config=_config(token, examples, seed))
+    numbers = itertools.count()
+
+    @schema.hook
+    def filter_case(context: Any, case: Any) -> bool:
+        return case.meta.phase.name.value != "coverage" or next(numbers) % one_in == 0
+
     if only is not None:
         schema = schema.include(path_regex=only)
     found = Found()
@@ -108,13 +122,11 @@ def prepare(folder: Path) -> None:
         file = work / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
+    env = MasonEnvironment(folder / "home")
+    save_configurations(env, read_configurations(work / "local.yaml").valid)
     examples = _PROJECT / "mason" / "examples"
-    for arguments in (
-        ["config", "local.yaml"],
-        ["register", str(examples / "operators")],
-        ["register", str(examples / "workflows")],
-    ):
-        _mason(folder, *arguments)
+    for path in (examples / "operators", examples / "workflows"):
+        register(env, open_state(env), read_definitions(path, [OPERATORS, WORKFLOWS]).valid, replace=False)
 
 
 def main() -> int:
@@ -133,13 +145,13 @@ def main() -> int:
         return _report(fuzz(url, given.token, examples=given.examples, seed=given.seed, only=given.only), given.seed)
 
 
-def _config(token: str, examples: int, seed: int, phases: tuple[str, ...]) -> schemathesis.Config:
+def _config(token: str, examples: int, seed: int) -> schemathesis.Config:
     return schemathesis.Config.from_dict(
         {
             "seed": seed,
             "auth": {"openapi": {"token": {"bearer": token}}},
             "generation": {"max-examples": examples, "database": "none", "no-shrink": True},
-            "phases": {name: {"enabled": name in phases} for name in ("examples", "coverage", "fuzzing", "stateful")},
+            "phases": {name: {"enabled": name in _PHASES} for name in ("examples", "coverage", "fuzzing", "stateful")},
             "checks": _LEFT_OUT,
             "continue-on-failure": True,
             "request-timeout": 30.0,
@@ -149,7 +161,7 @@ def _config(token: str, examples: int, seed: int, phases: tuple[str, ...]) -> sc
 
 @contextmanager
 def _keys_are_used_once() -> Iterator[None]:
-    """Give every request a key of its own, where it has one: else most answers would be that the key was used."""
+    """Let no key be sent twice: else most answers would be that it was used for another request."""
     numbers = itertools.count()
 
     def before_call(context: Any, case: Any, kwargs: Any) -> None:
@@ -176,14 +188,22 @@ def _problem(event: Any) -> str:
 
 
 @contextmanager
-def _server(folder: Path, token: str) -> Iterator[str]:
+def _server(folder: Path, token: str, running: str | None) -> Iterator[str]:
+    if running:
+        yield running
+        return
     prepare(folder)
     log = folder / "server.log"
     with open(log, "w") as out:
         process = subprocess.Popen(
             [sys.executable, "-m", "mason", "run", "--port", "0"],
             cwd=folder / "work",
-            env={**_environment(folder), "MASON_TOKEN": token},
+            env={
+                **os.environ,
+                "MASON_HOME": str(folder / "home"),
+                "MASON_TOKEN": token,
+                "PYTHONPATH": str(_PROJECT),
+            },
             stdout=out,
             stderr=out,
         )
@@ -193,7 +213,7 @@ def _server(folder: Path, token: str) -> Iterator[str]:
         process.terminate()
         process.wait(60)
         for line in log.read_text().splitlines():
-            if "Traceback" in line:
+            if "Traceback (most recent call last)" in line:
                 sys.stdout.write(f"{line}\n")
 
 
@@ -204,20 +224,6 @@ def _url(process: subprocess.Popen[bytes], log: Path) -> str:
             return found[1]
         time.sleep(0.05)
     raise SystemExit(log.read_text())
-
-
-def _mason(folder: Path, *arguments: str) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "mason", *arguments],
-        cwd=folder / "work",
-        env=_environment(folder),
-        check=True,
-        capture_output=True,
-    )
-
-
-def _environment(folder: Path) -> dict[str, str]:
-    return {**os.environ, "MASON_HOME": str(folder / "home"), "PYTHONPATH": str(_PROJECT)}
 
 
 def _report(found: Found, seed: int) -> int:

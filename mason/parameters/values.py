@@ -15,7 +15,8 @@ from mason.util.nearest import did_you_mean
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_MOST_DIGITS = 100
+_INTEGERS = 2**63
+_LONGEST_INTEGER = 100
 _TRUE, _FALSE = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
 
 
@@ -89,8 +90,8 @@ def _read_map(given: Any) -> dict[str, Any]:
 def _read_integer(text: str) -> int:
     if not _INTEGER.fullmatch(text.strip()):
         raise BadValue(f'must be a whole number, not "{text}"')
-    if len(text) > _MOST_DIGITS:
-        raise BadValue(f"must be a whole number of at most {_MOST_DIGITS} digits")
+    if len(text) > _LONGEST_INTEGER or not -_INTEGERS <= int(text) < _INTEGERS:
+        raise BadValue("must be a whole number of 64 bits, which this is too large for")
     return int(text)
 
 

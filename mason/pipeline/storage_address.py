@@ -1,16 +1,17 @@
 """The address of a storage: the recipe by which a task on any machine opens it. No secret is in it.
 
-`file:///` is the disks of the machine. Every other address begins with the name of a client, whose module `address`
-knows the rest: `s3://?region=us-east-1`.
+`file:///` is the disks of the machine; with `?root=/srv/data` behind it no link may lead out of that folder. Every
+other address begins with the name of a client, whose module `address` knows the rest: `s3://?region=us-east-1`.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import cast
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pyarrow.fs as pafs
 
@@ -18,6 +19,15 @@ from mason.errors import ClientFailed, MasonError, MissingDependency, Unsupporte
 from mason.pipeline.object_store import ObjectStore
 
 LOCAL = "file:///"
+_ROOT = "root"
+
+
+class ConfinedDisks(pafs.LocalFileSystem):
+    """The disks of the machine for somebody who may use some folders only, themselves without links."""
+
+    def __init__(self, roots: Sequence[str]) -> None:
+        super().__init__()
+        self.roots = tuple(roots)
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,11 @@ def is_local(address: str) -> bool:
     return address.startswith("file:")
 
 
+def confined_address(roots: Sequence[str]) -> str:
+    """Return the address of the machine's own disks for somebody who may use these folders only, if there are any."""
+    return f"{LOCAL}?{urlencode([(_ROOT, root) for root in roots])}" if roots else LOCAL
+
+
 def open_filesystem(address: str) -> pafs.FileSystem:
     """Return the file system of a storage.
 
@@ -49,7 +64,8 @@ def open_filesystem(address: str) -> pafs.FileSystem:
         Forbidden: there are no credentials for it on this machine.
     """
     if is_local(address):
-        return pafs.LocalFileSystem()
+        roots = parse_qs(urlsplit(address).query).get(_ROOT)
+        return ConfinedDisks(roots) if roots else pafs.LocalFileSystem()
     return _client_of(address).open_filesystem(address)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -22,8 +23,23 @@ def outside(server: Server) -> Path:
     """A folder beside the root that no request may reach, and a link in the root that leads there."""
     folder = write(server.mason.folder / "outside", {"secret.csv": "word\ntopsecret\n"})
     (server.mason.folder / "data" / "link").symlink_to(folder)
-    (server.mason.folder / "data" / "in" / "linked.csv.hidden").symlink_to(folder / "secret.csv")
+    (server.mason.folder / "data" / "linked.csv.hidden").symlink_to(folder / "secret.csv")
     return folder
+
+
+@pytest.fixture(scope="module")
+def links(server: Server, outside: Path) -> Path:
+    """Folders that may be used, with links among their files that lead out: to a file, and to a folder."""
+    data = server.mason.folder / "data"
+    write(
+        data, {"files/a.csv": "word\nplain\n", "folders/a.csv": "word\nplain\n", "leaking/whole.csv": "word\nplain\n"}
+    )
+    (data / "files" / "b.csv").symlink_to(outside / "secret.csv")
+    (data / "folders" / "more").symlink_to(outside)
+    (data / "leaking" / "stolen.csv").symlink_to(outside / "secret.csv")
+    (data / "leaking" / "stolen_folder").symlink_to(outside)
+    (data / "leaking" / "half").symlink_to(data / "files")
+    return data
 
 
 @pytest.mark.parametrize(
@@ -38,7 +54,7 @@ def outside(server: Server) -> Path:
         "file://{outside}/secret.csv",
         "/etc/passwd",
         "~/.ssh",
-        "in/linked.csv.hidden",
+        "linked.csv.hidden",
     ],
 )
 def test_a_path_stays_below_the_root_whatever_it_says(server: Server, outside: Path, path: str) -> None:
@@ -52,6 +68,61 @@ def test_a_path_stays_below_the_root_whatever_it_says(server: Server, outside: P
         assert reply.status_code == 400, reply.text
         assert "is outside of the folders that may be used" in reply.text
         assert "topsecret" not in reply.text
+
+
+@pytest.mark.parametrize("folder", ["files", "folders"])
+@pytest.mark.parametrize(
+    ("operator", "body"),
+    [
+        ("preview", {"path": "{}"}),
+        ("infer", {**SHOP, "storage_path": "{}", "table_name": "stolen"}),
+        ("merge", {"input_path": "{}", "output_path": "stolen"}),
+        ("summarize", {"path": "{}"}),
+        ("dedupe", {"path": "{}", "keys": ["word"], "output_path": "stolen"}),
+        ("format", {"path": "{}", "output_path": "stolen", "format": "csv"}),
+        ("explode", {"path": "{}", "columns": ["word"], "output_path": "stolen"}),
+        ("check", {"path": "{}", "checks": ["not_null word"]}),
+        ("diff", {"path": "{}", "other_path": "leaking/whole.csv", "keys": ["word"]}),
+    ],
+)
+def test_a_link_among_the_files_of_a_path_does_not_lead_out(
+    server: Server, links: Path, folder: str, operator: str, body: dict[str, Any]
+) -> None:
+    asked = {name: value.format(folder) if isinstance(value, str) else value for name, value in body.items()}
+
+    reply = server.post(f"/api/table/{operator}", json=asked)
+
+    assert reply.status_code == 400, reply.text
+    assert "is outside of the folders that may be used" in reply.text
+    assert "topsecret" not in reply.text
+    assert not (links / "stolen").exists()
+
+
+@pytest.mark.parametrize("table", ["stolen", "stolen_folder", "half"])
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/api/table/{}?database_name=leaking", None),
+        ("GET", "/api/table/{}/preview?database_name=leaking", None),
+        ("GET", "/api/table/{}/partitions?database_name=leaking", None),
+        ("POST", "/api/table/query", {"database_name": "leaking", "query_string": "select * from {}"}),
+        ("POST", "/api/table/summarize", {"database_name": "leaking", "table_name": "{}"}),
+    ],
+)
+def test_a_table_that_is_a_link_does_not_lead_out(
+    server: Server, links: Path, table: str, method: str, path: str, body: dict[str, str] | None
+) -> None:
+    asked = {name: value.format(table) for name, value in body.items()} if body else None
+
+    reply = server.request(method, path.format(table), json=asked)
+
+    assert 400 <= reply.status_code < 500, reply.text
+    assert "topsecret" not in reply.text
+
+
+def test_beside_a_link_that_leads_out_other_tables_are_read(server: Server, links: Path) -> None:
+    assert server.get("/api/table/whole", params={"database_name": "leaking"}).status_code == 200
+    assert server.get("/api/tables", params={"database_name": "leaking"}).status_code == 200
 
 
 def test_files_that_are_no_tables_stay_below_the_root_too(server: Server, outside: Path) -> None:

@@ -33,12 +33,12 @@ def test_what_is_done_in_time_is_answered_at_once(server: Server) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_what_takes_longer_goes_on_as_a_job_with_the_same_answer(server: Server, method: str) -> None:
-    reply = server.request(method, "/api/test/sleep", params={"wait": 0.1, "seconds": 1})
+    reply = server.request(method, "/api/test/sleep", params={"wait": 0.1, "seconds": 0.4})
     assert reply.status_code == 202
 
     job = server.wait_for_job(reply.json()["Data"][0]["JobID"])
 
-    assert job["Response"] == {"Errors": [], "Info": [], "Warnings": [], "Data": [{"Slept": 1}]}
+    assert job["Response"] == {"Errors": [], "Info": [], "Warnings": [], "Data": [{"Slept": 0.4}]}
     assert job["Operator"] == "test:sleep"
     assert job["RequestID"] == reply.headers["X-Request-ID"]
 
@@ -188,7 +188,7 @@ def test_a_server_that_is_asked_to_stop_ends_what_runs_and_keeps_what_waits(star
     server = start("--jobs", "1")
     answers: list[httpx.Response] = []
     asking = threading.Thread(
-        target=lambda: answers.append(server.post("/api/test/sleep", json={"seconds": 2, "note": "ended"}))
+        target=lambda: answers.append(server.post("/api/test/sleep", json={"seconds": 1, "note": "ended"}))
     )
     asking.start()
     server.wait_for_log('"status": "running"')

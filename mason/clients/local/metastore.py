@@ -172,6 +172,12 @@ class LocalMetastoreClient(MetastoreClient):
     def _find(self, database: str, table: str) -> FoundTable:
         folder = self._folder(database)
         _below(folder, table, "table")
+        found = self._find_in(folder, database, table)
+        if found.place is not None:  # it may be a link that leads out of what may be used
+            self._storage.require_allowed(str(found.place), table)
+        return found
+
+    def _find_in(self, folder: Path, database: str, table: str) -> FoundTable:
         saved = find_saved_table(folder, table)
         if saved is not None:  # it would win over a file of its name: the rest need not be listed
             return saved
