@@ -39,6 +39,14 @@ clients:
       root: {root}
 """
 
+WORKFLOW = """
+from mason.workflows.workflow_definition import WorkflowDefinition
+
+
+class TestSecrets(WorkflowDefinition):
+    pass
+"""
+
 CLASS = """
 import time
 
@@ -200,7 +208,21 @@ def test_operators(root: Path) -> Path:
         parameters="parameters:\n  required:\n    - {name: password, type: secret}\n",
         swagger="paths:\n  /test/hidden:\n    post:\n",
     )
+    operator(
+        root,
+        "test",
+        "blurt",
+        'import logging\nword = parameters.get_required("password")\n'
+        'logging.getLogger("mason.blurt").warning("it is %s", word)\n'
+        'raise RuntimeError("it is " + word)',
+        parameters="parameters:\n  required:\n    - {name: password, type: secret}\n",
+        swagger="paths:\n  /test/blurt:\n    post:\n",
+    )
     operator(root, "test", "unseen", 'resp.add_info("Nobody calls this through the API.")')
+    commands = {"step_1": "hidden", "step_2": "blurt"}
+    steps = [f"  - {{id: {step}, type: operator, namespace: test, command: {each}}}" for step, each in commands.items()]
+    lines = ["type: workflow", "namespace: test", "command: secrets", "dag:", *steps]
+    write(root / "workflow", {"workflow.yaml": "\n".join(lines), "__init__.py": WORKFLOW})
     return root
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -36,6 +36,10 @@ class Call:
     def name(self) -> Name:
         return Name(self.kind, self.namespace, self.command)
 
+    def secrets(self, words: Collection[str]) -> set[str]:
+        """Return what the body gives for parameters that are called like this, at any depth."""
+        return set(_values_of(self.body, words))
+
     def to_document(self) -> dict[str, Any]:
         """Return the call as its record begins."""
         return {**self.shown(), "Call": asdict(self)}
@@ -59,3 +63,11 @@ class Call:
 
 def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def _values_of(body: Mapping[str, Any], words: Collection[str]) -> Iterator[str]:
+    for name, value in body.items():
+        if name in words:
+            yield str(value)
+        elif isinstance(value, Mapping):
+            yield from _values_of(value, words)

@@ -6,6 +6,7 @@ import logging
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
 from typing import Any
@@ -25,6 +26,7 @@ from mason.state.models import Kind
 from mason.state.tokens import Scope, Token
 from mason.util.environment import MasonEnvironment
 from mason.util.names import full_name
+from mason.util.redaction import Redactor
 
 LOG = logging.getLogger("mason.api")
 
@@ -41,16 +43,17 @@ class Execution:
         return copy_context().run(self._run, call)  # what a call sets is not there for the next one in this thread
 
     def _run(self, call: Call) -> Answer:
-        REQUEST.set(RequestInfo(call.request_id, _caller(call)))
-        begin_call(call.id)
+        REQUEST.set(RequestInfo(call.request_id, _caller(call), redact=lambda text: self._redacted(call, text)))
         try:
             catalogue = self._live.now()
-            work = self._run_operator if call.kind is Kind.OPERATOR else self._run_workflow
-            return work(catalogue, call)
+            if call.kind is Kind.WORKFLOW:
+                return self._run_workflow(catalogue, call)
+            begin_call(call.id)  # the job of an operator has the id of its call; those of steps have their own
+            return self._run_operator(catalogue, call)
         except MasonError as error:
             return document(errors=map(self._hider(call.config_id), error.messages)), error.status
         except (Exception, SystemExit) as error:  # noqa: BLE001 (a bug, here or in an operator: the server lives on)
-            LOG.error("%s", self._redacted(call, traceback.format_exc()))
+            LOG.error("%s", traceback.format_exc())
             return document(errors=[_describe_bug(call, error)]), MasonError.status
 
     def _run_operator(self, catalogue: Catalogue, call: Call) -> Answer:
@@ -102,10 +105,11 @@ class Execution:
         return self._hiders[roots]
 
     def _redacted(self, call: Call, text: str) -> str:
-        try:
-            return self._live.now().configuration(call.config_id).redactor(text)
-        except MasonError:
-            return text
+        catalogue = self._live.now()
+        redactor = Redactor(call.secrets(catalogue.secret_words()))
+        with suppress(MasonError):  # a configuration that cannot be read has told nobody its secrets
+            text = catalogue.configuration(call.config_id).redactor(text)
+        return redactor(text)
 
 
 def _own_api(operator: OperatorDefinition) -> Callable[..., Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
@@ -102,13 +102,7 @@ class CallHandlers:
         )
         if not run_now and not deploy:
             return await self._read(call, wait)
-        return await self._accept(request, call, wait, keep=not self._secret_words() & set(_words(call.body)))
-
-    def _secret_words(self) -> set[str]:
-        """Return what any operator calls a secret: steps may be given one."""
-        catalogue = self._live.now()
-        every = (each for found in catalogue.operators.values() for each in catalogue.spec(found).parameters.all)
-        return {word for each in every if each.type == "secret" for word in (each.name, *each.aliases)}
+        return await self._accept(request, call, wait, keep=not call.secrets(self._live.now().secret_words()))
 
     def _wait(self, given: dict[str, Any], types: Mapping[str, str]) -> float:
         if "wait" in types:  # a parameter of the operator's own
@@ -172,14 +166,6 @@ class CallHandlers:
                 break
             await asyncio.wait({waiting}, timeout=min(left, _POLL_SECONDS))
         return waiting.result() if waiting.done() else None
-
-
-def _words(body: Mapping[str, Any]) -> Iterator[str]:
-    """Yield every name in a body, at any depth."""
-    for name, value in body.items():
-        yield name
-        if isinstance(value, Mapping):
-            yield from _words(value)
 
 
 def _authorised(call: Call, caller: Caller) -> Call:
