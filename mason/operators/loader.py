@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import threading
 from pathlib import Path
 
 from mason.errors import OperatorNotFound
@@ -15,6 +16,8 @@ from mason.util.environment import MasonEnvironment
 from mason.util.names import class_name
 
 SOURCE_FILE = "__init__.py"
+_LOADING = threading.RLock()
+"""Another thread that wants the same code waits: half of a module is there before the whole is."""
 
 
 def load_operator(env: MasonEnvironment, store: StateStore, registration: Registration) -> OperatorDefinition:
@@ -49,6 +52,11 @@ def load_definition(env: MasonEnvironment, store: StateStore, registration: Regi
 
 
 def _load_module(name: str, folder: Path) -> object:
+    with _LOADING:
+        return _loaded_module(name, folder)
+
+
+def _loaded_module(name: str, folder: Path) -> object:
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(
             name, folder / SOURCE_FILE, submodule_search_locations=[str(folder)]

@@ -195,6 +195,14 @@ def test_operators(root: Path) -> Path:
     operator(
         root,
         "test",
+        "until",
+        'import pathlib\nwhile not pathlib.Path(parameters.get_required("file")).exists():\n    time.sleep(0.01)',
+        parameters="parameters:\n  required: [file]\n",
+        swagger="paths:\n  /test/until:\n    post:\n",
+    )
+    operator(
+        root,
+        "test",
         "fail",
         'raise KeyError("/etc/a-path-of-this-machine")',
         swagger="paths:\n  /test/fail:\n    post:\n    get:\n",
