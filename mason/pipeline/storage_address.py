@@ -22,7 +22,7 @@ LOCAL = "file:///"
 _ROOT = "root"
 
 
-class ConfinedDisks(pafs.LocalFileSystem):
+class ConfinedDisks(pafs.LocalFileSystem):  # type: ignore[misc] # it has no types
     """The disks of the machine for somebody who may use some folders only, themselves without links."""
 
     def __init__(self, roots: Sequence[str]) -> None:

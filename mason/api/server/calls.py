@@ -25,6 +25,10 @@ class Call:
     plan: bool = False
     schedule_name: str = ""
     deploy: bool = False
+    resumed: str = ""
+    """The run that is to be resumed, if there is one; `first` and `only` are steps of it."""
+    first: str = ""
+    only: str = ""
     id: str = field(default_factory=new_id)
     request_id: str = ""
     caller: str = ""

@@ -9,26 +9,32 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mason.api.operator_api import RUNNER, Answer, get
 from mason.api.server.calls import Call
 from mason.api.server.replies import PathHider, document
 from mason.api.server.requests import REQUEST, Caller, RequestInfo
 from mason.clients.response import Response
-from mason.errors import MasonError
+from mason.errors import BadInput, MasonError
 from mason.operators.catalogue import Catalogue, LiveCatalogue
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import OperatorCall, respond
 from mason.pipeline.calls import begin_call
+from mason.state.home import read_state
 from mason.state.models import Kind
 from mason.state.tokens import Scope, Token
 from mason.util.environment import MasonEnvironment
 from mason.util.names import full_name
 from mason.util.redaction import Redactor
 
+if TYPE_CHECKING:
+    from mason.workflows.valid_workflow import ValidWorkflow
+    from mason.workflows.workflow_calls import WorkflowCall
+
 LOG = logging.getLogger("mason.api")
+_SECRET_DEPLOYED = "A workflow that is deployed is written down with its parameters, and a secret is among them."
 
 
 class Execution:
@@ -75,19 +81,45 @@ class Execution:
 
     def _run_workflow(self, catalogue: Catalogue, call: Call) -> Answer:
         from mason.workflows.parameter_file import given_parameters
-        from mason.workflows.workflow_calls import WorkflowCall, find_workflow, handled
+        from mason.workflows.workflow_calls import WorkflowCall
 
         def work(response: Response) -> OperatorResponse:
+            if call.resumed:
+                given = given_parameters(call.body) if call.body else None
+                self._resume(call, WorkflowCall("", config_id=call.config_id, given=given), response)
+                return OperatorResponse(response)
+            if call.deploy and call.secrets(catalogue.secret_words()):
+                raise BadInput(_SECRET_DEPLOYED, hint="Let its operator read the secret from its configuration.")
             given = given_parameters(call.body)
-            asked = WorkflowCall(str(call.name), "", None, call.config_id, call.schedule_name, given=given)
-            workflow = find_workflow(self._env, asked)
-            for step in workflow.dag.steps:
-                _caller(call).require_operator(step.operator)
-                _caller(call).require_configuration(step.config_id)
-            handled(workflow, asked, response, deploy=call.deploy, run=not call.plan)
+            self._handle(
+                call, WorkflowCall(str(call.name), "", None, call.config_id, call.schedule_name, given=given), response
+            )
             return OperatorResponse(response)
 
         return self._answer(call, respond(work, describe_bug=lambda error: _describe_bug(call, error)))
+
+    def _handle(self, call: Call, asked: WorkflowCall, response: Response) -> None:
+        from mason.workflows.workflow_calls import find_workflow, handled
+
+        workflow = find_workflow(self._env, asked)
+        _require_steps(call, workflow)
+        handled(workflow, asked, response, deploy=call.deploy, run=not call.plan)
+
+    def _resume(self, call: Call, asked: WorkflowCall, response: Response) -> None:
+        from mason.workflows.resume import Choice, resume_workflow
+        from mason.workflows.runner import run_workflow
+        from mason.workflows.runs import find_run
+        from mason.workflows.workflow_calls import find_resumed
+
+        store = read_state(self._env)
+        if asked.given is None and find_run(store, call.resumed).document["ParameterFile"]:
+            raise BadInput(
+                f'The run "{call.resumed}" was started with a file.', hint="Send its parameters as the body."
+            )
+        record, workflow = find_resumed(self._env, store, call.resumed, asked)
+        _require_steps(call, workflow)
+        workflow, reused = resume_workflow(workflow, store, record, Choice(call.first, call.only), response)
+        run_workflow(workflow, response, reused=reused)
 
     def _answer(self, call: Call, result: OperatorResponse) -> Answer:
         shown = result.to_dict()
@@ -110,6 +142,12 @@ class Execution:
         with suppress(MasonError):  # a configuration that cannot be read has told nobody its secrets
             text = catalogue.configuration(call.config_id).redactor(text)
         return redactor(text)
+
+
+def _require_steps(call: Call, workflow: ValidWorkflow) -> None:
+    for step in workflow.dag.steps:
+        _caller(call).require_operator(step.operator)
+        _caller(call).require_configuration(step.config_id)
 
 
 def _own_api(operator: OperatorDefinition) -> Callable[..., Any] | None:

@@ -35,6 +35,8 @@ from mason.state.store import StateStore
 _KEY = "idempotency-key"
 _LONGEST_KEY = 200
 _POLL_SECONDS = 0.5
+_LOOK_SECONDS = 1.0
+"""A caller that waits so long for a call that needs no turn is told what is wrong by the call itself."""
 
 
 class CallHandlers:
@@ -65,7 +67,7 @@ class CallHandlers:
             if "log_level" not in types:
                 given.pop("log_level", None)
             _refuse_secrets(given, secrets)
-            if not declared.has_own_api:
+            if not declared.has_own_api and not (at_once and wait >= _LOOK_SECONDS):  # it is told so soon enough
                 check_given(spec.parameters, body, {**given, **in_path})
             call = _authorised(
                 Call(Kind.OPERATOR, name.namespace, name.command, {**given, **in_path}, body, config_id, plan), caller
@@ -102,6 +104,21 @@ class CallHandlers:
         )
         if not run_now and not deploy:
             return await self._read(call, wait)
+        return await self._accept(request, call, wait, keep=not call.secrets(self._live.now().secret_words()))
+
+    async def resume(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
+        """Answer for a run that is to be resumed; what the body does not say is as it was then."""
+        caller = current_request().caller
+        _check_key(request)
+        given = single_values(read_query(request), {})
+        wait = self._wait(given, {})
+        first, only = given.pop("from", ""), given.pop("only", "")
+        given.pop("log_level", None)
+        refuse_rest(given, ["from", "only", "wait"])
+        body = await read_body(request)
+        call = _authorised(
+            Call(Kind.WORKFLOW, "run", "resume", body=body, resumed=in_path["run_id"], first=first, only=only), caller
+        )
         return await self._accept(request, call, wait, keep=not call.secrets(self._live.now().secret_words()))
 
     def _wait(self, given: dict[str, Any], types: Mapping[str, str]) -> float:
@@ -204,4 +221,5 @@ def _id_of_key(call: Call, key: str) -> str:
 
 def _fingerprint(call: Call) -> str:
     asked = [call.parameters, call.body, call.config_id, call.plan, call.deploy, call.schedule_name]
+    asked += [call.resumed, call.first, call.only]
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()

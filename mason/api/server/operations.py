@@ -80,6 +80,24 @@ def shown_workflow(spec: WorkflowSpec) -> dict[str, Any]:
     }
 
 
+def shown_resume(run_id: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the operation that resumes a run."""
+    first = {
+        "name": "from",
+        "in": "query",
+        "description": "This step, and what depends on it, as well.",
+        "schema": _TEXT,
+    }
+    only = {"name": "only", "in": "query", "description": "This step alone.", "schema": _TEXT}
+    return {
+        "summary": "Runs again what failed in a run, and what depends on it; parameters are as then unless given.",
+        "tags": ["run"],
+        "parameters": [run_id, first, only, _WAIT, IDEMPOTENCY_KEY],
+        "requestBody": {"content": {"application/json": {"schema": {"type": "object"}}}},
+        "responses": replies(None),
+    }
+
+
 def workflow_options() -> list[dict[str, Any]]:
     return [
         _flag("run_now", "Run the workflow; without this and `deploy` it is only checked and planned."),

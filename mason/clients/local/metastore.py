@@ -24,7 +24,6 @@ from mason.clients.local.table_finder import (
     file_name,
     find_saved_table,
     find_tables,
-    read_entry,
     read_table,
     visible,
 )
@@ -110,7 +109,7 @@ class LocalMetastoreClient(MetastoreClient):
         if found.entry is None:
             path = self._storage.path(str(found.place))
             return self._storage.infer_table(path, database, found.name, InferOptions(), response=response)[0]
-        saved = read_table(found.entry)
+        saved = read_table(found.entry, found.content)
         if found.place is not None and not found.place.exists():
             response.add_warning(f'The data of table "{table}" are no longer at {found.place}.')
         return replace(saved, path=found.path)
@@ -158,7 +157,7 @@ class LocalMetastoreClient(MetastoreClient):
         folder = _below(self.root, database, "database")
         if not folder.is_dir():
             raise DatabaseNotFound(database, [each.name for each in self._folders()])
-        self._storage.path(str(folder))  # a link may lead out of what may be used
+        self._storage.require_allowed(str(folder), database)  # a link may lead out of what may be used
         return folder
 
     def _folders(self) -> list[Path]:
@@ -199,8 +198,8 @@ def _below(folder: Path, name: str, what: str) -> Path:
 def _summary(database: str, found: FoundTable) -> TableSummary:
     if found.entry is None:
         return TableSummary(found.name, database, found.path, created_by="mason")
-    entry = read_entry(found.entry)
-    return TableSummary(found.name, database, found.path, entry.get("CreatedAt", ""), entry.get("CreatedBy", ""))
+    made = found.content.get("CreatedAt", ""), found.content.get("CreatedBy", "")
+    return TableSummary(found.name, database, found.path, *made)
 
 
 def _kept_path(folder: Path, path: str) -> str:
