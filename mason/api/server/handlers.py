@@ -69,8 +69,9 @@ class CallHandlers:
             _refuse_secrets(given, secrets)
             if not declared.has_own_api and not (at_once and wait >= _LOOK_SECONDS):  # it is told so soon enough
                 check_given(spec.parameters, body, {**given, **in_path})
-            call = _authorised(
-                Call(Kind.OPERATOR, name.namespace, name.command, {**given, **in_path}, body, config_id, plan), caller
+            parameters = {**given, **in_path}
+            call = Call(
+                Kind.OPERATOR, name.namespace, name.command, parameters, body, config_id, plan, **_asked_by(caller)
             )
             if at_once:
                 return await self._read(call, wait)
@@ -89,18 +90,16 @@ class CallHandlers:
         config_id = self._config_id(caller, given, {})
         given.pop("log_level", None)
         refuse_rest(given, [*(each["name"] for each in workflow_options()), "config_id", "wait"])
-        call = _authorised(
-            Call(
-                Kind.WORKFLOW,
-                in_path["namespace"],
-                in_path["command"],
-                body=await read_body(request),
-                config_id=config_id,
-                plan=not run_now,
-                schedule_name=schedule_name,
-                deploy=deploy,
-            ),
-            caller,
+        call = Call(
+            Kind.WORKFLOW,
+            in_path["namespace"],
+            in_path["command"],
+            body=await read_body(request),
+            config_id=config_id,
+            plan=not run_now,
+            schedule_name=schedule_name,
+            deploy=deploy,
+            **_asked_by(caller),
         )
         if not run_now and not deploy:
             return await self._read(call, wait)
@@ -116,9 +115,8 @@ class CallHandlers:
         given.pop("log_level", None)
         refuse_rest(given, ["from", "only", "wait"])
         body = await read_body(request)
-        call = _authorised(
-            Call(Kind.WORKFLOW, "run", "resume", body=body, resumed=in_path["run_id"], first=first, only=only), caller
-        )
+        resumed = {"resumed": in_path["run_id"], "first": first, "only": only}
+        call = Call(Kind.WORKFLOW, "run", "resume", body=body, **resumed, **_asked_by(caller))
         return await self._accept(request, call, wait, keep=not call.secrets(self._live.now().secret_words()))
 
     def _wait(self, given: dict[str, Any], types: Mapping[str, str]) -> float:
@@ -185,12 +183,12 @@ class CallHandlers:
         return waiting.result() if waiting.done() else None
 
 
-def _authorised(call: Call, caller: Caller) -> Call:
-    """Return a call with who asks for it, and what that caller may use."""
+def _asked_by(caller: Caller) -> dict[str, Any]:
+    """Return what a call says of who asks for it, and of what that caller may use."""
     token = caller.token
     operators, configurations = (token.operators, token.configurations) if token else ((), ())
-    request_id = current_request().id
-    return replace(call, request_id=request_id, caller=caller.name, operators=operators, configurations=configurations)
+    about = {"request_id": current_request().id, "caller": caller.name}
+    return {**about, "operators": operators, "configurations": configurations}
 
 
 def _still_running(call_id: str) -> HttpResponse:

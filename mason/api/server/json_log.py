@@ -46,6 +46,7 @@ class JsonLines(logging.Handler):
 def start_logging(level: str) -> None:
     """Write what Mason and the server log as JSON lines."""
     handler = JsonLines()
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False  # no line says it
     for name in ("mason", "uvicorn", "connexion"):
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]

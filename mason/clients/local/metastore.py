@@ -189,10 +189,11 @@ class LocalMetastoreClient(MetastoreClient):
 
 
 def _below(folder: Path, name: str, what: str) -> Path:
-    place = Path(os.path.normpath(folder / name))
-    if not name or "\0" in name or folder not in place.parents:
+    above = str(folder).rstrip("/") + "/"
+    place = os.path.normpath(above + name)
+    if not name or "\0" in name or name.startswith("/") or not place.startswith(above):
         raise BadPath(f'"{name}" cannot be a {what}: it must name something below {folder}.')
-    return place
+    return Path(place)
 
 
 def _summary(database: str, found: FoundTable) -> TableSummary:
