@@ -8,8 +8,7 @@ import signal
 import ssl
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,6 +71,7 @@ class Server:
     process: subprocess.Popen[str] | None = None
     log_file: Path = Path()
     certificates: ssl.SSLContext = _NO_CERTIFICATES
+    client: httpx.Client | None = None
 
     def start(self) -> Server:
         self.log_file = self.mason.home.parent / "server.log"
@@ -86,18 +86,13 @@ class Server:
                 text=True,
             )
         self.url = self._find_url(begin)
+        self.client = httpx.Client(base_url=self.url, timeout=60, verify=self.certificates, trust_env=False)
         self._wait_until_ready()
         return self
 
-    @contextmanager
-    def http(self) -> Iterator[httpx.Client]:
-        """A connection of its own."""
-        with httpx.Client(base_url=self.url, timeout=60, verify=self.certificates, trust_env=False) as client:
-            yield client
-
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:
-        with self.http() as client:
-            return client.request(method, path, **options)
+        assert self.client is not None
+        return self.client.request(method, path, **options)
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         return self.request("GET", path, **options)
@@ -128,12 +123,19 @@ class Server:
     def stop(self) -> int:
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(60)
+        code = self.process.wait(60)
+        self._hang_up()
+        return code
 
     def kill(self) -> None:
         assert self.process is not None
         self.process.kill()
         self.process.wait(30)
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        if self.client is not None:
+            self.client.close()
 
     def _find_url(self, begin: int) -> str:
         found: list[str] = []

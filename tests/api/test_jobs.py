@@ -83,7 +83,8 @@ def test_a_merge_tells_rows_and_log_under_the_id_of_its_call(server: Server) -> 
 def test_how_far_a_job_is_comes_as_events_until_it_is_over(server: Server) -> None:
     job = begin(server, 1.2)
 
-    with server.http() as client, client.stream("GET", f"/api/job/{job}/events") as stream:
+    assert server.client is not None
+    with server.client.stream("GET", f"/api/job/{job}/events") as stream:
         assert stream.headers["Content-Type"].startswith("text/event-stream")
         lines = [line for line in stream.iter_lines() if line]
 

@@ -91,6 +91,38 @@ def test_a_head_that_comes_byte_by_byte_is_waited_for_only_so_long(impatient: tu
     assert sent < 100
 
 
+@pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"], ids=["first", "second"])
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"X-Long: " + b"x" * 500_000,
+        b"X-Long: " + b"x" * 70_000,
+        b"".join(b"X-%d: xxxxxxxxxx\r\n" % number for number in range(10_000)),
+        b"Transfer-Encoding: chunked\r\n\r\n0\r\n" + b"".join(b"X-%d: xxxxxxx\r\n" % each for each in range(10_000)),
+    ],
+    ids=["one header", "little too much", "many headers", "headers behind a body"],
+)
+def test_a_head_that_is_too_large_is_not_read_to_its_end(
+    impatient: tuple[str, int], before: bytes, head: bytes
+) -> None:
+    began = time.monotonic()
+    with socket.create_connection(impatient, timeout=20) as connection:
+        if before:
+            connection.sendall(before)
+            assert b"200 OK" in connection.recv(65536)
+        with suppress(ConnectionError):
+            connection.sendall(b"POST / HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n\r\n")
+            while connection.recv(65536):  # until it is hung up, before the time for a head or between requests is over
+                pass
+        assert time.monotonic() - began < 4
+
+
+def test_a_head_of_many_kilobytes_is_taken(impatient: tuple[str, int]) -> None:
+    with socket.create_connection(impatient, timeout=20) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: " + b"x" * 60_000 + b"\r\n\r\n")
+        assert b"200 OK" in connection.recv(65536)
+
+
 def test_a_client_that_is_silent_between_requests_is_not_hung_up_on_for_its_head(impatient: tuple[str, int]) -> None:
     request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
     with socket.create_connection(impatient, timeout=20) as connection:
