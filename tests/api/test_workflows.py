@@ -29,6 +29,7 @@ def test_a_workflow_is_run_and_its_run_can_be_read(server: Server) -> None:
     assert server.get("/api/table/by_run", params={"database_name": "shop"}).status_code == 200
     listed = server.get("/api/runs", params={"name": "table:infer"}).json()["Data"]
     assert run["RunID"] in [each["RunID"] for each in listed]
+    assert not [each for each in listed if "Parameters" in each]
     shown = server.get(f"/api/run/{run['RunID']}").json()["Data"][0]
     assert [step["Status"] for step in shown["Steps"]] == ["succeeded"]
     assert server.get("/api/run/none").status_code == 404
