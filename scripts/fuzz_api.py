@@ -137,11 +137,7 @@ def main() -> int:
     parser.add_argument("--token", default=TOKEN)
     parser.add_argument("--only", help="a pattern of the paths to try")
     given = parser.parse_args()
-    if given.url:
-        return _report(
-            fuzz(given.url, given.token, examples=given.examples, seed=given.seed, only=given.only), given.seed
-        )
-    with tempfile.TemporaryDirectory() as place, _server(Path(place), given.token) as url:
+    with tempfile.TemporaryDirectory() as place, _server(Path(place), given.token, given.url) as url:
         return _report(fuzz(url, given.token, examples=given.examples, seed=given.seed, only=given.only), given.seed)
 
 
