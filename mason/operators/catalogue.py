@@ -66,6 +66,11 @@ class Catalogue:
             self._specs[registration.digest] = OperatorSpec.of(registration.definition)
         return self._specs[registration.digest]
 
+    def secret_words(self) -> set[str]:
+        """Return what any operator calls a secret."""
+        every = (each for found in self.operators.values() for each in self.spec(found).parameters.all)
+        return {word for each in every if each.type == "secret" for word in (each.name, *each.aliases)}
+
     def configuration(self, config_id: str = "") -> ValidConfig:
         """Return a configuration, or the current one, with a redactor that learns for one call only.
 

@@ -53,6 +53,11 @@ def load_definition(env: MasonEnvironment, store: StateStore, registration: Regi
 
 
 def _load_module(name: str, folder: Path) -> object:
+    with _LOADING:
+        return _loaded_module(name, folder)
+
+
+def _loaded_module(name: str, folder: Path) -> object:
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(
             name, folder / SOURCE_FILE, submodule_search_locations=[str(folder)]

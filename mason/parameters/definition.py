@@ -8,6 +8,8 @@ from typing import Any
 
 TYPES = ("string", "integer", "number", "boolean", "date", "timestamp", "path", "list", "enum", "secret", "map")
 
+MAPPINGS = "mappings"
+
 _JSON_TYPES = {"integer": "integer", "number": "number", "boolean": "boolean", "list": "array", "map": "object"}
 _JSON_FORMATS = {"date": "date", "timestamp": "date-time", "secret": "password"}
 _EXAMPLES = {
@@ -33,6 +35,8 @@ class ParameterDefinition:
     minimum: float | None = None
     maximum: float | None = None
     choices: Sequence[str] = ()
+    elements: str = "texts"
+    """What a list holds: texts, or mappings as well."""
     aliases: Sequence[str] = ()
     description: str = ""
 
@@ -53,10 +57,14 @@ class ParameterDefinition:
         return {
             "type": _JSON_TYPES.get(self.type, "string"),
             **({"format": _JSON_FORMATS[self.type]} if self.type in _JSON_FORMATS else {}),
-            **({"items": {"type": "string", **choices}} if self.type == "list" else choices),
+            **({"items": self._items(choices)} if self.type == "list" else choices),
             **({"description": self.description} if self.description else {}),
             **{key: value for key, value in limits.items() if value is not None},
         }
+
+    def _items(self, choices: Mapping[str, Any]) -> dict[str, Any]:
+        text = {"type": "string", **choices}
+        return {"anyOf": [text, {"type": "object"}]} if self.elements == MAPPINGS else text
 
     def example(self) -> str:
         """Return a value that could stand in an example call."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import Any
 
-from mason.parameters.definition import ParameterDefinition
+from mason.parameters.definition import MAPPINGS, ParameterDefinition
 from mason.util.nearest import did_you_mean
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_INTEGERS = 2**63
+_LONGEST_INTEGER = 100
 _TRUE, _FALSE = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
 
 
@@ -30,12 +33,14 @@ def read_value(definition: ParameterDefinition, given: Any) -> Any:
     if definition.type == "list":
         values = _read_list(given)
         for each in values:
+            _check_element(definition, each)
             _check_limits(definition, each)
         return values
     if definition.type == "map":
         return _read_map(given)
     if isinstance(given, Mapping | list):
-        raise BadValue(f"must be of type {definition.type}, not {json.dumps(given)}")
+        shown = "" if definition.type == "secret" else f", not {json.dumps(given)}"
+        raise BadValue(f"must be of type {definition.type}{shown}")
     value = _READERS[definition.type](_text(given))
     _check_limits(definition, value)
     return value
@@ -51,8 +56,20 @@ def _read_list(given: Any) -> list[Any]:
     text = str(given).strip()
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
-    parts = next(csv.reader([text], skipinitialspace=True), [])  # an element with a comma in it is put in quotes
+    try:
+        parts = next(csv.reader([text], skipinitialspace=True), [])  # an element with a comma in it is put in quotes
+    except csv.Error:
+        raise BadValue(
+            "must be a list such as a,b; an element with a comma or a new line in it is put in quotes"
+        ) from None
     return [part.strip() for part in parts if part.strip()]
+
+
+def _check_element(definition: ParameterDefinition, value: Any) -> None:
+    if isinstance(value, Mapping) and definition.elements == MAPPINGS:
+        return
+    if value is None or isinstance(value, Mapping | list):
+        raise BadValue(f"must be a list of texts, and one element is {json.dumps(value, default=str)}")
 
 
 def _read_map(given: Any) -> dict[str, Any]:
@@ -73,13 +90,20 @@ def _read_map(given: Any) -> dict[str, Any]:
 def _read_integer(text: str) -> int:
     if not _INTEGER.fullmatch(text.strip()):
         raise BadValue(f'must be a whole number, not "{text}"')
+    if len(text) > _LONGEST_INTEGER or not -_INTEGERS <= int(text) < _INTEGERS:
+        raise BadValue("must be a whole number of 64 bits, which this is too large for")
     return int(text)
 
 
 def _read_number(text: str) -> float | int:
     if not _NUMBER.fullmatch(text.strip()):
         raise BadValue(f'must be a number, not "{text}"')
-    return int(text) if _INTEGER.fullmatch(text.strip()) else float(text)
+    if _INTEGER.fullmatch(text.strip()):
+        return _read_integer(text)
+    number = float(text)
+    if math.isinf(number):
+        raise BadValue(f'must be a number that a computer can hold, not "{text}"')
+    return number
 
 
 def _read_boolean(text: str) -> bool:

@@ -12,8 +12,10 @@ import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.partition import NULL_PARTITION, Partition
 from mason.errors import Forbidden, PathNotFound, UnreadableFile
+from mason.pipeline.confined_disks import ConfinedDisks
 from mason.pipeline.formats import format_of_name, is_data
 from mason.pipeline.storage_address import explained
+from mason.util.confinement import require_below
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ def list_files(filesystem: pafs.FileSystem, path: str, *, strict: bool = False) 
         PathNotFound: there is nothing at that path.
         Forbidden: a folder may not be listed.
         UnreadableFile: a file's name is not UTF-8; or, if `strict`, what is named like data is no file.
+        BadPath: a link among them leads out of the folders that may be used.
         ClientFailed: the storage fails.
     """
     try:
@@ -45,6 +48,16 @@ def list_files(filesystem: pafs.FileSystem, path: str, *, strict: bool = False) 
         raise PathNotFound(path) from error
     except OSError as error:
         raise explained(filesystem, path, error) from error
+
+
+def require_inside(filesystem: pafs.FileSystem, path: str) -> None:
+    """Check that links on the way to a path do not lead out of the folders that may be used.
+
+    Raises:
+        BadPath: they do.
+    """
+    if isinstance(filesystem, ConfinedDisks):
+        require_below(path, filesystem.roots, path)
 
 
 def without_strangers(files: Sequence[DataFile]) -> tuple[list[DataFile], list[DataFile]]:
@@ -112,7 +125,8 @@ def _list_files(filesystem: pafs.FileSystem, path: str, strict: bool) -> list[Da
     partitions: dict[str, Mapping[str, str | None]] = {}
     files = []
     local = filesystem.type_name == "local"
-    found = _walk_local(base, strict=strict) if local else iter(_objects(filesystem, base))
+    roots = filesystem.roots if isinstance(filesystem, ConfinedDisks) else ()
+    found = _walk_local(base, roots, strict=strict) if local else iter(_objects(filesystem, base))
     for where, size in found:
         name = where.removeprefix(base)
         if is_data(name):
@@ -132,21 +146,23 @@ def _objects(filesystem: pafs.FileSystem, base: str) -> list[tuple[str, int]]:
 
 
 def _walk_local(
-    folder: str, above: frozenset[tuple[int, int]] = frozenset(), *, strict: bool
+    folder: str, roots: Sequence[str], above: frozenset[tuple[int, int]] = frozenset(), *, strict: bool
 ) -> Iterator[tuple[str, int]]:
-    """The same on local disks, where a link may lead back to a folder above, and a name need not be UTF-8."""
+    """The same on local disks, where a link may lead back to a folder above or out of the roots, if there are any."""
     here = Path(folder).stat()
     identity = (here.st_dev, here.st_ino)
     if identity in above:
         return
     with os.scandir(folder) as entries:
         for entry in entries:
+            if roots and entry.is_symlink() and is_data(entry.name):
+                require_below(entry.path, roots, entry.path)
             if entry.is_file():
-                _check_name(entry.path)
+                _check_name(entry.path)  # it need not be UTF-8
                 yield entry.path, entry.stat().st_size
             elif entry.is_dir():
                 if is_data(f"{entry.name}/x"):
-                    yield from _walk_local(f"{entry.path}/", above | {identity}, strict=strict)
+                    yield from _walk_local(f"{entry.path}/", roots, above | {identity}, strict=strict)
             elif strict and is_data(entry.name) and _may_be_data(entry.name):
                 kind = "a link to nothing" if entry.is_symlink() else "neither a file nor a folder"
                 raise UnreadableFile(entry.path, f"it is {kind}.", hint="Remove it, or mend it.")

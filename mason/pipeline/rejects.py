@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow.fs as pafs
 
 from mason.errors import PathNotFound
+from mason.pipeline.files import require_inside
 
 FOLDER = "_mason/quarantine"
 
@@ -53,6 +54,7 @@ def read_quarantine(filesystem: pafs.FileSystem, table: str) -> Iterator[Reject]
         raise PathNotFound(table)
     folder = pafs.FileSelector(f"{table}/{FOLDER}", allow_not_found=True)
     for file in sorted(filesystem.get_file_info(folder), key=lambda each: each.path):
+        require_inside(filesystem, file.path)
         with filesystem.open_input_stream(file.path) as stream:
             for line in stream.read().splitlines():
                 yield Reject.of(json.loads(line))

@@ -1,16 +1,17 @@
 """The address of a storage: the recipe by which a task on any machine opens it. No secret is in it.
 
-`file:///` is the disks of the machine. Every other address begins with the name of a client, whose module `address`
-knows the rest: `s3://?region=us-east-1`.
+`file:///` is the disks of the machine; with `?root=/srv/data` behind it no link may lead out of that folder. Every
+other address begins with the name of a client, whose module `address` knows the rest: `s3://?region=us-east-1`.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from mason.errors import ClientFailed, MasonError, MissingDependency, Unsupported
 from mason.pipeline.object_store import ObjectStore
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow.fs as pafs
 
 LOCAL = "file:///"
+_ROOT = "root"
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,11 @@ def is_local(address: str) -> bool:
     return address.startswith("file:")
 
 
+def confined_address(roots: Sequence[str]) -> str:
+    """Return the address of the machine's own disks for somebody who may use these folders only, if there are any."""
+    return f"{LOCAL}?{urlencode([(_ROOT, root) for root in roots])}" if roots else LOCAL
+
+
 def open_filesystem(address: str) -> pafs.FileSystem:
     """Return the file system of a storage.
 
@@ -52,7 +59,10 @@ def open_filesystem(address: str) -> pafs.FileSystem:
     if is_local(address):
         import pyarrow.fs as pafs  # who only asks whether an address is local need not wait for it
 
-        return pafs.LocalFileSystem()
+        from mason.pipeline.confined_disks import ConfinedDisks
+
+        roots = parse_qs(urlsplit(address).query).get(_ROOT)
+        return ConfinedDisks(roots) if roots else pafs.LocalFileSystem()
     return _client_of(address).open_filesystem(address)
 
 

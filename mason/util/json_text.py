@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import date, datetime
+from functools import partial
 from typing import Any
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -35,5 +36,11 @@ def json_value(value: Any) -> Any:
 
 def compact_json(value: Any) -> bytes:
     """Return the value as JSON for a program to read, in UTF-8."""
-    text = json.dumps(json_value(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:  # nearly everything is plain data, of which no copy is needed
+        text = _compact(value, default=json_value)
+    except (TypeError, ValueError):
+        text = _compact(json_value(value))
     return _LONE_SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
+
+
+_compact = partial(json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

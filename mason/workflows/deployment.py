@@ -12,14 +12,14 @@ from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag_run import StepStatus
 from mason.engines.scheduler.models.deployment import Deployment
 from mason.engines.scheduler.models.schedule import Schedule
-from mason.errors import NotFound
+from mason.errors import NotFound, Unprocessable
 from mason.state.home import read_state
 from mason.workflows.outside_runs import OutsideRun
 from mason.workflows.runs import LOST, show_run
 from mason.workflows.step_code import StepCode
 from mason.workflows.valid_workflow import ValidWorkflow
 
-FAILED = 500
+FAILED = Unprocessable.status
 
 
 def runs_here(workflow: ValidWorkflow) -> bool:

@@ -16,7 +16,7 @@ from mason.clients.response import LOG, Response
 from mason.engines.scheduler.models.dags.dag_run import Follow, StepEvent, StepStatus, Verdict, ended_by, judged
 from mason.engines.scheduler.models.dags.executed_dag_step import ExecutedDagStep
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
-from mason.errors import AlreadyExists, BadInput, Conflict, MasonError
+from mason.errors import AlreadyExists, BadInput, Conflict, MasonError, Unprocessable
 from mason.state.home import open_run_state
 from mason.state.models import RecordKind, RunStep
 from mason.state.store import StateStore
@@ -28,7 +28,7 @@ from mason.workflows.step_work import StepWork
 from mason.workflows.told_runs import tell_run
 from mason.workflows.valid_workflow import ValidWorkflow
 
-FAILED = 500
+FAILED = Unprocessable.status
 
 
 class StepExit(IntEnum):

@@ -42,12 +42,14 @@ def run_lease(run_id: str) -> str:
 
 def run_document(workflow: ValidWorkflow, origin: Origin) -> dict[str, Any]:
     """Return what is said of a run when it begins."""
+    given = workflow.kept_parameters
     return {
         "Workflow": workflow.registration.pinned_name,
         "Name": workflow.dag.name,
         "Configuration": workflow.config.id,
         "Scheduler": workflow.scheduler,
         "ParameterFile": workflow.parameter_path,
+        **({"Parameters": given} if given is not None else {}),
         "Mason": __version__,
         "StartedAt": now_text(),
         **origin.to_dict(),

@@ -10,7 +10,7 @@ from typing import Any
 from mason.clients.engines.role import support_of
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag_run import StepStatus, Verdict
-from mason.errors import Interrupted, MasonError, StateFailed, Unsupported
+from mason.errors import Interrupted, MasonError, StateFailed, Unprocessable, Unsupported
 from mason.state.home import open_run_state
 from mason.state.models import RunStep
 from mason.workflows.run_record import ASKED_FOR, Origin, RunRecord
@@ -19,7 +19,7 @@ from mason.workflows.step_work import StepWork
 from mason.workflows.told_runs import tell_run
 from mason.workflows.valid_workflow import ValidWorkflow
 
-FAILED = 500
+FAILED = Unprocessable.status
 
 
 @dataclass(frozen=True)

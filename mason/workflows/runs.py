@@ -15,9 +15,10 @@ LOST = "lost"
 
 
 def list_runs(store: StateStore, name: str = "", limit: int = 100) -> list[dict[str, Any]]:
-    """Return the newest runs, of one workflow or of all, without their steps."""
+    """Return the newest runs, of one workflow or of all, without their steps and parameters."""
     found = [_shown(store, each) for each in store.list_records(RecordKind.RUN, limit=limit)]
-    return [each for each in found if not name or each["Workflow"].partition("@")[0] == name]
+    wanted = [each for each in found if not name or each["Workflow"].partition("@")[0] == name]
+    return [{key: value for key, value in each.items() if key != "Parameters"} for each in wanted]
 
 
 def show_run(store: StateStore, run_id: str) -> dict[str, Any]:

@@ -36,6 +36,12 @@ class BoundStep:
     targets: Mapping[str, Target]
     conditions: Sequence[Condition]
 
+    @property
+    def has_secrets(self) -> bool:
+        """Say whether a secret was given for it."""
+        every = self.operator.spec.parameters.all
+        return any(each.type == "secret" and {each.name, *each.aliases} & set(self.given) for each in every)
+
 
 @dataclass(frozen=True)
 class ValidWorkflow:
@@ -51,6 +57,13 @@ class ValidWorkflow:
     scheduler: str
     file: ParameterFile
     definitions: Definitions
+
+    @property
+    def kept_parameters(self) -> Mapping[str, Any] | None:
+        """What came with a request and can be written down, for it has no secret: a run can be resumed with it."""
+        if self.file.document.name != REQUEST or any(step.has_secrets for step in self.bound.values()):
+            return None
+        return self.file.steps
 
     @property
     def parameter_path(self) -> str:

@@ -10,9 +10,11 @@ from mason.clients.response import Response
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import respond
 from mason.state.home import read_state
+from mason.state.models import Record
+from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from mason.workflows.definitions import Definitions
-from mason.workflows.parameter_file import ParameterFile, read_parameters
+from mason.workflows.parameter_file import ParameterFile, given_parameters, read_parameters
 from mason.workflows.valid_workflow import ValidWorkflow
 from mason.workflows.validation import validate_workflow
 
@@ -127,19 +129,35 @@ def resume(
     """Run again what has to be of an earlier run; what the call does not say is as it was then."""
     from mason.workflows.resume import Choice, resume_workflow
     from mason.workflows.runner import run_workflow
-    from mason.workflows.runs import find_run
 
     def work(response: Response) -> None:
         store = read_state(env)
-        record = find_run(store, run_id)
-        then = record.document
-        file = call.parameter_file or (Path(then["ParameterFile"]) if then["ParameterFile"] else None)
-        name = call.name or str(then["Workflow"]).partition("@")[0]
-        again = WorkflowCall(name, call.digest, file, call.config_id or then["Configuration"])
-        workflow, reused = resume_workflow(find_workflow(env, again), store, record, Choice(first, only), response)
+        record, workflow = find_resumed(env, store, run_id, call)
+        workflow, reused = resume_workflow(workflow, store, record, Choice(first, only), response)
         run_workflow(workflow, response, limit=limit, reused=reused)
 
     return _responded(work)
+
+
+def find_resumed(
+    env: MasonEnvironment, store: StateStore, run_id: str, call: WorkflowCall
+) -> tuple[Record, ValidWorkflow]:
+    """Return a run and its workflow, checked as a whole: what the call does not say is as it was then.
+
+    Raises:
+        MasonError: there is no such run, or something about its workflow is wrong.
+    """
+    from mason.workflows.runs import find_run
+
+    record = find_run(store, run_id)
+    then = record.document
+    name = call.name or str(then["Workflow"]).partition("@")[0]
+    config_id = call.config_id or then["Configuration"]
+    given, file = call.given, call.parameter_file
+    if given is None and file is None:
+        given = given_parameters(then["Parameters"]) if "Parameters" in then else None
+        file = Path(then["ParameterFile"]) if then["ParameterFile"] else None
+    return record, find_workflow(env, WorkflowCall(name, call.digest, file, config_id, given=given))
 
 
 def _as_planned(workflow: ValidWorkflow, from_plan: Path | None) -> ValidWorkflow:

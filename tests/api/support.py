@@ -8,8 +8,7 @@ import signal
 import ssl
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,6 +38,14 @@ clients:
       root: {root}
 """
 
+WORKFLOW = """
+from mason.workflows.workflow_definition import WorkflowDefinition
+
+
+class TestSecrets(WorkflowDefinition):
+    pass
+"""
+
 CLASS = """
 import time
 
@@ -64,6 +71,7 @@ class Server:
     process: subprocess.Popen[str] | None = None
     log_file: Path = Path()
     certificates: ssl.SSLContext = _NO_CERTIFICATES
+    client: httpx.Client | None = None
 
     def start(self) -> Server:
         self.log_file = self.mason.home.parent / "server.log"
@@ -78,18 +86,13 @@ class Server:
                 text=True,
             )
         self.url = self._find_url(begin)
+        self.client = httpx.Client(base_url=self.url, timeout=60, verify=self.certificates, trust_env=False)
         self._wait_until_ready()
         return self
 
-    @contextmanager
-    def http(self) -> Iterator[httpx.Client]:
-        """A connection of its own."""
-        with httpx.Client(base_url=self.url, timeout=60, verify=self.certificates, trust_env=False) as client:
-            yield client
-
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:
-        with self.http() as client:
-            return client.request(method, path, **options)
+        assert self.client is not None
+        return self.client.request(method, path, **options)
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         return self.request("GET", path, **options)
@@ -120,12 +123,19 @@ class Server:
     def stop(self) -> int:
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(60)
+        code = self.process.wait(60)
+        self._hang_up()
+        return code
 
     def kill(self) -> None:
         assert self.process is not None
         self.process.kill()
         self.process.wait(30)
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        if self.client is not None:
+            self.client.close()
 
     def _find_url(self, begin: int) -> str:
         found: list[str] = []
@@ -187,6 +197,14 @@ def test_operators(root: Path) -> Path:
     operator(
         root,
         "test",
+        "until",
+        'import pathlib\nwhile not pathlib.Path(parameters.get_required("file")).exists():\n    time.sleep(0.01)',
+        parameters="parameters:\n  required: [file]\n",
+        swagger="paths:\n  /test/until:\n    post:\n",
+    )
+    operator(
+        root,
+        "test",
         "fail",
         'raise KeyError("/etc/a-path-of-this-machine")',
         swagger="paths:\n  /test/fail:\n    post:\n    get:\n",
@@ -200,7 +218,21 @@ def test_operators(root: Path) -> Path:
         parameters="parameters:\n  required:\n    - {name: password, type: secret}\n",
         swagger="paths:\n  /test/hidden:\n    post:\n",
     )
+    operator(
+        root,
+        "test",
+        "blurt",
+        'import logging\nword = parameters.get_required("password")\n'
+        'logging.getLogger("mason.blurt").warning("it is %s", word)\n'
+        'raise RuntimeError("it is " + word)',
+        parameters="parameters:\n  required:\n    - {name: password, type: secret}\n",
+        swagger="paths:\n  /test/blurt:\n    post:\n",
+    )
     operator(root, "test", "unseen", 'resp.add_info("Nobody calls this through the API.")')
+    commands = {"step_1": "hidden", "step_2": "blurt"}
+    steps = [f"  - {{id: {step}, type: operator, namespace: test, command: {each}}}" for step, each in commands.items()]
+    lines = ["type: workflow", "namespace: test", "command: secrets", "dag:", *steps]
+    write(root / "workflow", {"workflow.yaml": "\n".join(lines), "__init__.py": WORKFLOW})
     return root
 
 

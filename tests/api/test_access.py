@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -23,16 +24,18 @@ SHOP = {"database_name": "shop"}
 
 @pytest.fixture(scope="module")
 def tokens(prepared_mason: Mason) -> dict[str, str]:
-    """Tokens of every kind, made as an administrator would."""
+    """Tokens of every kind, two of them made as an administrator would."""
 
     def made(name: str, *arguments: str) -> str:
         result = prepared_mason("token", "create", "--name", name, *arguments)
         assert result.exit_code == 0, result.stderr
         return result.stdout.strip()
 
-    found = {scope: made(scope, "--scope", scope) for scope in ("read", "run", "admin")}
+    store = open_state(MasonEnvironment(prepared_mason.home))
+    found = {scope.value: create_token(store, scope.value, scope) for scope in Scope}
+    found["files"] = create_token(store, "files", Scope.RUN, configurations=["files"])
+    found["over"] = create_token(store, "over", Scope.ADMIN, lifetime=timedelta(seconds=-1))
     found["tables"] = made("tables", "--scope", "run", "--operator", "table:*", "--expires", "30d")
-    found["files"] = made("files", "--scope", "run", "--configuration", "files")
     found["gone"] = made("gone", "--scope", "admin")
     assert prepared_mason("token", "revoke", "gone").exit_code == 0
     return found
@@ -54,6 +57,7 @@ def test_a_token_is_shown_once_and_kept_as_a_digest(guarded: Server, tokens: dic
         ["admin", "admin", "active"],
         ["files", "run", "active"],
         ["gone", "admin", "revoked"],
+        ["over", "admin", "expired"],
         ["read", "read", "active"],
         ["run", "run", "active"],
         ["tables", "run", "active"],
@@ -87,6 +91,7 @@ def test_without_a_token_only_what_is_open_answers(guarded: Server) -> None:
         ("files", "GET", "/api/tables?database_name=shop", 200),
         ("files", "GET", "/api/tables?database_name=shop&config_id=local", 403),
         ("gone", "GET", "/api/tables?database_name=shop", 401),
+        ("over", "GET", "/api/tables?database_name=shop", 401),
     ],
 )
 def test_a_token_opens_what_its_scope_and_limits_say(
@@ -220,8 +225,6 @@ class TestTokens:
             revoke_token(open_state(env), "nightli")
 
     def test_a_token_ends_when_its_time_is_over(self, env: MasonEnvironment) -> None:
-        from datetime import timedelta
-
         store = open_state(env)
         create_token(store, "over", Scope.READ, lifetime=timedelta(seconds=-1))
         create_token(store, "valid", Scope.READ, lifetime=timedelta(hours=1))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import socket
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from tests.api.conftest import Start
-from tests.api.support import Server
+from tests.api.support import Server, operator, prepared, until
 from tests.conftest import write
 
 SHOP = {"database_name": "shop"}
@@ -22,8 +24,23 @@ def outside(server: Server) -> Path:
     """A folder beside the root that no request may reach, and a link in the root that leads there."""
     folder = write(server.mason.folder / "outside", {"secret.csv": "word\ntopsecret\n"})
     (server.mason.folder / "data" / "link").symlink_to(folder)
-    (server.mason.folder / "data" / "in" / "linked.csv.hidden").symlink_to(folder / "secret.csv")
+    (server.mason.folder / "data" / "linked.csv.hidden").symlink_to(folder / "secret.csv")
     return folder
+
+
+@pytest.fixture(scope="module")
+def links(server: Server, outside: Path) -> Path:
+    """Folders that may be used, with links among their files that lead out: to a file, and to a folder."""
+    data = server.mason.folder / "data"
+    write(
+        data, {"files/a.csv": "word\nplain\n", "folders/a.csv": "word\nplain\n", "leaking/whole.csv": "word\nplain\n"}
+    )
+    (data / "files" / "b.csv").symlink_to(outside / "secret.csv")
+    (data / "folders" / "more").symlink_to(outside)
+    (data / "leaking" / "stolen.csv").symlink_to(outside / "secret.csv")
+    (data / "leaking" / "stolen_folder").symlink_to(outside)
+    (data / "leaking" / "half").symlink_to(data / "files")
+    return data
 
 
 @pytest.mark.parametrize(
@@ -38,7 +55,7 @@ def outside(server: Server) -> Path:
         "file://{outside}/secret.csv",
         "/etc/passwd",
         "~/.ssh",
-        "in/linked.csv.hidden",
+        "linked.csv.hidden",
     ],
 )
 def test_a_path_stays_below_the_root_whatever_it_says(server: Server, outside: Path, path: str) -> None:
@@ -52,6 +69,61 @@ def test_a_path_stays_below_the_root_whatever_it_says(server: Server, outside: P
         assert reply.status_code == 400, reply.text
         assert "is outside of the folders that may be used" in reply.text
         assert "topsecret" not in reply.text
+
+
+@pytest.mark.parametrize("folder", ["files", "folders"])
+@pytest.mark.parametrize(
+    ("command", "body"),
+    [
+        ("preview", {"path": "{}"}),
+        ("infer", {**SHOP, "storage_path": "{}", "table_name": "stolen"}),
+        ("merge", {"input_path": "{}", "output_path": "stolen"}),
+        ("summarize", {"path": "{}"}),
+        ("dedupe", {"path": "{}", "keys": ["word"], "output_path": "stolen"}),
+        ("format", {"path": "{}", "output_path": "stolen", "format": "csv"}),
+        ("explode", {"path": "{}", "columns": ["word"], "output_path": "stolen"}),
+        ("check", {"path": "{}", "checks": ["not_null word"]}),
+        ("diff", {"path": "{}", "other_path": "leaking/whole.csv", "keys": ["word"]}),
+    ],
+)
+def test_a_link_among_the_files_of_a_path_does_not_lead_out(
+    server: Server, links: Path, folder: str, command: str, body: dict[str, Any]
+) -> None:
+    asked = {name: value.format(folder) if isinstance(value, str) else value for name, value in body.items()}
+
+    reply = server.post(f"/api/table/{command}", json=asked)
+
+    assert reply.status_code == 400, reply.text
+    assert "is outside of the folders that may be used" in reply.text
+    assert "topsecret" not in reply.text
+    assert not (links / "stolen").exists()
+
+
+@pytest.mark.parametrize("table", ["stolen", "stolen_folder", "half"])
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/api/table/{}?database_name=leaking", None),
+        ("GET", "/api/table/{}/preview?database_name=leaking", None),
+        ("GET", "/api/table/{}/partitions?database_name=leaking", None),
+        ("POST", "/api/table/query", {"database_name": "leaking", "query_string": "select * from {}"}),
+        ("POST", "/api/table/summarize", {"database_name": "leaking", "table_name": "{}"}),
+    ],
+)
+def test_a_table_that_is_a_link_does_not_lead_out(
+    server: Server, links: Path, table: str, method: str, path: str, body: dict[str, str] | None
+) -> None:
+    asked = {name: value.format(table) for name, value in body.items()} if body else None
+
+    reply = server.request(method, path.format(table), json=asked)
+
+    assert 400 <= reply.status_code < 500, reply.text
+    assert "topsecret" not in reply.text
+
+
+def test_beside_a_link_that_leads_out_other_tables_are_read(server: Server, links: Path) -> None:
+    assert server.get("/api/table/whole", params={"database_name": "leaking"}).status_code == 200
+    assert server.get("/api/tables", params={"database_name": "leaking"}).status_code == 200
 
 
 def test_files_that_are_no_tables_stay_below_the_root_too(server: Server, outside: Path) -> None:
@@ -148,6 +220,31 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_read(server: Server) -
         assert "1,048,576 bytes" in reply.text
 
 
+def test_what_is_packed_is_not_unpacked(server: Server) -> None:
+    bomb = gzip.compress(b'{"path": "' + b"x" * 20_000_000 + b'"}')
+    assert len(bomb) < 200_000
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+
+    reply = server.post("/api/table/preview", content=bomb, headers=headers)
+
+    assert (reply.status_code, "is not JSON" in reply.text) == (400, True)
+
+
+def test_a_yaml_bomb_is_refused_by_its_kind_and_by_what_is_in_it(server: Server) -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
+    bomb = "\n".join(lines)
+
+    for kind, status in (("application/yaml", 415), ("text/plain", 415), ("application/json", 400)):
+        reply = server.post("/api/table/preview", content=bomb, headers={"Content-Type": kind})
+        assert reply.status_code == status, reply.text
+    root = server.mason.folder / "bomb"
+    operator(root, "bomb", "word", "pass", swagger=f"{bomb}\npaths:\n  /bomb/word:\n    get:\n")
+    assert server.mason("register", str(root)).exit_code == 0
+    assert server.get("/api/bomb/word").status_code == 404
+    assert [line for line in server.log_lines() if "bomb/word/swagger.yml" in line.get("message", "")]
+
+
 def test_a_query_that_is_too_long_or_has_too_many_fields_is_refused(server: Server) -> None:
     assert server.get("/api/tables?database_name=" + "x" * 9_000).status_code == 413
     assert server.get("/api/tables?" + "&".join(f"a{n}=" for n in range(700))).status_code == 400
@@ -201,41 +298,78 @@ def test_many_connections_that_say_nothing_keep_nobody_out(server: Server) -> No
 CANARY = "canary-7f3a9c51"
 
 
-def test_a_secret_is_in_no_reply_log_record_or_argument(start: Start) -> None:
-    server = start(CANARY_VARIABLE=f"env-{CANARY}", MASON_TOKEN=f"token-{CANARY}")
-    headers = {"Authorization": f"Bearer token-{CANARY}"}
+@pytest.fixture(scope="module")
+def with_canaries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, list[httpx.Response]]]:
+    """A server that was given secrets in every way there is, and its replies."""
+    root = tmp_path_factory.mktemp("canary")
+    variables = {"CANARY_VARIABLE": f"env-{CANARY}", "MASON_TOKEN": f"token-{CANARY}"}
+    server = Server(prepared(root / "work", root / "home"), variables=variables).start()
     config = server.mason.folder / "secret.yaml"
     config.write_text(
         "id: secret\nmetastore_engine: s3\nstorage_engine: s3\nexecution_engine: local\nclients:\n  s3:\n"
         f"    configuration:\n      aws_region: us-east-1\n      access_key: key-{CANARY}\n"
-        f"      secret_key: secret-{CANARY}\n      endpoint: http://127.0.0.1:1\n",
+        f"      secret_key: '{{{{CANARY_VARIABLE}}}}'\n      endpoint: http://user:url-{CANARY}@127.0.0.1:1\n",
     )
     assert server.mason("config", str(config)).exit_code == 0
+    with httpx.Client(
+        base_url=server.url, headers={"Authorization": f"Bearer token-{CANARY}"}, timeout=60, trust_env=False
+    ) as client:
+        yield server, _replies(client)
+    server.kill()
 
+
+def _replies(client: httpx.Client) -> list[httpx.Response]:
+    steps = {f"step_{number}": {"parameters": {"password": f"step-{CANARY}"}} for number in (1, 2)}
+    key = {"Idempotency-Key": f"key-{CANARY}"}
     replies = [
-        server.get("/api/configs", headers=headers),
-        server.post("/api/test/hidden", json={"password": f"given-{CANARY}"}, headers=headers),
-        server.post("/api/test/hidden", params={"password": f"query-{CANARY}"}, headers=headers),
-        server.post("/api/test/hidden", json={"password": f"late-{CANARY}"}, params={"wait": 0}, headers=headers),
-        server.get("/api/tables", params={**SHOP, "config_id": "secret"}, headers=headers),
-        server.get("/api/jobs", headers=headers),
-        server.get("/metrics", headers=headers),
-        server.get("/api/test/fail", headers=headers),
+        client.get("/api/configs"),
+        client.post("/api/test/hidden", json={"password": f"given-{CANARY}"}, headers=key),
+        client.post("/api/test/hidden", params={"password": f"query-{CANARY}"}),
+        client.post("/api/test/hidden", json={"password": [f"list-{CANARY}"]}),
+        client.post("/api/test/hidden", json={"password": f"late-{CANARY}"}, params={"wait": 0}),
+        client.post("/api/test/blurt", json={"password": f"blurted-{CANARY}"}),
+        client.post("/api/test/blurt", json={"password": f"late-{CANARY}"}, params={"wait": 0}),
+        client.post("/api/workflow/test/secrets", json=steps),
+        client.post("/api/workflow/test/secrets", json=steps, params={"run_now": "true"}),
+        client.get("/api/tables", params={**SHOP, "config_id": "secret"}),
+        client.get(
+            "/api/tables", params={**SHOP, "config_id": f"asked-{CANARY}"}, headers={"Authorization": "Bearer x"}
+        ),
     ]
-    job = replies[3].json()["Data"][0].get("JobID")
-    if job:
-        replies.append(server.get(f"/api/job/{job}", headers=headers))
+    until(lambda: client.get("/readyz").json()["running"] == 0, "all jobs are over")
+    jobs = [each["JobID"] for each in client.get("/api/jobs").json()["Data"]]
+    runs = [each["RunID"] for each in client.get("/api/runs").json()["Data"]]
+    about = [f"/api/job/{job}{more}" for job in jobs for more in ("", "/log", "/events")]
+    pages = [*about, *(f"/api/run/{run}" for run in runs), "/api/jobs", "/api/runs", "/metrics", "/readyz"]
+    return replies + [client.get(page) for page in pages]
 
-    assert replies[1].status_code == 200, replies[1].text
-    assert replies[2].status_code == 400 and "give it in the body" in replies[2].text
-    assert [reply.url for reply in replies if CANARY in reply.text] == []
-    assert CANARY not in server.log_text()
-    calls = b"".join(file.read_bytes() for file in server.mason.home.glob("state.db*"))
-    for kind in ("given", "query", "late", "env", "token"):
-        assert f"{kind}-{CANARY}".encode() not in calls, kind
-    arguments = Path(f"/proc/{server.process.pid}/cmdline")
-    if arguments.exists():
-        assert CANARY.encode() not in arguments.read_bytes()
+
+def test_a_secret_is_in_no_reply(with_canaries: tuple[Server, list[httpx.Response]]) -> None:
+    replies = with_canaries[1]
+
+    assert [reply.status_code for reply in replies[:9]] == [200, 200, 400, 400, 202, 500, 202, 200, 422]
+    assert "give it in the body" in replies[2].text
+    assert [str(reply.url) for reply in replies if CANARY in reply.text] == []
+    assert [str(reply.url) for reply in replies if CANARY in str(reply.headers)] == []
+
+
+def test_a_secret_is_in_no_line_of_the_log_and_in_no_traceback(
+    with_canaries: tuple[Server, list[httpx.Response]],
+) -> None:
+    server, _ = with_canaries
+
+    assert "RuntimeError: it is REDACTED" in server.log_text()
+    assert [line for line in server.log_lines() if CANARY in str(line)] == []
+
+
+def test_a_secret_is_in_no_record_and_in_no_argument(with_canaries: tuple[Server, list[httpx.Response]]) -> None:
+    server, _ = with_canaries
+    kept = b"".join(file.read_bytes() for file in server.mason.home.rglob("*") if file.is_file())
+
+    for kind in ("given", "query", "list", "late", "blurted", "step", "env", "token"):
+        assert f"{kind}-{CANARY}".encode() not in kept, kind
+    assert server.process is not None
+    assert CANARY.encode() not in Path(f"/proc/{server.process.pid}/cmdline").read_bytes()
 
 
 def raw_get(server: Server, target: str) -> tuple[int, str]:

@@ -7,10 +7,26 @@ import resource
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx
 import pytest
 
+from mason.operators.definition_folder import read_definitions
+from mason.operators.definition_kind import OPERATORS
+from mason.operators.registry import register
+from mason.state.home import open_state
+from mason.util.environment import MasonEnvironment
+from scripts.soak_api import (
+    JOBS,
+    Soaked,
+    define_operator,
+    queue_jobs,
+    resident_megabytes,
+    soak,
+    wait_until_idle,
+    wrong_counts,
+)
 from tests.api.conftest import Start
 from tests.api.support import Server, until
 from tests.conftest import write
@@ -33,12 +49,12 @@ def test_what_is_done_in_time_is_answered_at_once(server: Server) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_what_takes_longer_goes_on_as_a_job_with_the_same_answer(server: Server, method: str) -> None:
-    reply = server.request(method, "/api/test/sleep", params={"wait": 0.1, "seconds": 1})
+    reply = server.request(method, "/api/test/sleep", params={"wait": 0.1, "seconds": 0.4})
     assert reply.status_code == 202
 
     job = server.wait_for_job(reply.json()["Data"][0]["JobID"])
 
-    assert job["Response"] == {"Errors": [], "Info": [], "Warnings": [], "Data": [{"Slept": 1}]}
+    assert job["Response"] == {"Errors": [], "Info": [], "Warnings": [], "Data": [{"Slept": 0.4}]}
     assert job["Operator"] == "test:sleep"
     assert job["RequestID"] == reply.headers["X-Request-ID"]
 
@@ -67,7 +83,8 @@ def test_a_merge_tells_rows_and_log_under_the_id_of_its_call(server: Server) -> 
 def test_how_far_a_job_is_comes_as_events_until_it_is_over(server: Server) -> None:
     job = begin(server, 1.2)
 
-    with server.http() as client, client.stream("GET", f"/api/job/{job}/events") as stream:
+    assert server.client is not None
+    with server.client.stream("GET", f"/api/job/{job}/events") as stream:
         assert stream.headers["Content-Type"].startswith("text/event-stream")
         lines = [line for line in stream.iter_lines() if line]
 
@@ -188,7 +205,7 @@ def test_a_server_that_is_asked_to_stop_ends_what_runs_and_keeps_what_waits(star
     server = start("--jobs", "1")
     answers: list[httpx.Response] = []
     asking = threading.Thread(
-        target=lambda: answers.append(server.post("/api/test/sleep", json={"seconds": 2, "note": "ended"}))
+        target=lambda: answers.append(server.post("/api/test/sleep", json={"seconds": 1, "note": "ended"}))
     )
     asking.start()
     server.wait_for_log('"status": "running"')
@@ -220,6 +237,36 @@ def test_two_workers_share_the_queue_and_run_nothing_twice(start: Start) -> None
     words = (server.mason.folder / "shared").read_text().split()
     assert Counter(words) == Counter(str(number) for number in range(100))
     assert server.stop() == 0
+
+
+def test_a_thousand_jobs_that_are_queued_at_once_are_each_run_once_and_leave_no_memory_behind(start: Start) -> None:
+    server = start("--jobs", "4")
+    assert server.process is not None
+    note = define_operator(server.mason.folder / "soak_note")
+    env = MasonEnvironment(server.mason.home)
+    register(env, open_state(env), read_definitions(note, [OPERATORS]).valid, replace=False)
+    for _ in range(4):
+        server.post("/api/test/until", params={"wait": 0}, json={"file": "go"})
+    until(lambda: server.get("/readyz").json()["running"] == 4, "all threads are busy")
+    words = [str(number) for number in range(JOBS)]
+
+    queue_jobs(server.url, words)
+    assert server.get("/readyz").json()["queued"] == JOBS
+    assert server.post("/api/soak/note", params={"wait": 0}, json={"word": "more"}).status_code == 429
+    (server.mason.folder / "go").touch()
+    wait_until_idle(server.url)
+
+    assert wrong_counts(server.mason.folder / "notes", words) == {}
+    before = resident_megabytes(server.process.pid)
+    soak(server.url, server.process.pid, server.mason.folder / "notes", seconds=0.1)
+    assert resident_megabytes(server.process.pid) < before * 1.1
+
+
+def test_a_job_that_is_run_twice_or_lost_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("a\nb\nb\n")
+
+    assert wrong_counts(tmp_path / "notes", ["a", "b", "c"]) == {"b": 2, "c": 0}
+    assert Soaked(10, [50, 50, 60, 60, 70, 70, 80, 80, 90, 90]).growth > 1.4
 
 
 def test_while_the_disk_is_full_calls_are_refused_and_reads_go_on(server: Server) -> None:

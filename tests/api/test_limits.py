@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
+import uvicorn
 from starlette.types import Message
 
+from mason.api.server import patience
 from mason.api.server.guard import _LimitedBody
-from mason.api.server.replies import PathHider
+from mason.api.server.replies import PathHider, json_reply
 from mason.api.server.settings import ServerSettings, is_loopback
 from mason.errors import BadInput, TooLarge
 from mason.util.environment import MasonEnvironment
@@ -48,6 +55,82 @@ def test_a_body_of_one_byte_too_many_is_refused() -> None:
 def test_a_client_that_takes_too_long_is_refused_however_often_it_sends_something() -> None:
     with pytest.raises(BadInput, match=r"did not arrive within 0\.1 seconds"):
         body_of(ServerSettings(body_seconds=0.1), *[piece(b"a", more=True)] * 10, pause=0.04)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
+    """Where a server listens that waits half a second for a head; it answers in no time."""
+    monkeypatch.setattr(patience, "HEAD_SECONDS", 0.5)
+    listener = socket.create_server(("127.0.0.1", 0))
+    app = json_reply({"status": "ok"})
+    config = uvicorn.Config(app, http=patience.PatientProtocol, lifespan="off", log_config=None)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+    yield listener.getsockname()
+    server.should_exit = True
+    thread.join(30)
+
+
+@pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"], ids=["first", "second"])
+def test_a_head_that_comes_byte_by_byte_is_waited_for_only_so_long(impatient: tuple[str, int], before: bytes) -> None:
+    """Also the head of the second request of a connection."""
+    with socket.create_connection(impatient, timeout=20) as connection:
+        if before:
+            connection.sendall(before)
+            assert b"200 OK" in connection.recv(65536)
+        sent = 0
+        with suppress(ConnectionError):
+            for byte in b"GET / HTTP/1.1\r\nX-Slow: " + b"x" * 200:
+                connection.sendall(bytes([byte]))
+                sent += 1
+                time.sleep(0.05)  # each byte comes well within the time, all of them do not
+        with suppress(ConnectionError):
+            assert connection.recv(65536) == b""
+
+    assert sent < 100
+
+
+@pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"], ids=["first", "second"])
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"X-Long: " + b"x" * 500_000,
+        b"X-Long: " + b"x" * 70_000,
+        b"".join(b"X-%d: xxxxxxxxxx\r\n" % number for number in range(10_000)),
+        b"Transfer-Encoding: chunked\r\n\r\n0\r\n" + b"".join(b"X-%d: xxxxxxx\r\n" % each for each in range(10_000)),
+    ],
+    ids=["one header", "little too much", "many headers", "headers behind a body"],
+)
+def test_a_head_that_is_too_large_is_not_read_to_its_end(
+    impatient: tuple[str, int], before: bytes, head: bytes
+) -> None:
+    began = time.monotonic()
+    with socket.create_connection(impatient, timeout=20) as connection:
+        if before:
+            connection.sendall(before)
+            assert b"200 OK" in connection.recv(65536)
+        with suppress(ConnectionError):
+            connection.sendall(b"POST / HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n\r\n")
+            while connection.recv(65536):  # until it is hung up, before the time for a head or between requests is over
+                pass
+        assert time.monotonic() - began < 4
+
+
+def test_a_head_of_many_kilobytes_is_taken(impatient: tuple[str, int]) -> None:
+    with socket.create_connection(impatient, timeout=20) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: " + b"x" * 60_000 + b"\r\n\r\n")
+        assert b"200 OK" in connection.recv(65536)
+
+
+def test_a_client_that_is_silent_between_requests_is_not_hung_up_on_for_its_head(impatient: tuple[str, int]) -> None:
+    request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+    with socket.create_connection(impatient, timeout=20) as connection:
+        connection.sendall(request)
+        assert b"200 OK" in connection.recv(65536)
+        time.sleep(0.8)
+        connection.sendall(request)
+        assert b"200 OK" in connection.recv(65536)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST", "::1", "[::1]", "127.1.2.3"])

@@ -73,6 +73,27 @@ def test_a_table_is_deleted(server: Server) -> None:
         ("GET", "/api/job/none", {}, None, 404, 'There is no job "none".'),
         ("GET", "/api/nothing", {}, None, 404, "There is nothing at this path."),
         ("DELETE", "/api/table/orders", {}, None, 405, "This path does not take this method."),
+        (
+            "POST",
+            "/api/table/preview",
+            {},
+            {"path": True},
+            400,
+            '"path" must be of type path, which is a text, not true',
+        ),
+        (
+            "POST",
+            "/api/table/preview",
+            {},
+            {"path": "in", "limit": "1"},
+            400,
+            '"limit" must be a whole number, not "1"',
+        ),
+        ("POST", "/api/table/preview", {"path": "in"}, {"path": ""}, 400, '"path" must be a path'),
+        ("POST", "/api/table/preview", {"wait": "0"}, {"path": "in", "limit": 0}, 400, '"limit" must be at least 1'),
+        ("POST", "/api/table/merge", {"wait": "0"}, {"input_path": "in"}, 400, "is missing."),
+        ("POST", "/api/table/preview", {}, {"path": "~nobody-here/x"}, 400, "it is in the home of nobody here"),
+        ("POST", "/api/table/query", SHOP, {"query_string": "select 'x"}, 422, "opened and not closed"),
     ],
 )
 def test_what_is_wrong_has_its_status_and_one_clear_message(
@@ -90,6 +111,27 @@ def test_what_is_wrong_has_its_status_and_one_clear_message(
     assert message.lower() in " ".join(reply.json()["Errors"]).lower()
     assert str(server.mason.folder) not in reply.text
     assert reply.json()["Data"] == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("PUT", "/api/table/merge", "GET, HEAD, POST"),  # a table may be called "merge"
+        ("DELETE", "/api/tables", "GET, HEAD"),
+        ("GET", "/api/workflow/table/infer", "POST"),
+        ("POST", "/healthz", "GET, HEAD"),
+        ("DELETE", "/metrics", "GET, HEAD"),
+        ("POST", "/api/openapi.json", "GET, HEAD"),
+        ("POST", "/api/ui/", "GET, HEAD"),
+    ],
+)
+def test_a_method_that_a_path_does_not_take_is_refused_with_those_that_it_takes(
+    server: Server, method: str, path: str, allowed: str
+) -> None:
+    reply = server.request(method, path)
+
+    assert (reply.status_code, reply.headers["Allow"]) == (405, allowed)
+    assert reply.json()["Errors"] == ["This path does not take this method."]
 
 
 def test_all_problems_are_told_at_once(server: Server) -> None:
@@ -183,17 +225,21 @@ def test_an_operator_that_is_registered_while_the_server_runs_is_there_at_once(s
 def test_a_request_in_flight_ends_with_the_version_that_it_began_with(server: Server) -> None:
     root = server.mason.folder / "in_flight"
     swagger = "paths:\n  /flight/word:\n    post:\n"
-    body = 'open("flight", "w").write("up")\ntime.sleep(2)\nresp.add_info("{word}")'
-    operator(root, "flight", "word", body.format(word="first"), swagger=swagger)
+    waits = (
+        'import pathlib\npathlib.Path("flight").touch()\n'
+        'while not pathlib.Path("land").exists():\n    time.sleep(0.01)\nresp.add_info("first")'
+    )
+    operator(root, "flight", "word", waits, swagger=swagger)
     assert server.mason("register", str(root)).exit_code == 0
     begun = server.post("/api/flight/word", params={"wait": "0"}).json()["Data"][0]["JobID"]
     until((server.mason.folder / "flight").exists, "the operator runs")
 
-    operator(root, "flight", "word", body.format(word="second"), swagger=swagger)
+    operator(root, "flight", "word", 'resp.add_info("second")', swagger=swagger)
     assert server.mason("register", "-f", str(root)).exit_code == 0
 
-    assert server.wait_for_job(begun)["Response"]["Info"] == ["first"]
     assert server.post("/api/flight/word").json()["Info"] == ["second"]
+    (server.mason.folder / "land").touch()
+    assert server.wait_for_job(begun)["Response"]["Info"] == ["first"]
 
 
 def test_the_operator_of_the_seeds_answers_through_its_own_api_function(server: Server, prepared_mason: Mason) -> None:

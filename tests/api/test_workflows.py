@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from tests.api.support import Server
+from tests.conftest import write
 
 BODY = {"step_1": {"parameters": {"database_name": "shop", "storage_path": "in", "table_name": "by_workflow"}}}
 
@@ -28,6 +29,7 @@ def test_a_workflow_is_run_and_its_run_can_be_read(server: Server) -> None:
     assert server.get("/api/table/by_run", params={"database_name": "shop"}).status_code == 200
     listed = server.get("/api/runs", params={"name": "table:infer"}).json()["Data"]
     assert run["RunID"] in [each["RunID"] for each in listed]
+    assert not [each for each in listed if "Parameters" in each]
     shown = server.get(f"/api/run/{run['RunID']}").json()["Data"][0]
     assert [step["Status"] for step in shown["Steps"]] == ["succeeded"]
     assert server.get("/api/run/none").status_code == 404
@@ -89,6 +91,74 @@ def test_what_is_wrong_with_a_workflow_is_told_at_once(server: Server) -> None:
     assert any('no parameter "database"' in each for each in wrong.json()["Errors"])
     assert str(server.mason.folder) not in wrong.text
     assert (misspelt.status_code, "There is no parameter" in misspelt.text) == (400, True)
+
+
+def failed_run(server: Server, name: str) -> str:
+    """Run a workflow on data that come only afterwards."""
+    step = {**BODY["step_1"]["parameters"], "storage_path": name, "table_name": name}
+    reply = server.post("/api/workflow/table/infer", params={"run_now": "true"}, json={"step_1": {"parameters": step}})
+    assert reply.status_code == 422, reply.text
+    write(server.mason.folder / "data", {f"{name}/a.csv": "id\n1\n"})
+    run: str = reply.json()["Data"][0]["RunID"]
+    return run
+
+
+def test_a_run_is_resumed_with_the_parameters_of_its_request(server: Server) -> None:
+    run = failed_run(server, "late")
+
+    reply = server.post(f"/api/run/{run}/resume")
+
+    assert reply.status_code == 200, reply.text
+    resumed = reply.json()["Data"][0]
+    assert (resumed["Status"], resumed["ResumedFrom"]) == ("succeeded", run)
+    assert server.get("/api/table/late", params={"database_name": "shop"}).status_code == 200
+    assert server.get(f"/api/run/{run}").json()["Data"][0]["Parameters"]["step_1"]["parameters"]["table_name"] == "late"
+
+
+def test_a_run_of_a_request_is_resumed_from_the_command_line(server: Server) -> None:
+    run = failed_run(server, "later")
+
+    result = server.mason("workflow", "--resume", run)
+
+    assert result.exit_code == 0, result.stderr
+    assert result.json["Data"][0]["Status"] == "succeeded"
+
+
+def test_a_run_is_resumed_with_other_parameters_if_they_are_given(server: Server) -> None:
+    run = failed_run(server, "other")
+    step = {**BODY["step_1"]["parameters"], "table_name": "other_name"}
+
+    reply = server.post(f"/api/run/{run}/resume", json={"step_1": {"parameters": step}})
+
+    assert reply.status_code == 200, reply.text
+    assert server.get("/api/table/other_name", params={"database_name": "shop"}).status_code == 200
+
+
+def test_what_is_wrong_with_resuming_is_told(server: Server) -> None:
+    run = failed_run(server, "wrong")
+    write(server.mason.folder, {"steps.yaml": "step_1:\n  parameters: {database_name: shop, storage_path: nowhere}\n"})
+    of_file = server.mason("workflow", "table", "infer", "-f", "steps.yaml", "--run").json["Data"][0]["RunID"]
+
+    for path, status, message in (
+        ("/api/run/none/resume", 404, 'There is no run "none".'),
+        (f"/api/run/{run}/resume?from=step_9", 400, 'There is no step "step_9".'),
+        (f"/api/run/{run}/resume?form=step_1", 400, 'There is no parameter "form"'),
+        (f"/api/run/{of_file}/resume", 400, "was started with a file"),
+    ):
+        reply = server.post(path)
+        assert reply.status_code == status, reply.text
+        assert message in reply.json()["Errors"][0]
+
+
+def test_a_secret_cannot_be_deployed(server: Server) -> None:
+    steps = {f"step_{number}": {"parameters": {"password": "not-to-be-kept"}} for number in (1, 2)}
+    given = {"deploy": "true", "schedule_name": "secrets"}
+
+    reply = server.post("/api/workflow/test/secrets", params=given, json={**steps, "schedule": "@yearly"})
+
+    assert (reply.status_code, "a secret is among them" in reply.text) == (400, True), reply.text
+    kept = b"".join(file.read_bytes() for file in server.mason.home.glob("state.db*"))
+    assert b"not-to-be-kept" not in kept
 
 
 def test_a_workflow_that_takes_long_goes_on_as_a_job(server: Server) -> None:

@@ -56,6 +56,14 @@ def test_a_text_becomes_a_value_of_its_type(kind: str, text: Any, value: Any) ->
         ({"choices": ["widen", "fail"]}, "widden", 'must be one of widen, fail, not "widden". Did you mean "widen"?'),
         ({"type": "integer"}, {"a": 1}, "must be of type integer"),
         ({"type": "string"}, {"a": 1}, "must be of type string"),
+        ({"type": "integer"}, "9223372036854775808", "must be a whole number of 64 bits"),
+        ({"type": "integer"}, "9" * 5000, "must be a whole number of 64 bits"),
+        ({"type": "number"}, "9" * 5000, "must be a whole number of 64 bits"),
+        ({"type": "number"}, "1e999", "must be a number that a computer can hold"),
+        ({"type": "list"}, "a\rb,c", "must be a list such as a,b"),
+        ({"type": "list"}, [{"a": 1}], "must be a list of texts"),
+        ({"type": "list"}, [["a"]], "must be a list of texts"),
+        ({"type": "list", "elements": "mappings"}, [["a"]], "must be a list of texts"),
     ],
 )
 def test_a_value_that_does_not_fit_is_named_with_what_would(
@@ -65,6 +73,19 @@ def test_a_value_that_does_not_fit_is_named_with_what_would(
         validate_parameters(define({"name": "p", **definition}), [("p", text)])
 
     assert message in str(caught.value) and '"p"' in str(caught.value)
+
+
+def test_a_list_may_hold_mappings_where_its_author_says_so() -> None:
+    definitions = define({"name": "p", "type": "list", "elements": "mappings"})
+
+    assert validate_parameters(definitions, [("p", [{"a": 1}, "b"])]).get_optional("p") == [{"a": 1}, "b"]
+
+
+def test_a_secret_of_the_wrong_type_is_not_shown() -> None:
+    with pytest.raises(InvalidParameters) as caught:
+        validate_parameters(define({"name": "p", "type": "secret"}), [("p", ["hush"])])
+
+    assert "hush" not in str(caught.value)
 
 
 def test_all_problems_are_reported_at_once() -> None:

@@ -12,9 +12,10 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pytest
 
-from mason.errors import BadInput, NoData, PathNotFound, UnreadableFile
+from mason.errors import BadInput, BadPath, NoData, PathNotFound, UnreadableFile
 from mason.pipeline.files import find_partitions, list_files
 from mason.pipeline.formats import codec_of, format_of, format_of_name, is_data
+from mason.pipeline.storage_address import confined_address, open_filesystem
 
 if TYPE_CHECKING:
     from tests.pipeline.conftest import Folder
@@ -197,3 +198,20 @@ def test_a_format_can_be_given(folder: Folder) -> None:
     folder.given("a.csv", "a,b\tc\n1,2\t3\n")
 
     assert folder.types(input_format="tsv") == {"a,b": "string", "c": "int64"}
+
+
+def test_a_link_that_leads_out_of_the_folders_that_may_be_used_is_refused(tmp_path: Path) -> None:
+    for folder in ("inside/data", "inside/other", "outside"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "a.csv").write_text("a\n")
+    data = tmp_path / "inside" / "data"
+    (data / "more").symlink_to(tmp_path / "inside" / "other")
+    confined = open_filesystem(confined_address([str(tmp_path / "inside")]))
+    assert [each.name for each in list_files(confined, str(data))] == ["a.csv", "more/a.csv"]
+
+    for place in ("outside", "outside/a.csv"):
+        (data / "link").symlink_to(tmp_path / place)
+        with pytest.raises(BadPath, match="is outside of the folders that may be used"):
+            list_files(confined, str(data))
+        assert len(list_files(LOCAL, str(data))) == 3
+        (data / "link").unlink()

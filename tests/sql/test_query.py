@@ -260,6 +260,7 @@ def test_a_plan_says_what_the_run_then_reads(database: Database) -> None:
         ("selct 1", 'query:1:1: A query does not begin with "selct". Did you mean "SELECT"?'),
         ("select * from", "query:1:10: The query cannot be understood"),
         ("select (1", "The query cannot be understood"),
+        ("select `a", "a quote or a comment is opened and not closed"),
         ("", "The query is empty."),
         ("-- nothing", "The query is empty."),
         ("select\n  id,\n  contry\nfrom orders", 'query:3:3: There is no column "contry". Did you mean "country"?'),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -25,6 +25,10 @@ class Call:
     plan: bool = False
     schedule_name: str = ""
     deploy: bool = False
+    resumed: str = ""
+    """The run that is to be resumed, if there is one; `first` and `only` are steps of it."""
+    first: str = ""
+    only: str = ""
     id: str = field(default_factory=new_id)
     request_id: str = ""
     caller: str = ""
@@ -35,6 +39,10 @@ class Call:
     @property
     def name(self) -> Name:
         return Name(self.kind, self.namespace, self.command)
+
+    def secrets(self, words: Collection[str]) -> set[str]:
+        """Return what the body gives for parameters that are called like this, at any depth."""
+        return set(_values_of(self.body, words))
 
     def to_document(self) -> dict[str, Any]:
         """Return the call as its record begins."""
@@ -59,3 +67,11 @@ class Call:
 
 def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def _values_of(body: Mapping[str, Any], words: Collection[str]) -> Iterator[str]:
+    for name, value in body.items():
+        if name in words:
+            yield str(value)
+        elif isinstance(value, Mapping):
+            yield from _values_of(value, words)

@@ -6,27 +6,35 @@ import logging
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mason.api.operator_api import RUNNER, Answer, get
 from mason.api.server.calls import Call
 from mason.api.server.replies import PathHider, document
 from mason.api.server.requests import REQUEST, Caller, RequestInfo
 from mason.clients.response import Response
-from mason.errors import MasonError
+from mason.errors import BadInput, MasonError
 from mason.operators.catalogue import Catalogue, LiveCatalogue
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import OperatorCall, respond
 from mason.pipeline.calls import begin_call
+from mason.state.home import read_state
 from mason.state.models import Kind
 from mason.state.tokens import Scope, Token
 from mason.util.environment import MasonEnvironment
 from mason.util.names import full_name
+from mason.util.redaction import Redactor
+
+if TYPE_CHECKING:
+    from mason.workflows.valid_workflow import ValidWorkflow
+    from mason.workflows.workflow_calls import WorkflowCall
 
 LOG = logging.getLogger("mason.api")
+_SECRET_DEPLOYED = "A workflow that is deployed is written down with its parameters, and a secret is among them."
 
 
 class Execution:
@@ -41,16 +49,17 @@ class Execution:
         return copy_context().run(self._run, call)  # what a call sets is not there for the next one in this thread
 
     def _run(self, call: Call) -> Answer:
-        REQUEST.set(RequestInfo(call.request_id, _caller(call)))
-        begin_call(call.id)
+        REQUEST.set(RequestInfo(call.request_id, _caller(call), redact=lambda text: self._redacted(call, text)))
         try:
             catalogue = self._live.latest()  # it was accepted, and is run whatever becomes of the store meanwhile
-            work = self._run_operator if call.kind is Kind.OPERATOR else self._run_workflow
-            return work(catalogue, call)
+            if call.kind is Kind.WORKFLOW:
+                return self._run_workflow(catalogue, call)
+            begin_call(call.id)  # the job of an operator has the id of its call; those of steps have their own
+            return self._run_operator(catalogue, call)
         except MasonError as error:
             return document(errors=map(self._hider(call.config_id), error.messages)), error.status
         except (Exception, SystemExit) as error:  # noqa: BLE001 (a bug, here or in an operator: the server lives on)
-            LOG.error("%s", self._redacted(call, traceback.format_exc()))
+            LOG.error("%s", traceback.format_exc())
             return document(errors=[_describe_bug(call, error)]), MasonError.status
 
     def _run_operator(self, catalogue: Catalogue, call: Call) -> Answer:
@@ -72,19 +81,45 @@ class Execution:
 
     def _run_workflow(self, catalogue: Catalogue, call: Call) -> Answer:
         from mason.workflows.parameter_file import given_parameters
-        from mason.workflows.workflow_calls import WorkflowCall, find_workflow, handled
+        from mason.workflows.workflow_calls import WorkflowCall
 
         def work(response: Response) -> OperatorResponse:
+            if call.resumed:
+                given = given_parameters(call.body) if call.body else None
+                self._resume(call, WorkflowCall("", config_id=call.config_id, given=given), response)
+                return OperatorResponse(response)
+            if call.deploy and call.secrets(catalogue.secret_words()):
+                raise BadInput(_SECRET_DEPLOYED, hint="Let its operator read the secret from its configuration.")
             given = given_parameters(call.body)
-            asked = WorkflowCall(str(call.name), "", None, call.config_id, call.schedule_name, given=given)
-            workflow = find_workflow(self._env, asked)
-            for step in workflow.dag.steps:
-                _caller(call).require_operator(step.operator)
-                _caller(call).require_configuration(step.config_id)
-            handled(workflow, asked, response, deploy=call.deploy, run=not call.plan)
+            self._handle(
+                call, WorkflowCall(str(call.name), "", None, call.config_id, call.schedule_name, given=given), response
+            )
             return OperatorResponse(response)
 
         return self._answer(call, respond(work, describe_bug=lambda error: _describe_bug(call, error)))
+
+    def _handle(self, call: Call, asked: WorkflowCall, response: Response) -> None:
+        from mason.workflows.workflow_calls import find_workflow, handled
+
+        workflow = find_workflow(self._env, asked)
+        _require_steps(call, workflow)
+        handled(workflow, asked, response, deploy=call.deploy, run=not call.plan)
+
+    def _resume(self, call: Call, asked: WorkflowCall, response: Response) -> None:
+        from mason.workflows.resume import Choice, resume_workflow
+        from mason.workflows.runner import run_workflow
+        from mason.workflows.runs import find_run
+        from mason.workflows.workflow_calls import find_resumed
+
+        store = read_state(self._env)
+        if asked.given is None and find_run(store, call.resumed).document["ParameterFile"]:
+            raise BadInput(
+                f'The run "{call.resumed}" was started with a file.', hint="Send its parameters as the body."
+            )
+        record, workflow = find_resumed(self._env, store, call.resumed, asked)
+        _require_steps(call, workflow)
+        workflow, reused = resume_workflow(workflow, store, record, Choice(call.first, call.only), response)
+        run_workflow(workflow, response, reused=reused)
 
     def _answer(self, call: Call, result: OperatorResponse) -> Answer:
         shown = result.to_dict()
@@ -102,10 +137,17 @@ class Execution:
         return self._hiders[roots]
 
     def _redacted(self, call: Call, text: str) -> str:
-        try:
-            return self._live.now().configuration(call.config_id).redactor(text)
-        except MasonError:
-            return text
+        catalogue = self._live.now()
+        redactor = Redactor(call.secrets(catalogue.secret_words()))
+        with suppress(MasonError):  # a configuration that cannot be read has told nobody its secrets
+            text = catalogue.configuration(call.config_id).redactor(text)
+        return redactor(text)
+
+
+def _require_steps(call: Call, workflow: ValidWorkflow) -> None:
+    for step in workflow.dag.steps:
+        _caller(call).require_operator(step.operator)
+        _caller(call).require_configuration(step.config_id)
 
 
 def _own_api(operator: OperatorDefinition) -> Callable[..., Any] | None:

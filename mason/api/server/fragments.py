@@ -5,11 +5,13 @@ A path and a method are enough; what is not said is taken from `operator.yaml`. 
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from mason.operators.loader import SOURCE_FILE
 from mason.operators.operator_spec import OperatorSpec
 from mason.state.models import Registration
 from mason.util.nearest import did_you_mean
@@ -45,6 +47,8 @@ class Declared:
     """Of the reply, where the fragment has one."""
     at_once: bool = False
     """Whether it goes past the queue: a call that is quick and must not wait for its turn, such as a cancelling."""
+    has_own_api: bool = False
+    """Whether the operator's code has an `api` function, which may take what its author likes."""
 
     @property
     def parameters_in_path(self) -> list[str]:
@@ -73,9 +77,13 @@ def read_fragment(
         return [], [document.problem(("paths",), "must say at which path and by which method the operator is called")]
     found: list[Declared] = []
     problems: list[Problem] = []
+    has_own_api = _has_own_api(files.get(SOURCE_FILE, b""))
     for path, methods in paths.items():
         for each in _operations(document, spec, str(path), methods):
-            (problems if isinstance(each, Problem) else found).append(each)  # type: ignore[arg-type]
+            if isinstance(each, Problem):
+                problems.append(each)
+            else:
+                found.append(replace(each, has_own_api=has_own_api))
     return found, problems
 
 
@@ -147,6 +155,22 @@ def _as_openapi(parameter: Mapping[str, Any]) -> dict[str, Any]:
     is_required = parameter["in"] == "path" or bool(parameter.get("required"))
     described = {"description": parameter["description"]} if "description" in parameter else {}
     return {"name": parameter["name"], "in": parameter["in"], "required": is_required, **described, "schema": schema}
+
+
+def _has_own_api(source: bytes) -> bool:
+    """Say whether code has something called `api` at its top."""
+    if b"api" not in source:
+        return False
+    found: set[str] = set()
+    for each in ast.parse(source).body:
+        match each:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                found.add(name)
+            case ast.Assign(targets=targets):
+                found |= {target.id for target in targets if isinstance(target, ast.Name)}
+            case ast.ImportFrom(names=names):
+                found |= {alias.asname or alias.name for alias in names}
+    return "api" in found
 
 
 def _without_base(path: str) -> str:

@@ -26,6 +26,7 @@ LOG = logging.getLogger("mason.api")
 UI = f"{BASE_PATH}/ui"
 SPECIFICATION = f"{BASE_PATH}/openapi.json"
 _OPEN = ("/", "/healthz", "/readyz", SPECIFICATION)
+_READING = ("GET", "HEAD")
 _SECURITY = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -82,6 +83,10 @@ class Guard:
         self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str], asked: RequestInfo
     ) -> None:
         path = scope["path"]
+        if (path in _OPEN or path in self._own_answers) and scope["method"] not in _READING:
+            told = document(errors=["This path does not take this method."])
+            await json_reply(told, 405, {"Allow": ", ".join(_READING)})(scope, receive, send)
+            return
         is_open = path in _OPEN or path == UI or path.startswith(f"{UI}/")
         self._check_size(scope, headers)
         self._access.check_source(headers, is_open=is_open)

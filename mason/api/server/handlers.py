@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
@@ -19,6 +19,7 @@ from mason.api.server.call_queue import CallQueue
 from mason.api.server.calls import Call
 from mason.api.server.fragments import BASE_PATH, Declared
 from mason.api.server.given import read_body, read_query, refuse_rest, single_values, take_flag, take_number
+from mason.api.server.given_parameters import check_given
 from mason.api.server.operations import DEFAULT_WAIT, WITH_BODY, workflow_options
 from mason.api.server.replies import document, json_reply
 from mason.api.server.requests import Caller, current_request
@@ -31,8 +32,11 @@ from mason.operators.operator_spec import OperatorSpec
 from mason.state.models import Kind, RecordKind, Registration
 from mason.state.store import StateStore
 
+_KEY = "idempotency-key"
 _LONGEST_KEY = 200
 _POLL_SECONDS = 0.5
+_LOOK_SECONDS = 1.0
+"""A caller that waits so long for a call that needs no turn is told what is wrong by the call itself."""
 
 
 class CallHandlers:
@@ -54,6 +58,7 @@ class CallHandlers:
         async def handle(request: Request, in_path: Mapping[str, str]) -> HttpResponse:
             caller = current_request().caller
             caller.require_operator(str(name))
+            _check_key(request)
             given = single_values(read_query(request), types)
             body = await read_body(request) if declared.method in WITH_BODY else {}
             wait = self._wait(given, types)
@@ -62,8 +67,11 @@ class CallHandlers:
             if "log_level" not in types:
                 given.pop("log_level", None)
             _refuse_secrets(given, secrets)
-            call = _authorised(
-                Call(Kind.OPERATOR, name.namespace, name.command, {**given, **in_path}, body, config_id, plan), caller
+            if not declared.has_own_api and not (at_once and wait >= _LOOK_SECONDS):  # it is told so soon enough
+                check_given(spec.parameters, body, {**given, **in_path})
+            parameters = {**given, **in_path}
+            call = Call(
+                Kind.OPERATOR, name.namespace, name.command, parameters, body, config_id, plan, **_asked_by(caller)
             )
             if at_once:
                 return await self._read(call, wait)
@@ -74,6 +82,7 @@ class CallHandlers:
     async def workflow(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         """Answer for a workflow: its plan, or with `run_now` what became of it."""
         caller = current_request().caller
+        _check_key(request)
         given = single_values(read_query(request), {})
         wait = self._wait(given, {})
         run_now, deploy = take_flag(given, "run_now"), take_flag(given, "deploy")
@@ -81,28 +90,34 @@ class CallHandlers:
         config_id = self._config_id(caller, given, {})
         given.pop("log_level", None)
         refuse_rest(given, [*(each["name"] for each in workflow_options()), "config_id", "wait"])
-        call = _authorised(
-            Call(
-                Kind.WORKFLOW,
-                in_path["namespace"],
-                in_path["command"],
-                body=await read_body(request),
-                config_id=config_id,
-                plan=not run_now,
-                schedule_name=schedule_name,
-                deploy=deploy,
-            ),
-            caller,
+        call = Call(
+            Kind.WORKFLOW,
+            in_path["namespace"],
+            in_path["command"],
+            body=await read_body(request),
+            config_id=config_id,
+            plan=not run_now,
+            schedule_name=schedule_name,
+            deploy=deploy,
+            **_asked_by(caller),
         )
         if not run_now and not deploy:
             return await self._read(call, wait)
-        return await self._accept(request, call, wait, keep=not self._secret_words() & set(_words(call.body)))
+        return await self._accept(request, call, wait, keep=not call.secrets(self._live.now().secret_words()))
 
-    def _secret_words(self) -> set[str]:
-        """Return what any operator calls a secret: steps may be given one."""
-        catalogue = self._live.now()
-        every = (each for found in catalogue.operators.values() for each in catalogue.spec(found).parameters.all)
-        return {word for each in every if each.type == "secret" for word in (each.name, *each.aliases)}
+    async def resume(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
+        """Answer for a run that is to be resumed; what the body does not say is as it was then."""
+        caller = current_request().caller
+        _check_key(request)
+        given = single_values(read_query(request), {})
+        wait = self._wait(given, {})
+        first, only = given.pop("from", ""), given.pop("only", "")
+        given.pop("log_level", None)
+        refuse_rest(given, ["from", "only", "wait"])
+        body = await read_body(request)
+        resumed = {"resumed": in_path["run_id"], "first": first, "only": only}
+        call = Call(Kind.WORKFLOW, "run", "resume", body=body, **resumed, **_asked_by(caller))
+        return await self._accept(request, call, wait, keep=not call.secrets(self._live.now().secret_words()))
 
     def _wait(self, given: dict[str, Any], types: Mapping[str, str]) -> float:
         if "wait" in types:  # a parameter of the operator's own
@@ -124,7 +139,7 @@ class CallHandlers:
         return _still_running(call.id)
 
     async def _accept(self, request: Request, call: Call, wait: float, *, keep: bool) -> HttpResponse:
-        key = request.headers.get("idempotency-key")
+        key = request.headers.get(_KEY)
         if key is None:
             future = await asyncio.to_thread(self._queue.add, call, keep=keep)
         else:
@@ -168,20 +183,12 @@ class CallHandlers:
         return waiting.result() if waiting.done() else None
 
 
-def _words(body: Mapping[str, Any]) -> Iterator[str]:
-    """Yield every name in a body, at any depth."""
-    for name, value in body.items():
-        yield name
-        if isinstance(value, Mapping):
-            yield from _words(value)
-
-
-def _authorised(call: Call, caller: Caller) -> Call:
-    """Return a call with who asks for it, and what that caller may use."""
+def _asked_by(caller: Caller) -> dict[str, Any]:
+    """Return what a call says of who asks for it, and of what that caller may use."""
     token = caller.token
     operators, configurations = (token.operators, token.configurations) if token else ((), ())
-    request_id = current_request().id
-    return replace(call, request_id=request_id, caller=caller.name, operators=operators, configurations=configurations)
+    about = {"request_id": current_request().id, "caller": caller.name}
+    return {**about, "operators": operators, "configurations": configurations}
 
 
 def _still_running(call_id: str) -> HttpResponse:
@@ -199,13 +206,18 @@ def _refuse_secrets(given: Mapping[str, Any], secrets: set[str]) -> None:
         raise InvalidParameters([f'The parameter "{name}" is a secret: give it in the body.' for name in found])
 
 
+def _check_key(request: Request) -> None:
+    key = request.headers.get(_KEY)
+    if key is not None and not 1 <= len(key) <= _LONGEST_KEY:
+        raise BadInput(f"An Idempotency-Key has 1 to {_LONGEST_KEY} characters.")
+
+
 def _id_of_key(call: Call, key: str) -> str:
     """Return the id of the call that a key stands for: keys of two callers, or for two operators, are two keys."""
-    if not key or len(key) > _LONGEST_KEY:
-        raise BadInput(f"An Idempotency-Key has 1 to {_LONGEST_KEY} characters.")
     return hashlib.sha256(json.dumps([call.caller, str(call.name), key]).encode()).hexdigest()[:16]
 
 
 def _fingerprint(call: Call) -> str:
     asked = [call.parameters, call.body, call.config_id, call.plan, call.deploy, call.schedule_name]
+    asked += [call.resumed, call.first, call.only]
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()

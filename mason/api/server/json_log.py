@@ -34,17 +34,19 @@ class JsonLines(logging.Handler):
         fields = getattr(record, "fields", None)
         if fields is not None:
             return {**told, **fields}
+        redact = asked.redact if asked else str
         if asked:
             told["request"] = asked.id
-        told["message"] = redact_url(record.getMessage())
+        told["message"] = redact(redact_url(record.getMessage()))
         if record.exc_info and record.exc_info[0]:
-            told["traceback"] = redact_url(logging.Formatter().formatException(record.exc_info))
+            told["traceback"] = redact(redact_url(logging.Formatter().formatException(record.exc_info)))
         return told
 
 
 def start_logging(level: str) -> None:
     """Write what Mason and the server log as JSON lines."""
     handler = JsonLines()
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False  # no line says it
     for name in ("mason", "uvicorn", "connexion"):
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]

@@ -83,6 +83,24 @@ def shown_workflow(spec: WorkflowSpec) -> dict[str, Any]:
     }
 
 
+def shown_resume(run_id: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the operation that resumes a run."""
+    first = {
+        "name": "from",
+        "in": "query",
+        "description": "This step, and what depends on it, as well.",
+        "schema": _TEXT,
+    }
+    only = {"name": "only", "in": "query", "description": "This step alone.", "schema": _TEXT}
+    return {
+        "summary": "Runs again what failed in a run, and what depends on it; parameters are as then unless given.",
+        "tags": ["run"],
+        "parameters": [run_id, first, only, _WAIT, IDEMPOTENCY_KEY],
+        "requestBody": {"content": {"application/json": {"schema": {"type": "object"}}}},
+        "responses": replies(None),
+    }
+
+
 def workflow_options() -> list[dict[str, Any]]:
     return [
         _flag("run_now", "Run the workflow; without this and `deploy` it is only checked and planned."),
@@ -152,9 +170,17 @@ def _schema(definition: ParameterDefinition) -> dict[str, Any]:
     return schema
 
 
+def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema that takes null as well, which is as good as leaving the parameter out."""
+    choices = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
+    return {**schema, **choices, "nullable": True}
+
+
 def _body_schema(spec: OperatorSpec, in_path: Sequence[str]) -> dict[str, Any]:
     properties = {
-        each.name: _schema(each) for each in spec.parameters.all if not {each.name, *each.aliases} & set(in_path)
+        each.name: _schema(each) if each.required else _nullable(_schema(each))
+        for each in spec.parameters.all
+        if not {each.name, *each.aliases} & set(in_path)
     }
     # What can be in the query as well need not be here.
     needed = [each.name for each in spec.parameters.required if each.type in _BODY_ONLY and each.name in properties]

@@ -13,7 +13,7 @@ from starlette.responses import StreamingResponse
 from mason.api.server.call_queue import CallQueue
 from mason.api.server.given import read_query, refuse_rest, single_values, take_number
 from mason.api.server.handlers import CallHandlers
-from mason.api.server.operations import replies
+from mason.api.server.operations import replies, shown_resume
 from mason.api.server.replies import document, json_reply
 from mason.api.server.routes import Handler, Route
 from mason.api.server.specification import WORKFLOW_PATH
@@ -69,6 +69,7 @@ class OwnRoutes:
             workflow,
             Route("get", "/runs", Scope.READ, self._list_runs, _shown("run", "The newest runs.", name, limit)),
             Route("get", "/run/{run_id}", Scope.READ, self._show_run, _shown("run", "A run with its steps.", _RUN_ID)),
+            Route("post", "/run/{run_id}/resume", Scope.RUN, self._calls.resume, shown_resume(_RUN_ID)),
             *self._job_routes(),
         ]
 

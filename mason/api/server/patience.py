@@ -17,6 +17,7 @@ class PatientProtocol(HttpToolsProtocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._head_bytes = 0
+        self._unfinished_bytes = 0
         self._patience: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -24,22 +25,36 @@ class PatientProtocol(HttpToolsProtocol):
         self._patience = self.loop.call_later(HEAD_SECONDS, self._hang_up)
 
     def data_received(self, data: bytes) -> None:
-        if self._patience is not None:
-            self._head_bytes += len(data)
-            if self._head_bytes > HEAD_BYTES + len(data):
-                self._hang_up()
-                return
         super().data_received(data)
+        if self._patience is not None:  # a head goes on, perhaps with one header that does not end
+            self._unfinished_bytes += len(data)
+            if self._unfinished_bytes > HEAD_BYTES:
+                self._hang_up()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._head_bytes = 0
+        self._head_bytes = self._unfinished_bytes = 0
         if self._patience is None:
             self._patience = self.loop.call_later(HEAD_SECONDS, self._hang_up)
 
+    def on_url(self, url: bytes) -> None:
+        super().on_url(url)
+        self._count(len(url))
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header; those that come behind a body are counted as well."""
+        super().on_header(name, value)
+        self._count(len(name) + len(value))
+
     def on_headers_complete(self) -> None:
         self._rest()
-        super().on_headers_complete()
+        if not self.transport.is_closing():
+            super().on_headers_complete()
+
+    def _count(self, size: int) -> None:
+        self._head_bytes += size
+        if self._head_bytes > HEAD_BYTES:
+            self._hang_up()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._rest()

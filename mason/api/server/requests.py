@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -51,6 +52,8 @@ class RequestInfo:
     id: str
     caller: Caller = Caller()
     route: str = ""
+    redact: Callable[[str], str] = str
+    """Takes the secrets that the request gives, and those of its configuration, out of a text."""
 
 
 REQUEST: ContextVar[RequestInfo | None] = ContextVar("mason_request", default=None)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mason.api.server.fragments import BASE_PATH
@@ -56,9 +58,45 @@ def build_routed_app(routes: Sequence[Route], workflows: Sequence[Registration],
     )
     app.add_api(routed_specification(routes), base_path=BASE_PATH, resolver=Resolver(lambda _: _nothing))
     for kind in (MasonError, HTTPException, connexion.ProblemException, Exception):
-        app.add_error_handler(kind, _explain(hide))
+        app.add_error_handler(kind, _explain(hide, AllowedMethods(routes)))
     asyncio.run(_warm_up(app))
-    return RoutedApp(app, compact_json(shown_specification(routes, workflows)))
+    return RoutedApp(_ShortWay(routes, app), compact_json(shown_specification(routes, workflows)))
+
+
+class AllowedMethods:
+    """Knows which methods a path takes, of all routes that it fits: `/table/merge` is also `/table/{table_name}`."""
+
+    def __init__(self, routes: Sequence[Route]) -> None:
+        self._patterns = [(route.method, compile_path(BASE_PATH + route.path)[0]) for route in routes]
+
+    def at(self, path: str) -> list[str]:
+        """Return the methods; of what is not a route, such as the pages of the UI, those that read."""
+        found = {method.upper() for method, pattern in self._patterns if pattern.match(path)} or {"GET"}
+        return sorted(found | {"HEAD"} if "GET" in found else found)
+
+
+class _ShortWay:
+    """Answers what connexion has nothing to check of; everything else goes through connexion.
+
+    It finds the route that connexion would, the first one that fits, in a third of the time of a whole request.
+    """
+
+    def __init__(self, routes: Sequence[Route], long_way: ASGIApp) -> None:
+        self._by_method: dict[str, list[tuple[re.Pattern[str], Route]]] = {}
+        for route in routes:
+            found = self._by_method.setdefault(route.method.upper(), [])
+            found.append((compile_path(BASE_PATH + route.path)[0], route))
+        self._long_way = long_way
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        for pattern, route in self._by_method.get(scope["method"], ()):
+            match = pattern.match(scope["path"])
+            if match is not None:
+                if route.declared:
+                    break
+                await _answer(route, match.groupdict(), scope, receive, send)
+                return
+        await self._long_way(scope, receive, send)
 
 
 class _Answering:
@@ -73,11 +111,15 @@ class _Answering:
         route = self._routes.get(scope["extensions"][ROUTING_CONTEXT]["operation_id"])
         if route is None:
             raise HTTPException(404)
-        asked = current_request()
-        asked.route = route.id
-        asked.caller.require(route.scope)
-        reply = await route.handle(Request(scope, receive), scope["path_params"])
-        await reply(scope, receive, send)
+        await _answer(route, scope["path_params"], scope, receive, send)
+
+
+async def _answer(route: Route, in_path: Mapping[str, str], scope: Scope, receive: Receive, send: Send) -> None:
+    asked = current_request()
+    asked.route = route.id
+    asked.caller.require(route.scope)
+    reply = await route.handle(Request(scope, receive), in_path)
+    await reply(scope, receive, send)
 
 
 def _nothing() -> None:
@@ -95,16 +137,18 @@ def _middlewares(routes: Sequence[Route]) -> list[Any]:
 _UI_CONFIG = {"displayOperationId": False, "persistAuthorization": False, "validatorUrl": None}
 
 
-def _explain(hide: PathHider) -> Callable[[ConnexionRequest, Exception], Awaitable[ConnexionResponse]]:
+def _explain(
+    hide: PathHider, allowed: AllowedMethods
+) -> Callable[[ConnexionRequest, Exception], Awaitable[ConnexionResponse]]:
     """Return what puts an error into the form of every other reply."""
 
     async def explain(request: ConnexionRequest, error: Exception) -> ConnexionResponse:
-        return _explained(error, hide)
+        return _explained(error, hide, allowed, request.url.path)
 
     return explain
 
 
-def _explained(error: Exception, hide: PathHider) -> ConnexionResponse:
+def _explained(error: Exception, hide: PathHider, allowed: AllowedMethods, path: str) -> ConnexionResponse:
     if isinstance(error, MasonError):
         told = error_reply(error, hide)
         return _connexion_reply(told.status_code, bytes(told.body), dict(told.headers))
@@ -115,11 +159,12 @@ def _explained(error: Exception, hide: PathHider) -> ConnexionResponse:
         message = f"Something went wrong. The server's log says more, under the request {asked.id}."
         return _connexion_reply(500, compact_json(document(errors=[message])), {})
     detail = _WORDS.get(status) or str(getattr(error, "detail", "") or "The request cannot be answered.")
-    allowed = {"Allow": error.headers["Allow"]} if isinstance(error, HTTPException) and error.headers else {}
-    return _connexion_reply(status, compact_json(document(errors=[detail])), allowed)
+    headers = {"Allow": ", ".join(allowed.at(path))} if status == _WRONG_METHOD else {}
+    return _connexion_reply(status, compact_json(document(errors=[detail])), headers)
 
 
-_WORDS = {404: "There is nothing at this path.", 405: "This path does not take this method."}
+_WRONG_METHOD = 405
+_WORDS = {404: "There is nothing at this path.", _WRONG_METHOD: "This path does not take this method."}
 
 
 def _connexion_reply(status: int, body: bytes, headers: Mapping[str, str]) -> ConnexionResponse:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import json
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 MOST_WAIT = 600.0
@@ -55,6 +56,7 @@ class ServerSettings:
         return cls(**{**values, "hosts": tuple(values["hosts"]), "roots": tuple(values["roots"])})
 
 
+@lru_cache(256)
 def is_loopback(host: str) -> bool:
     """Say whether a host is this machine, seen from itself."""
     if host.lower() == "localhost":

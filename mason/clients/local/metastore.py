@@ -24,7 +24,6 @@ from mason.clients.local.table_finder import (
     file_name,
     find_saved_table,
     find_tables,
-    read_entry,
     read_table,
     visible,
 )
@@ -110,7 +109,7 @@ class LocalMetastoreClient(MetastoreClient):
         if found.entry is None:
             path = self._storage.path(str(found.place))
             return self._storage.infer_table(path, database, found.name, InferOptions(), response=response)[0]
-        saved = read_table(found.entry)
+        saved = read_table(found.entry, found.content)
         if found.place is not None and not found.place.exists():
             response.add_warning(f'The data of table "{table}" are no longer at {found.place}.')
         return replace(saved, path=found.path)
@@ -158,7 +157,7 @@ class LocalMetastoreClient(MetastoreClient):
         folder = _below(self.root, database, "database")
         if not folder.is_dir():
             raise DatabaseNotFound(database, [each.name for each in self._folders()])
-        self._storage.path(str(folder))  # a link may lead out of what may be used
+        self._storage.require_allowed(str(folder), database)  # a link may lead out of what may be used
         return folder
 
     def _folders(self) -> list[Path]:
@@ -172,6 +171,12 @@ class LocalMetastoreClient(MetastoreClient):
     def _find(self, database: str, table: str) -> FoundTable:
         folder = self._folder(database)
         _below(folder, table, "table")
+        found = self._find_in(folder, database, table)
+        if found.place is not None:  # it may be a link that leads out of what may be used
+            self._storage.require_allowed(str(found.place), table)
+        return found
+
+    def _find_in(self, folder: Path, database: str, table: str) -> FoundTable:
         saved = find_saved_table(folder, table)
         if saved is not None:  # it would win over a file of its name: the rest need not be listed
             return saved
@@ -184,17 +189,18 @@ class LocalMetastoreClient(MetastoreClient):
 
 
 def _below(folder: Path, name: str, what: str) -> Path:
-    place = Path(os.path.normpath(folder / name))
-    if not name or "\0" in name or folder not in place.parents:
+    above = str(folder).rstrip("/") + "/"
+    place = os.path.normpath(above + name)
+    if not name or "\0" in name or name.startswith("/") or not place.startswith(above):
         raise BadPath(f'"{name}" cannot be a {what}: it must name something below {folder}.')
-    return place
+    return Path(place)
 
 
 def _summary(database: str, found: FoundTable) -> TableSummary:
     if found.entry is None:
         return TableSummary(found.name, database, found.path, created_by="mason")
-    entry = read_entry(found.entry)
-    return TableSummary(found.name, database, found.path, entry.get("CreatedAt", ""), entry.get("CreatedBy", ""))
+    made = found.content.get("CreatedAt", ""), found.content.get("CreatedBy", "")
+    return TableSummary(found.name, database, found.path, *made)
 
 
 def _kept_path(folder: Path, path: str) -> str:

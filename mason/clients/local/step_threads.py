@@ -10,6 +10,8 @@ import ctypes
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
@@ -39,7 +41,8 @@ class StepThreads:
         with self._lock:
             needs_another = self._idle == 0
             self._idle -= 0 if needs_another else 1
-        self._calls.put((self._number, call))
+        known = copy_context()  # who asks, and what may not be told of it, is known in a step's thread as well
+        self._calls.put((self._number, partial(known.run, call)))
         if needs_another:
             threading.Thread(target=self._work, daemon=True, name="mason-step").start()
         return self._number

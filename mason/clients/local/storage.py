@@ -41,18 +41,31 @@ class LocalStorageClient(StorageClient):
         plain = text.removeprefix("file://")
         if not plain or "\0" in plain or "://" in plain:
             raise BadPath(f'"{text}" is not a path on this machine.')
-        place = os.path.normpath(self.root / LocalPath(plain).expanduser())
-        if self._roots:
-            require_below(place, self._roots, text)
+        try:
+            place = os.path.normpath(self.root / LocalPath(plain).expanduser())
+        except RuntimeError:  # no user of this machine has the name after ~
+            raise BadPath(f'"{text}" is not a path on this machine: it is in the home of nobody here.') from None
+        self.require_allowed(place, text)
         return Path("file", place)
 
-    def filesystem(self) -> pyarrow.fs.FileSystem:
-        import pyarrow.fs
+    def require_allowed(self, place: str, shown: str) -> None:
+        """Check that a place is in one of the folders that may be used.
 
-        return pyarrow.fs.LocalFileSystem()
+        Raises:
+            BadPath: it is not; the message has only what is to be shown.
+        """
+        if self._roots:
+            require_below(place, self._roots, shown)
+
+    def filesystem(self) -> pyarrow.fs.FileSystem:
+        from mason.pipeline.storage_address import open_filesystem
+
+        return open_filesystem(self.address())
 
     def address(self) -> str:
-        return "file:///"
+        from mason.pipeline.storage_address import confined_address
+
+        return confined_address(self._roots)
 
     @verb
     def list_files(self, path: Path, *, response: Response) -> Sequence[File]:

@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -29,6 +29,8 @@ class FoundTable:
     entry: Path | None = None
     elsewhere: str = ""
     """The path of data in another storage, such as `s3://…`."""
+    content: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """What the entry says."""
 
     @property
     def path(self) -> str:
@@ -63,9 +65,10 @@ def find_saved_table(folder: Path, table: str) -> FoundTable | None:
 
 
 def _saved_table(folder: Path, name: str, entry: Path) -> FoundTable:
-    path = read_entry(entry).get("Path", "")
+    content = read_entry(entry)
+    path = content.get("Path", "")
     elsewhere = path if "://" in path else ""
-    return FoundTable(name, folder / path if path and not elsewhere else None, entry, elsewhere)
+    return FoundTable(name, folder / path if path and not elsewhere else None, entry, elsewhere, content)
 
 
 def visible(folder: Path) -> list[Path]:
@@ -98,8 +101,8 @@ def read_entry(file: Path) -> Mapping[str, Any]:
     return entry
 
 
-def read_table(file: Path) -> Table:
-    """Return the table that an entry describes.
+def read_table(file: Path, entry: Mapping[str, Any]) -> Table:
+    """Return the table that an entry, which is kept in a file, describes.
 
     Raises:
         UnreadableFile: it is damaged.
@@ -107,7 +110,7 @@ def read_table(file: Path) -> Table:
     from mason.engines.metastore.models.table_entry import table_of  # imports pyarrow, which a listing does without
 
     try:
-        return table_of(read_entry(file))
+        return table_of(entry)
     except (KeyError, TypeError, ValueError) as error:
         raise _damaged(file, repr(error)) from error
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from sqlglot.errors import SqlglotError, TokenError
 
 from mason.pipeline.sql.query import BadQuery
 from mason.util.nearest import did_you_mean
@@ -187,6 +187,8 @@ def offset_of(text: str, line: int, column: int) -> int:
 
 
 def _not_understood(text: str, error: SqlglotError) -> BadQuery:
+    if isinstance(error, TokenError):
+        return BadQuery("The query cannot be understood: a quote or a comment is opened and not closed.")
     problems = getattr(error, "errors", None) or [{}]
     first = problems[0]
     begin = _first_word(text)

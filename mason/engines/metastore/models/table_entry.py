@@ -8,11 +8,15 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from mason.engines.metastore.models.schema import Column, Schema, SchemaConflict, TypeInFile
 from mason.engines.metastore.models.table import Delimited, Table
 from mason.engines.storage.models.infer_options import InferOptions
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 VERSION = 1
 
@@ -46,15 +50,21 @@ def table_of(entry: Mapping[str, Any]) -> Table:
 
 
 def _schema(entry: Mapping[str, Any]) -> Schema:
-    import pyarrow as pa
-
-    fields = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(entry["ArrowSchema"])))
+    fields = _arrow_schema(entry["ArrowSchema"])
     shown = entry["Schema"]["Columns"]
     columns = [
         Column(field.name, field.type, field.nullable, {key: word for key, word in words.items() if key != "Name"})
         for field, words in zip(fields, shown, strict=True)
     ]
     return Schema(entry["Schema"]["SchemaType"], tuple(columns))
+
+
+@lru_cache(256)
+def _arrow_schema(text: str) -> pa.Schema:
+    """Return a schema as it was kept; a server is asked for the same tables again and again."""
+    import pyarrow as pa
+
+    return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))
 
 
 def _conflict(entry: Mapping[str, Any]) -> SchemaConflict:
