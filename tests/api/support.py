@@ -200,7 +200,7 @@ def test_operators(root: Path) -> Path:
         "until",
         'import pathlib\nwhile not pathlib.Path(parameters.get_required("file")).exists():\n    time.sleep(0.01)',
         parameters="parameters:\n  required: [file]\n",
-        swagger="paths:\n  /test/until:\n    post:\n",
+        swagger="paths:\n  /test/until:\n    post:\n    get:\n",
     )
     operator(
         root,

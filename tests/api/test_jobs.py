@@ -167,6 +167,15 @@ class TestIdempotency:
         assert server.post("/api/test/sleep", json={"seconds": 0}, headers={"Idempotency-Key": key}).status_code == 400
 
 
+def test_a_read_that_became_a_job_is_cancelled(server: Server) -> None:
+    reply = server.get("/api/test/until", params={"wait": 0.1, "file": "never"})
+    job = reply.json()["Data"][0]["JobID"]
+
+    assert server.post(f"/api/job/{job}/cancel").status_code == 200
+
+    assert server.wait_for_job(job, "cancelled", "succeeded")["Status"] == "cancelled"
+
+
 def test_a_running_merge_is_cancelled_and_leaves_nothing(start: Start) -> None:
     server = start("--jobs", "1")
     big = "id,name\n" + "".join(f"{number},name of {number}\n" for number in range(200_000))

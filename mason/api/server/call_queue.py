@@ -6,22 +6,22 @@ nobody else. The store may be away for a while: what could not be written down i
 
 from __future__ import annotations
 
-import ctypes
 import logging
 import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import Any
 
 from mason.api.operator_api import Answer
 from mason.api.server.answers import answer_of, cancelled, kept, status_of
 from mason.api.server.calls import Call, now
-from mason.api.server.daemon_pool import DaemonPool
+from mason.api.server.claims import Claims
+from mason.api.server.reads import Reads
+from mason.api.server.running_calls import RunningCalls
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import AlreadyExists, Conflict, StateFailed, TooMany
 from mason.operators.call_records import call_status
@@ -32,25 +32,10 @@ from mason.state.store import StateStore
 LOG = logging.getLogger("mason.api")
 _LOOK_SECONDS = 1.0
 _ELSEWHERE_SECONDS = 0.25
-_KIND_SECONDS = 2.0
-"""So long a call that was cancelled may take to notice by itself, before it is interrupted."""
-
 _LAST_SECONDS = 5.0
 _MANY = 10_000
 _LOST_SECONDS = LEASE_SECONDS / 3
 """So often a server looks for calls whose server is gone."""
-
-_PARALLEL_READS = 16
-_MOST_READS = 256
-
-
-@dataclass
-class Running:
-    """A call that runs: in which thread, and what was done to end it."""
-
-    thread: int
-    cancelled_at: float = 0.0
-    is_interrupted: bool = False
 
 
 class CallQueue:
@@ -74,18 +59,16 @@ class CallQueue:
         self._in_memory: dict[str, Call] = {}
         self._futures: dict[str, Future[Answer]] = {}
         self._elsewhere: set[str] = set()
-        self._running: dict[str, Running] = {}
+        self._running = RunningCalls()
         self._busy: set[str] = set()
-        self._lock = threading.Lock()
-        self._reads = 0
-        self._read_pool = DaemonPool(run, _PARALLEL_READS, "mason-read")
+        self._reads = Reads(self._answer_unless_cancelled)
         names = [f"mason-call-{number}" for number in range(parallel)]
         self._threads = [threading.Thread(target=self._work, name=name, daemon=True) for name in names]
         self._threads.append(threading.Thread(target=self._look_around, name="mason-look", daemon=True))
         name = uuid.uuid4().hex
         self._heartbeat = Heartbeat(store, f"server:{name}", name)
         self._process = self._heartbeat.process
-        self._doubts: set[str] = set()
+        self._claims = Claims(store, self._process)
         self._unwritten: deque[tuple[Record, JobStatus, Mapping[str, Any]]] = deque()
         self._lost_seconds = lost_seconds
         self._look_for_lost_at = 0.0
@@ -142,12 +125,7 @@ class CallQueue:
         Raises:
             TooMany: too many such calls wait already.
         """
-        if self._reads >= _MOST_READS:
-            raise TooMany("Too many requests wait already.", hint="Try again in a moment.")
-        self._reads += 1
-        future = self._read_pool.submit(call)
-        future.add_done_callback(self._end_read)
-        return future
+        return self._reads.submit(call)
 
     def keep_reading(self, call: Call, future: Future[Answer]) -> None:
         """Make a job of a call that takes longer than its caller waits."""
@@ -227,34 +205,11 @@ class CallQueue:
         call = self._in_memory.pop(call_id, None)
         if record and call:
             return record, call
-        if record and self._is_settled(record):
-            return record, Call.of_document(record.document)
-        if record and record.status == JobStatus.QUEUED:
-            claim = uuid.uuid4().hex
-            document = {**record.document, "StartedAt": now(), "Process": self._process, "Claim": claim}
-            with suppress(Conflict), self._doubted(claim):
-                return self._store.update_record(record, JobStatus.RUNNING, document), Call.of_document(document)
+        if record and (claimed := self._claims.claim(record)):
+            return claimed
         if call_id in self._futures:
             self._elsewhere.add(call_id)
         return None
-
-    @contextmanager
-    def _doubted(self, claim: str) -> Iterator[None]:
-        """Remember a claim when nobody knows whether it was written."""
-        try:
-            yield
-        except StateFailed:
-            with self._lock:
-                self._doubts.add(claim)
-            raise
-
-    def _is_settled(self, record: Record) -> bool:
-        """Say whether a claim that was in doubt turns out to have been written; to one thread only."""
-        with self._lock:
-            if record.status != JobStatus.RUNNING or record.document.get("Claim") not in self._doubts:
-                return False
-            self._doubts.remove(record.document["Claim"])
-            return True
 
     def _run_claimed(self, record: Record, call: Call) -> None:
         self._log(call.id, JobStatus.RUNNING, record.document)
@@ -268,22 +223,18 @@ class CallQueue:
         """Say whether somebody asked for the end of a call; while the store is away, it does not begin."""
         while True:
             try:
-                return self._store.get_record(RecordKind.CANCELLATION, call_id) is not None
+                return self._was_asked_to_end(call_id)
             except StateFailed:
                 if self._stopping.wait(_ELSEWHERE_SECONDS):
                     raise
 
+    def _was_asked_to_end(self, call_id: str) -> bool:
+        return self._store.get_record(RecordKind.CANCELLATION, call_id) is not None
+
     def _answer_unless_cancelled(self, call: Call) -> Answer:
-        with self._lock:
-            self._running[call.id] = Running(threading.get_ident())
         try:
-            try:
+            with self._running.running(call.id):
                 return self._run(call)
-            finally:
-                with self._lock:
-                    running = self._running.pop(call.id)
-                if running.is_interrupted:
-                    time.sleep(0.01)  # the interrupt may still be on its way, and is for nobody else
         except KeyboardInterrupt:
             return cancelled("The job was cancelled.")
 
@@ -318,7 +269,7 @@ class CallQueue:
         for record in self._store.list_records(RecordKind.CALL, status=JobStatus.RUNNING, limit=_MANY):
             if call_status(self._store, record) is JobStatus.LOST:
                 self._settle(record)
-            elif record.document.get("Claim") in self._doubts:
+            elif self._claims.is_doubted(record):
                 self._line_up(record.id)
         self._look_for_lost_at = time.monotonic() + self._lost_seconds
 
@@ -343,8 +294,7 @@ class CallQueue:
         self._write_rest()
         for call_id in list(self._elsewhere):
             self._look_elsewhere(call_id)
-        for call_id, running in list(self._running.items()):
-            self._look_whether_cancelled(call_id, running)
+        self._running.interrupt(self._was_asked_to_end)
         if time.monotonic() > self._look_for_lost_at:
             self._settle_lost()
 
@@ -354,25 +304,10 @@ class CallQueue:
             self._elsewhere.discard(call_id)
             self._answer(call_id, answer_of(record))
 
-    def _look_whether_cancelled(self, call_id: str, running: Running) -> None:
-        """Interrupt a call that was cancelled and has not ended by itself, as ctrl-C would."""
-        if not running.cancelled_at and self._store.get_record(RecordKind.CANCELLATION, call_id):
-            running.cancelled_at = time.monotonic()
-        if not running.cancelled_at or time.monotonic() - running.cancelled_at < _KIND_SECONDS:
-            return
-        with self._lock:
-            if self._running.get(call_id) is running and not running.is_interrupted:
-                running.is_interrupted = True
-                interrupt = ctypes.py_object(KeyboardInterrupt)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(running.thread), interrupt)
-
     def _answer(self, call_id: str, answer: Answer) -> None:
         future = self._futures.pop(call_id, None)
         if future and not future.done():
             future.set_result(answer)
-
-    def _end_read(self, _: Future[Answer]) -> None:
-        self._reads -= 1
 
     def _log(self, call_id: str, status: JobStatus, document: Mapping[str, Any]) -> None:
         name = document.get("Operator") or document.get("Workflow")

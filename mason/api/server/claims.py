@@ -1,0 +1,58 @@
+"""Who has a call: the one who changed its record from queued to running, and nobody else."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from mason.api.server.calls import Call, now
+from mason.engines.execution.models.job import JobStatus
+from mason.errors import Conflict, StateFailed
+from mason.state.models import Record
+from mason.state.store import StateStore
+
+
+class Claims:
+    """The claims of one process. One is in doubt when the store went away before it said whether it was written."""
+
+    def __init__(self, store: StateStore, process: Mapping[str, Any]) -> None:
+        self._store = store
+        self._process = process
+        self._doubts: set[str] = set()
+        self._lock = threading.Lock()
+
+    def claim(self, record: Record) -> tuple[Record, Call] | None:
+        """Take a call that is queued, or one whose claim turns out to have been written; nothing if another has it.
+
+        Raises:
+            StateFailed: nobody knows whether it was claimed; asking again later tells.
+        """
+        if self._is_settled(record):
+            return record, Call.of_document(record.document)
+        if record.status != JobStatus.QUEUED:
+            return None
+        claim = uuid.uuid4().hex
+        document = {**record.document, "StartedAt": now(), "Process": self._process, "Claim": claim}
+        try:
+            with suppress(Conflict):
+                return self._store.update_record(record, JobStatus.RUNNING, document), Call.of_document(document)
+        except StateFailed:
+            with self._lock:
+                self._doubts.add(claim)
+            raise
+        return None
+
+    def is_doubted(self, record: Record) -> bool:
+        """Say whether the claim of a record is one in doubt."""
+        return record.document.get("Claim") in self._doubts
+
+    def _is_settled(self, record: Record) -> bool:
+        """Say whether a claim that was in doubt turns out to have been written; to one thread only."""
+        with self._lock:
+            if record.status != JobStatus.RUNNING or not self.is_doubted(record):
+                return False
+            self._doubts.remove(record.document["Claim"])
+            return True

@@ -1,0 +1,38 @@
+"""Calls that change nothing: they run at once, beside the queue and without a record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+
+from mason.api.operator_api import Answer
+from mason.api.server.calls import Call
+from mason.api.server.daemon_pool import DaemonPool
+from mason.errors import TooMany
+
+_PARALLEL_READS = 16
+_MOST_READS = 256
+
+
+class Reads:
+    """A bounded number of such calls."""
+
+    def __init__(self, run: Callable[[Call], Answer]) -> None:
+        self._pool = DaemonPool(run, _PARALLEL_READS, "mason-read")
+        self._count = 0
+
+    def submit(self, call: Call) -> Future[Answer]:
+        """Run a call.
+
+        Raises:
+            TooMany: too many such calls wait already.
+        """
+        if self._count >= _MOST_READS:
+            raise TooMany("Too many requests wait already.", hint="Try again in a moment.")
+        self._count += 1
+        future = self._pool.submit(call)
+        future.add_done_callback(self._end)
+        return future
+
+    def _end(self, _: Future[Answer]) -> None:
+        self._count -= 1
