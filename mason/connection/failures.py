@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from mason import errors
 from mason.connection.call_response import CallResponse
 from mason.errors import MasonError, Problems
 
-_BY_STATUS = {each.status: each for each in MasonError.__subclasses__()}
+# Of the tree itself: what else is loaded has errors of its own, which say more than a status does.
+_BY_STATUS = {each.status: each for each in MasonError.__subclasses__() if each.__module__ == errors.__name__}
 
 
 def checked(response: CallResponse, cause: BaseException | None = None) -> CallResponse:
