@@ -12,7 +12,7 @@ from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag_run import StepStatus
 from mason.engines.scheduler.models.deployment import Deployment
 from mason.engines.scheduler.models.schedule import Schedule
-from mason.errors import NotFound, Unprocessable
+from mason.errors import BadInput, NotFound, Unprocessable
 from mason.state.home import read_state
 from mason.workflows.outside_runs import OutsideRun
 from mason.workflows.runs import LOST, show_run
@@ -50,8 +50,9 @@ def deploy_workflow(workflow: ValidWorkflow, schedule: Schedule, response: Respo
     """Hand a workflow to its scheduler, to be run when it is due.
 
     Raises:
-        MasonError: the scheduler does not take it, or the code of a step is gone.
+        MasonError: the scheduler does not take it, a secret was given, or the code of a step is gone.
     """
+    _refuse_secrets(workflow)
     scheduler = _scheduler(workflow)
     scheduler.validate_schedule(schedule, response=response)
     StepCode(workflow)
@@ -71,6 +72,15 @@ def run_outside(workflow: ValidWorkflow, schedule: Schedule, response: Response)
         return
     statuses, _ = scheduler.follow_run(schedule.name, run, response=response)
     _tell(workflow, OutsideRun(workflow.scheduler, schedule.name, run), statuses, response)
+
+
+def _refuse_secrets(workflow: ValidWorkflow) -> None:
+    steps = [key for key, bound in workflow.bound.items() if bound.has_secrets]
+    if steps:
+        raise BadInput(
+            f"A workflow that is deployed is written down with its parameters, and a secret is among them: {steps[0]}.",
+            hint="Let its operator read the secret from its configuration.",
+        )
 
 
 def _scheduler(workflow: ValidWorkflow) -> SchedulerClient:

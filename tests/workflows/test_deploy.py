@@ -50,6 +50,18 @@ def fire(runs: Runs, name: str = "demo_flow") -> dict[str, Any]:
 
 
 class TestDeploy:
+    def test_a_secret_is_not_written_down_with_a_workflow(
+        self, runs: Runs, deployed: Callable[..., dict[str, Any]]
+    ) -> None:
+        password = "  optional:\n    - name: password\n      type: secret\n"
+        runs.flows.operator("log_in", parameters=password).workflow(step("a", command="log_in"))
+
+        said = deployed("a:\n  parameters:\n    password: not-to-be-kept\n", schedule="@daily")
+
+        assert "and a secret is among them: a." in said["Errors"][0]
+        kept = b"".join(file.read_bytes() for file in runs.env.home.glob("state.db*"))
+        assert b"not-to-be-kept" not in kept
+
     def test_it_says_what_the_documents_say(self, runs: Runs, deployed: Callable[..., dict[str, Any]]) -> None:
         runs.flows.workflow(step("a"))
 

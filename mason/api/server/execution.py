@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from mason.workflows.workflow_calls import WorkflowCall
 
 LOG = logging.getLogger("mason.api")
-_SECRET_DEPLOYED = "A workflow that is deployed is written down with its parameters, and a secret is among them."
 
 
 class Execution:
@@ -51,10 +50,10 @@ class Execution:
     def _run(self, call: Call) -> Answer:
         REQUEST.set(RequestInfo(call.request_id, _caller(call), redact=lambda text: self._redacted(call, text)))
         try:
-            catalogue = self._live.latest()  # it was accepted, and is run whatever becomes of the store meanwhile
             if call.kind is Kind.WORKFLOW:
-                return self._run_workflow(catalogue, call)
+                return self._run_workflow(call)
             begin_call(call.id)  # the job of an operator has the id of its call; those of steps have their own
+            catalogue = self._live.latest()  # it was accepted, and is run whatever becomes of the store meanwhile
             return self._run_operator(catalogue, call)
         except MasonError as error:
             return document(errors=map(self._hider(call.config_id), error.messages)), error.status
@@ -79,7 +78,7 @@ class Execution:
             return get(call.namespace, call.command, *bodies, **call.parameters)
         return _as_answer(own(*bodies, **call.parameters))
 
-    def _run_workflow(self, catalogue: Catalogue, call: Call) -> Answer:
+    def _run_workflow(self, call: Call) -> Answer:
         from mason.workflows.parameter_file import given_parameters
         from mason.workflows.workflow_calls import WorkflowCall
 
@@ -88,8 +87,6 @@ class Execution:
                 given = given_parameters(call.body) if call.body else None
                 self._resume(call, WorkflowCall("", config_id=call.config_id, given=given), response)
                 return OperatorResponse(response)
-            if call.deploy and call.secrets(catalogue.secret_words()):
-                raise BadInput(_SECRET_DEPLOYED, hint="Let its operator read the secret from its configuration.")
             given = given_parameters(call.body)
             self._handle(
                 call, WorkflowCall(str(call.name), "", None, call.config_id, call.schedule_name, given=given), response
