@@ -104,7 +104,8 @@ class Server:
         return self.log_file.read_text(encoding="utf-8")
 
     def log_lines(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.log_text().splitlines() if line.startswith("{")]
+        lines = self.log_text().splitlines(keepends=True)  # the last may not be whole yet
+        return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("\n")]
 
     def wait_for_log(self, text: str) -> None:
         until(lambda: text in self.log_text(), f"the log says {text!r}")

@@ -165,11 +165,9 @@ def test_every_reply_has_a_request_id_that_is_in_the_log(server: Server) -> None
 
     assert given.headers["X-Request-ID"] == "my-own.id_1"
     for reply in (given, made):
-        told = [
-            line
-            for line in server.log_lines()
-            if line["event"] == "request" and line["request"] == reply.headers["X-Request-ID"]
-        ]
+        request = reply.headers["X-Request-ID"]
+        server.wait_for_log(request)  # it is written after the reply has gone
+        told = [line for line in server.log_lines() if line["event"] == "request" and line["request"] == request]
         assert [line["status"] for line in told] == [reply.status_code]
 
 

@@ -123,7 +123,6 @@ def test_a_large_answer_that_takes_long_comes_whole(remote: Connection) -> None:
     assert len(data[0]["Text"]) == 3_000_000
 
 
-@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_the_job_at_the_server(remote: Connection, embedded: Connection) -> None:
     before = set(naps(embedded, "cancelled"))
     main = threading.main_thread().ident
@@ -142,7 +141,6 @@ def test_ctrl_c_ends_the_job_at_the_server(remote: Connection, embedded: Connect
     until(lambda: len(set(naps(embedded, "cancelled")) - before) == 1, "the job is cancelled")
 
 
-@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_in_this_process_is_ctrl_c(embedded: Connection) -> None:
     main = threading.main_thread().ident
     assert main is not None

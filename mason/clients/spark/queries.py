@@ -99,7 +99,14 @@ def _table_frame(spark: SparkSession, storage: str, table: SqlTable) -> DataFram
         return spark.createDataFrame([], StructType([*schema.fields, *places]))
     frames = [_files_frame(spark, storage, schema, root, files) for root, files in _by_root(table).items()]
     frame = reduce(lambda one, other: one.unionAll(other), frames)
-    return _with_positions(spark, frame, table) if table.positions else frame
+    whole = _with_positions(spark, frame, table) if table.positions else frame
+    return _in_order(whole, schema.names, table) if table.partition_keys else whole
+
+
+def _in_order(frame: DataFrame, names: Sequence[str], table: SqlTable) -> DataFrame:
+    """The columns as the table has them: Spark puts those of folders last."""
+    places = (FILE_COLUMN, ROW_COLUMN) if table.positions else ()
+    return frame.selectExpr(*map(quoted, (*names, *places)))
 
 
 def _files_frame(spark: SparkSession, storage: str, schema: StructType, root: str, files: Sequence[str]) -> DataFrame:
