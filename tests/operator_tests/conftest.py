@@ -67,6 +67,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     monkeypatch.chdir(tmp_path / "user")
     monkeypatch.setenv("MASON_HOME", str(home / ".mason"))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
+    handlers = list(logging.getLogger("mason").handlers)
     yield Bench(tmp_path, MasonEnvironment(home / ".mason"))
     assert not list(home.rglob("*")), "a test wrote to the home of its user"
-    assert logging.getLogger("mason").handlers == []
+    assert logging.getLogger("mason").handlers == handlers
