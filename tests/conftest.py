@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mason.util.environment import MasonEnvironment
-from tests import zygote
+from tests import servers, zygote
 from tests.together import group_of
 
 if TYPE_CHECKING:
@@ -102,22 +103,20 @@ def mason(tmp_path: Path) -> Mason:
     return Mason(folder, tmp_path / "home")
 
 
-@pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Cluster:
     """A cluster of Spark, for the tests that `tests/together.py` keeps in one process."""
     from tests.cluster import standalone_cluster
 
-    with standalone_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
-        yield cluster
+    return servers.running("cluster", lambda: standalone_cluster(tmp_path_factory.mktemp("cluster")))
 
 
-@pytest.fixture(scope="session")
-def sparks(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sparks]:
+@pytest.fixture(scope="module")
+def sparks(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Sparks:
     """A warm Spark and one behind Connect, for the same tests."""
     from tests.cluster import all_sparks
 
-    with all_sparks(cluster, tmp_path_factory.mktemp("sparks")) as sparks:
-        yield sparks
+    return servers.running("sparks", lambda: all_sparks(cluster, tmp_path_factory.mktemp("sparks")))
 
 
 @pytest.fixture
@@ -157,6 +156,19 @@ def pytest_configure() -> None:
     """Have ctrl-C work: what is started in the background ignores it, and so would all that the tests start."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Have the collector of garbage leave alone what is there for good: thousands of tests, and all their modules."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Stop the servers of a group after its last test."""
+    if nextitem is None or group_of(nextitem.nodeid) != group_of(item.nodeid):
+        servers.stop_all()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
+from tests import servers
 from tests.airflow.server import Airflow, running_airflow
 
 
@@ -15,7 +14,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(900))  # the first one may have to install Airflow
 
 
-@pytest.fixture(scope="package")  # not longer: it takes a third of a core, whatever it does
-def airflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Airflow]:
-    with running_airflow(tmp_path_factory.mktemp("airflow")) as server:
-        yield server
+@pytest.fixture(scope="module")
+def airflow(tmp_path_factory: pytest.TempPathFactory) -> Airflow:
+    return servers.running("Airflow", lambda: running_airflow(tmp_path_factory.mktemp("airflow")))

@@ -140,6 +140,8 @@ class TestOperatorsOnSpark(OperatorContract):
     def configuration(self, both: Mason, seaweed: Seaweed, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Any]:
         for name, value in both.variables.items():
             monkeypatch.setenv(name, value)
+        for name in ("AWS_CONFIG_FILE", "AWS_EC2_METADATA_DISABLED", "AWS_SHARED_CREDENTIALS_FILE"):
+            monkeypatch.delenv(name)  # another for each test, which would be another Spark for each
         told: dict[str, Any] = yaml.safe_load((both.folder / "configs" / "spark.yaml").read_text())
         return told
 

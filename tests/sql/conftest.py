@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,18 +19,25 @@ from mason.pipeline.merge.plan import plan_merge
 from mason.pipeline.merge.run import run_merge
 from mason.pipeline.sql.job import QueryJob, QueryResult, QueryWork
 from mason.pipeline.tasks import TaskRunner
+from tests import servers
 from tests.cluster import connect_server
 
 LOCAL = pafs.LocalFileSystem()
 
 
-@pytest.fixture(scope="session")
-def spark_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TaskRunner]:
-    """A Spark Connect server of these tests' own."""
-    with connect_server(tmp_path_factory.mktemp("connect")) as port:
+@contextmanager
+def connect_runner(folder: Path) -> Iterator[TaskRunner]:
+    """Start a Spark Connect server, and stop it at the end."""
+    with connect_server(folder) as port:
         runner = ConnectRunner(RunnerSettings(type="connect", url=f"sc://localhost:{port}"))
         yield runner
         runner.close()
+
+
+@pytest.fixture
+def spark_runner(tmp_path_factory: pytest.TempPathFactory) -> TaskRunner:
+    """A Spark Connect server of these tests' own."""
+    return servers.running("connect", lambda: connect_runner(tmp_path_factory.mktemp("connect")))
 
 
 @pytest.fixture(params=["here", "spark"])

@@ -70,6 +70,8 @@ def failed_tests(client_class: type, tests: str, folder: Path) -> set[str]:
     file.write_text(_SUITES)
     trial = _Trial(client_class)
     quiet = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:logging", "--capture=no"]
+    # At its end a session looks for garbage several times: in a process with thousands of tests that takes seconds.
+    quiet += ["-p", "no:unraisableexception", "-p", "no:threadexception"]
     alone = ["-c", "/dev/null", f"--rootdir={folder}", f"--basetemp={folder / 'tmp'}", "--import-mode=importlib"]
     with pytest.MonkeyPatch.context() as patch:
         # What is installed besides would interfere with the session that runs this one: timers, workers, caches.
