@@ -52,7 +52,7 @@ def make_home(env: MasonEnvironment) -> list[tuple[str, Path]]:
     for name, folder in folders:
         try:
             if not folder.is_dir():
-                folder.mkdir(parents=True, mode=0o700)
+                folder.mkdir(parents=True, mode=0o700, exist_ok=True)  # another process may do the same now
                 created.append((name, folder))
         except OSError as error:
             raise _failed(folder, error) from error

@@ -23,6 +23,6 @@ def test_the_kill_loop_catches_a_commit_on_s3_that_is_not_atomic(tmp_path: Path,
     site = S3Site(tmp_path / "site", seaweed, is_broken=True)
     site.set_up()
 
-    kills = list(kill_merges(site, "commit", 4, random.Random()))
+    kills = kill_merges(site, "commit", 40, random.Random())  # no more than it takes
 
-    assert [kill for kill in kills if kill.outcome == "broken"] != []
+    assert any(kill.outcome == "broken" for kill in kills)
