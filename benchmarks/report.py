@@ -57,6 +57,13 @@ GROUPS = (
         "format",
     ),
     Group(
+        "Merge from S3 to S3",
+        "The first merge above once more, with a SeaweedFS on this machine as the store, which takes its share of the "
+        "two cores; beside the same merge on the disk, and beside plain PySpark over S3A.",
+        ("s3_merge", "s3_requests"),
+        "s3",
+    ),
+    Group(
         "What record and commit cost",
         "Mason's whole merge beside the same plan and the same tasks on the same warm session, with no sums, no commit "
         "and no record.",
