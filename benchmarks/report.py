@@ -124,6 +124,15 @@ GROUPS = (
         "executors",
     ),
     Group(
+        "Workflows",
+        "Wall time of whole runs in a process that is running: the workflow found and checked as a whole, every step "
+        "run by the local scheduler and recorded in the state. Prefect runs a flow of tasks that its own server on "
+        "this machine records, Dagster a job in its process with an instance on disk, Luigi tasks with its local "
+        "scheduler and a file for each; what they need to be started or defined is not counted.",
+        ("workflow",),
+        "workflow",
+    ),
+    Group(
         "The tables of a Glue catalog",
         "Wall time of a listing in a process that is running. A server on this machine has the answers ready, in pages "
         "of 100 as AWS cuts them; the rival reads no more of them than the names.",
