@@ -172,7 +172,7 @@ def _is_sound(route: Route, hide: PathHider) -> bool:
     """Say whether a route that its author declared more of can be served when it is alone."""
     try:
         build_routed_app([route], [], hide)
-    except Exception:  # noqa: BLE001 (as above)
+    except Exception:  # noqa: BLE001 (whatever connexion raises: who asks warns of the route)
         return False
     return True
 
