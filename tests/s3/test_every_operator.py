@@ -194,12 +194,13 @@ def test_the_search_for_secrets_finds_one(tmp_path: Path) -> None:
     secret = uuid4().hex
     (tmp_path / "below").mkdir()
     (tmp_path / "below" / "log.gz").write_bytes(b"x" * 100_000 + secret.encode())
-    with subprocess.Popen(["sleep", "60"], env={"KEY": secret}) as asleep:
-        try:
-            assert files_with(secret, tmp_path) == [tmp_path / "below" / "log.gz"]
-            assert processes_with(secret) == [asleep.pid]
-        finally:
-            asleep.kill()
+    assert files_with(secret, tmp_path) == [tmp_path / "below" / "log.gz"]
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={"KEY": secret}) as echo:
+        assert echo.stdin is not None and echo.stdout is not None
+        echo.stdin.write(b"here\n")
+        echo.stdin.flush()
+        assert echo.stdout.readline() == b"here\n", "a process has its environment only when it runs its program"
+        assert processes_with(secret) == [echo.pid]
 
 
 def files_with(secret: str, folder: Path) -> list[Path]:
