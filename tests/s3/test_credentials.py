@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from moto.server import ThreadedMotoServer
 
-from mason.clients.aws.credentials import Keys
+from mason.clients.aws.credentials import PROFILE, Keys
 from mason.clients.s3.connection import S3Connection
 from mason.clients.s3.storage import S3StorageClient
 from mason.errors import Forbidden
@@ -48,6 +48,42 @@ def test_a_role_is_assumed_with_the_keys_that_were_given(aws: str) -> None:
     assert connection.filesystem().get_file_info("data/orders/a.csv").size == 5
 
 
+@pytest.fixture
+def profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What the machine itself has for keys: a profile of AWS's."""
+    file = tmp_path / "their credentials"
+    file.write_text("[their own]\naws_access_key_id = AKIAIOSFODNN7EXAMPLE\naws_secret_access_key = canary-secret\n")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
+    monkeypatch.setenv("AWS_PROFILE", "their own")
+    return file
+
+
+def test_a_role_is_assumed_with_what_the_machine_itself_has(
+    aws: str, profile: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Keys.of({"aws_role_arn": ROLE})
+    assert asked(here).startswith("ASIA")
+
+    kept = here.keep("us-east-1")
+    # A task has the variables that Spark's own reading of S3 needs, and no others.
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", kept)
+    monkeypatch.setenv("AWS_PROFILE", PROFILE)
+    monkeypatch.delenv("AWS_ENDPOINT_URL_STS")
+
+    assert Keys.kept(kept) == here
+    assert asked(Keys.kept(kept)).startswith("ASIA")
+    assert asked(Keys()).startswith("ASIA"), "so does Spark find them: by the profile"
+    assert "canary-secret" not in Path(kept).read_text()
+
+
+def asked(keys: Keys) -> str:
+    found = keys.session("us-east-1").get_credentials()
+    assert found is not None
+    return str(found.get_frozen_credentials().access_key)
+
+
 def test_neither_the_address_nor_its_printed_form_tells_a_key_or_a_role(aws: str) -> None:
     connection = S3Connection.of(with_role(aws))
 
@@ -58,10 +94,10 @@ def test_neither_the_address_nor_its_printed_form_tells_a_key_or_a_role(aws: str
 
 
 def test_keys_that_nobody_used_for_a_week_are_removed(tmp_path: Path) -> None:
-    old = Keys("A", "B").keep()
+    old = Keys("A", "B").keep("us-east-1")
     os.utime(old, (0, time.time() - 8 * 24 * 3600))
 
-    new = Keys("C", "D").keep()
+    new = Keys("C", "D").keep("us-east-1")
 
     assert list(map(str, (tmp_path / "runtime" / "keys").iterdir())) == [new]
     assert Keys.kept(new) == Keys("C", "D")
@@ -69,7 +105,7 @@ def test_keys_that_nobody_used_for_a_week_are_removed(tmp_path: Path) -> None:
 
 
 def test_keys_in_a_folder_that_others_can_look_into_are_not_used(tmp_path: Path) -> None:
-    kept = Keys("A", "B").keep()
+    kept = Keys("A", "B").keep("us-east-1")
     (tmp_path / "runtime" / "keys").chmod(0o755)
 
     with pytest.raises(Forbidden, match="belongs to you alone"):

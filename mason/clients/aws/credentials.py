@@ -1,8 +1,9 @@
 """Who Mason is for AWS: by the configuration, else by the usual chain of the machine on which it is asked.
 
 Keys travel to the tasks of this machine in a file that this user alone can read; its name is in the address of the
-storage, the keys are not. It is such a file as AWS's own tools read, for Spark reads it too. A task on another machine
-follows the usual chain there.
+storage, the keys are not. It is such a file as AWS's own tools read, for Spark reads it too: keys stand in it as they
+are, a role as the program that assumes it, which AWS's tools ask again before what it gave expires. A task on another
+machine follows the usual chain there.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import configparser
 import hashlib
 import io
 import os
+import shlex
+import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +30,27 @@ if TYPE_CHECKING:
 
 PROFILE = "mason"
 _BASE = "mason-base"
+_ROLE = "mason_role"
 _UNUSED_DAYS = 7
 _VARIABLES = {
     "access_key": "AWS_ACCESS_KEY_ID",
     "secret_key": "AWS_SECRET_ACCESS_KEY",
     "session_token": "AWS_SESSION_TOKEN",
 }
+
+POINTERS = (
+    "AWS_CONFIG_FILE",
+    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_EC2_METADATA_DISABLED",
+    "AWS_PROFILE",
+    "AWS_ROLE_ARN",
+    "AWS_SHARED_CREDENTIALS_FILE",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+)
+"""Variables that say where the usual chain of AWS looks. They hold no keys."""
+_WHERE_STS_IS = ("AWS_CA_BUNDLE", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_STS")
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,6 +61,8 @@ class Keys:
     secret_key: str = ""
     session_token: str = ""
     role: str = ""
+    kept_in: str = field(default="", compare=False)
+    """The file in which these keys were found, if that is where they come from."""
 
     @classmethod
     def of(cls, configuration: Mapping[str, Any]) -> Keys:
@@ -53,17 +73,16 @@ class Keys:
             given = {name: variables.get(variable, "") for name, variable in _VARIABLES.items()}
         return cls(**given, role=str(configuration.get("aws_role_arn") or ""))
 
-    def keep(self) -> str:
+    def keep(self, region: str) -> str:
         """Keep the keys for the tasks of this machine, and return the file in which they find them; "" for none."""
-        if self == Keys():
-            return ""
-        content = self._as_profiles().encode()
-        file = _folder() / hashlib.sha256(content).hexdigest()[:32]
+        if self.kept_in or self == Keys():
+            return self.kept_in
+        file = _folder() / hashlib.sha256(self._as_profiles("", region).encode()).hexdigest()[:32]
         _remove_unused(file.parent)
         if file.exists():
             os.utime(file)
         else:
-            write_file(file, content, mode=0o600)
+            write_file(file, self._as_profiles(str(file), region).encode(), mode=0o600)
         return str(file)
 
     @classmethod
@@ -78,18 +97,18 @@ class Keys:
         private_folder(Path(file).parent)
         profiles = configparser.RawConfigParser()
         profiles.read(file, encoding="utf-8")
-        role = profiles.get(PROFILE, "role_arn", fallback="")
-        keys = profiles[_BASE if profiles.has_section(_BASE) else PROFILE]
+        role = profiles.get(PROFILE, _ROLE, fallback="")
+        keys = profiles[_BASE if role else PROFILE]
         found = {name: keys.get(variable.lower(), "") for name, variable in _VARIABLES.items()}
-        return cls(**found, role=role)
+        return cls(**found, role=role, kept_in=file)
 
-    def _as_profiles(self) -> str:
-        """The keys as a file of AWS's; a role is a profile that rests on another."""
+    def _as_profiles(self, file: str, region: str) -> str:
+        """The keys as AWS's tools read them from a file; those that a role is assumed with stand beside it."""
         given = {"access_key": self.access_key, "secret_key": self.secret_key, "session_token": self.session_token}
         keys = {_VARIABLES[name].lower(): value for name, value in given.items() if value}
         profiles = configparser.RawConfigParser()
         if self.role:
-            profiles[PROFILE] = {"role_arn": self.role, "source_profile": _BASE, "role_session_name": "mason"}
+            profiles[PROFILE] = {_ROLE: self.role, "credential_process": _asking_for_the_role(file, region)}
         profiles[_BASE if self.role else PROFILE] = keys
         text = io.StringIO()
         profiles.write(text)
@@ -99,6 +118,8 @@ class Keys:
         """Return the session of these keys, or of the usual chain: environment, profile, container, instance."""
         import boto3
 
+        if self.role and self.kept_in and not self.access_key:
+            return _of_profile(self.kept_in, region)  # the usual chain of this process may be another
         given = {
             "aws_access_key_id": self.access_key or None,
             "aws_secret_access_key": self.secret_key or None,
@@ -106,6 +127,27 @@ class Keys:
         }
         session = boto3.session.Session(region_name=region or None, **given)
         return _assumed(session, self.role) if self.role else session
+
+    def as_asked_for(self) -> Keys:
+        """Return the keys as the program uses them that assumes the role: with the usual chain of its process."""
+        return replace(self, kept_in="")
+
+
+def _asking_for_the_role(file: str, region: str) -> str:
+    """The command that assumes a kept role; whoever runs it may have variables by which it would find itself."""
+    found = {name: os.environ.get(name) for name in (*POINTERS, *_WHERE_STS_IS)}
+    told = [f"{name}={value}" for name, value in found.items() if value]
+    program = [sys.executable, "-m", "mason.clients.aws.assumed_role", file, region]
+    return shlex.join(["env", "-u", "AWS_PROFILE", "-u", "AWS_SHARED_CREDENTIALS_FILE", *told, *program])
+
+
+def _of_profile(file: str, region: str) -> boto3.session.Session:
+    import boto3
+    import botocore.session
+
+    plain = botocore.session.Session(profile=PROFILE)
+    plain.set_config_variable("credentials_file", file)
+    return boto3.session.Session(botocore_session=plain, region_name=region or None)
 
 
 def _assumed(session: boto3.session.Session, role: str) -> boto3.session.Session:

@@ -46,13 +46,14 @@ class S3Connection:
 
     def address(self) -> str:
         """Return the address by which a task opens the same store; the keys are not in it."""
-        told = {"region": self.region, "endpoint": self.endpoint, "keys": self.keys.keep()}
+        kept = self.keys.keep(self.region or DEFAULT_REGION)
+        told = {"region": self.region, "endpoint": self.endpoint, "keys": kept}
         style = {"path_style": "true" if self.path_style else "false"}
         return _ADDRESS + urlencode({**{name: value for name, value in told.items() if value}, **style})
 
     def client(self) -> Any:
         """Return the client that speaks to the store; it retries what is worth it."""
-        return _kept_client(self) if self.keys.access_key else _new_client(self)
+        return _kept_client(self) if self.keys.access_key or self.keys.kept_in else _new_client(self)
 
     def filesystem(self) -> pyarrow.fs.FileSystem:
         """Return the store as a file system.

@@ -6,9 +6,8 @@ import os
 from collections.abc import Mapping
 
 from mason.clients.aws.connection import DEFAULT_REGION
-from mason.clients.aws.credentials import PROFILE
+from mason.clients.aws.credentials import POINTERS, PROFILE
 from mason.clients.s3.connection import S3Connection
-from mason.errors import Unsupported
 from mason.pipeline.storage_address import JavaNeeds
 
 # The version of AWS's SDK that each hadoop-aws was built with.
@@ -23,37 +22,14 @@ _EXCLUDED = (
 )
 _PROVIDERS = ("ProfileCredentialsProvider", "DefaultCredentialsProvider")
 
-# Where the usual chain of AWS looks; keys themselves are not passed on.
-_POINTERS = (
-    "AWS_CONFIG_FILE",
-    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
-    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
-    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
-    "AWS_EC2_METADATA_DISABLED",
-    "AWS_PROFILE",
-    "AWS_ROLE_ARN",
-    "AWS_SHARED_CREDENTIALS_FILE",
-    "AWS_WEB_IDENTITY_TOKEN_FILE",
-)
-
 
 def needs_of(connection: S3Connection, hadoop: str, environment: Mapping[str, str] = os.environ) -> JavaNeeds:
-    """Return what S3A needs to reach the store.
-
-    Raises:
-        Unsupported: a role is to be assumed with what the machine itself has for keys.
-    """
-    keys = connection.keys
-    if keys.role and not keys.access_key:
-        raise Unsupported(
-            "Spark cannot read S3 in a role that is assumed without keys.",
-            hint="Give access_key and secret_key beside aws_role_arn.",
-        )
+    """Return what S3A needs to reach the store."""
     version = hadoop or _NEWEST
     sdk = _SDK.get(version, _SDK[_NEWEST])
     packages = [f"org.apache.hadoop:hadoop-aws:{version}", *(f"{_SDK_GROUP}:{name}:{sdk}" for name in _SDK_MODULES)]
-    variables = {name: environment[name] for name in _POINTERS if environment.get(name)}
-    if kept := keys.keep():
+    variables = {name: environment[name] for name in POINTERS if environment.get(name)}
+    if kept := connection.keys.keep(connection.region or DEFAULT_REGION):
         variables |= {"AWS_SHARED_CREDENTIALS_FILE": kept, "AWS_PROFILE": PROFILE}
     return JavaNeeds("s3a://", tuple(packages), _EXCLUDED, _settings(connection), variables)
 
