@@ -37,6 +37,7 @@ class Container:
         env |= {"PYTHON": shutil.which("python3.11") or "python3"}
         env |= {name: os.environ[name] for name in os.environ if name.startswith("PIP_")}
         env |= {"PIP_NO_COMPILE": "1"}  # a third of the time, for commands that are run once
+        env |= {"PIP_CACHE_DIR": str(Path.home() / ".cache" / "pip")}  # what was fetched, and checked, once
         where = self.here(self.folder) if self.folder != "/" else str(self.root)
         done = subprocess.run(
             ["bash", "-ec", self.here(command)], cwd=where, env=env, capture_output=True, text=True, check=False
