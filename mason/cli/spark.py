@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from mason.cli.output import show, show_json, show_table
+from mason.cli.output import show, show_json, show_table, tell
 
 
 @click.group(name="spark")
@@ -40,6 +40,7 @@ def status(as_json: bool) -> None:
         show_table(headers, rows)
     else:
         show("none")
+        _say_why_there_is_none()
 
 
 @command.command()
@@ -52,6 +53,15 @@ def stop() -> None:
         show(f"Stopped the Spark server (process {pid}).")
     if not stopped:
         show("none")
+
+
+def _say_why_there_is_none() -> None:
+    from mason.clients.spark.runners.local import why_none_is_kept
+
+    if reason := why_none_is_kept():
+        tell(
+            f"None is kept between commands here: {reason}. A configuration may ask for one: runner: {{warm: always}}."
+        )
 
 
 def _span(seconds: float) -> str:

@@ -87,6 +87,9 @@ class _Parser:
             return self._decimal()
         if word == "timestamp" and self._skip("["):
             return self._printed_timestamp()
+        if word == "date32" and self._skip("["):
+            self._name()  # the unit, as Arrow prints it
+            self.expect("]")
         if word == "varchar" and self._skip("("):
             self._name()
             self.expect(")")

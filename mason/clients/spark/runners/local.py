@@ -144,9 +144,16 @@ def connect(launch: Launch) -> WarmConnection:
 
 def keeps_warm(wanted: str, variables: Mapping[str, str] = os.environ, root: Path = Path("/")) -> bool:
     """Return whether a server may stay behind: not in CI, containers and scheduled tasks, unless told."""
-    if wanted != "auto":
-        return wanted == "always"
-    return not (variables.get("CI") or variables.get("MASON_SCHEDULED") or _in_container(root))
+    return wanted == "always" if wanted != "auto" else not why_none_is_kept(variables, root)
+
+
+def why_none_is_kept(variables: Mapping[str, str] = os.environ, root: Path = Path("/")) -> str:
+    """Return what keeps a server from staying behind when the configuration says nothing; "" for nothing."""
+    if variables.get("CI"):
+        return "CI is set"
+    if variables.get("MASON_SCHEDULED"):
+        return "this is a scheduled task"
+    return "this is a container" if _in_container(root) else ""
 
 
 def _in_container(root: Path) -> bool:
