@@ -52,7 +52,8 @@ def failure(path: str, code: str, status: str, text: str) -> MasonError:
     if refused is not None:
         return refused
     if known == "nosuchbucket":
-        return PathNotFound(place, hint=f'There is no bucket "{path.partition("/")[0]}".')
+        bucket = path.partition("/")[0]
+        return PathNotFound(f"s3://{bucket}", hint=f'There is no bucket "{bucket}".')
     if known in ("nosuchkey", "404", "resourcenotfound", "notfound"):
         return PathNotFound(place)
     if known in _OTHER_REGION:
