@@ -117,6 +117,16 @@ def open_table(storage: str, path: str) -> TableStore:
     return TableFolder(path) if is_local(storage) else TableObjects(open_objects(storage), path)
 
 
+def check_unchanged(path: str, current: CommitRecord | None, expected: CommitRecord | None) -> None:
+    """Check that a table is still what a job saw.
+
+    Raises:
+        Conflict: somebody else committed to it since.
+    """
+    if (current and current.id) != (expected and expected.id):
+        raise changed_meanwhile(path, current)
+
+
 def changed_meanwhile(path: str, current: CommitRecord | None) -> Conflict:
     """Return the error of a job that was not the first to commit."""
     return Conflict(

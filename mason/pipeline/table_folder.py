@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mason.pipeline.table_commit import COMMITS, OWN_FOLDER, CommitRecord, CommittedFile, changed_meanwhile
+from mason.pipeline.table_commit import COMMITS, OWN_FOLDER, CommitRecord, CommittedFile, check_unchanged
 from mason.util.atomic_file import sync_folder
 from mason.util.exchange import exchange_folders
 
@@ -87,8 +87,7 @@ class TableFolder:
         """
         with self._locked():
             current = self.current()
-            if (current and current.id) != (expected and expected.id):
-                raise changed_meanwhile(str(self.path), current)
+            check_unchanged(str(self.path), current, expected)
             published = self._complete(Path(staging), record, current, kept)
             self._switch(Path(staging))
         return published

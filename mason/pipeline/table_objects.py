@@ -20,7 +20,14 @@ from mason.pipeline.object_lease import Lease, sweep_lease
 from mason.pipeline.object_store import ObjectStore
 from mason.pipeline.object_view import show, shown, view_of
 from mason.pipeline.rejects import FOLDER as QUARANTINE
-from mason.pipeline.table_commit import COMMITS, OWN_FOLDER, CommitRecord, CommittedFile, changed_meanwhile
+from mason.pipeline.table_commit import (
+    COMMITS,
+    OWN_FOLDER,
+    CommitRecord,
+    CommittedFile,
+    changed_meanwhile,
+    check_unchanged,
+)
 
 LOG = logging.getLogger("mason.pipeline")
 DATA = f"{OWN_FOLDER}/data"
@@ -91,8 +98,7 @@ class TableObjects:
         """
         lease = self._leases[staging]
         current = self.current()
-        if (current and current.id) != (expected and expected.id):
-            raise changed_meanwhile(self.path, current)
+        check_unchanged(self.path, current, expected)
         completed = self._complete(staging, record, current, kept)
         if not lease.claim(completed.number):
             raise changed_meanwhile(self.path, self.current())

@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -24,6 +24,7 @@ from mason.state.tokens import Scope, create_token
 from mason.util.environment import MasonEnvironment
 from tests.api.support import Server, prepared, until
 from tests.conftest import Mason
+from tests.http_server import serving
 
 TOKEN = "mason_a-token-of-the-tests"
 
@@ -85,12 +86,8 @@ def another_site(status: int, body: bytes) -> Iterator[str]:
         def log_message(self, *words: object) -> None:
             """Tests say what they have to say by failing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
+    with serving(Handler) as endpoint:
+        yield endpoint
 
 
 @pytest.mark.parametrize(

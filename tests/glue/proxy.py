@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import http.client
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import urlsplit
+
+from tests.http_server import serving
 
 Answer = tuple[int, Mapping[str, Any]]
 Says = Callable[[str, Mapping[str, Any]], Answer | None]
@@ -79,17 +80,9 @@ def running_aws_proxy(target: str) -> Iterator[AwsProxy]:
         def log_message(self, *arguments: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    proxy = AwsProxy(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with serving(Handler) as endpoint:
+        proxy = AwsProxy(endpoint)
         yield proxy
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def _forwarded(host: str, headers: Any, body: bytes) -> Answer:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import http.client
 import socket
 import struct
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
+
+from tests.http_server import serving
 
 Answer = tuple[int, str]
 """A status and the body of an error."""
@@ -110,17 +111,9 @@ def running_proxy(target: str) -> Iterator[Proxy]:
         def log_message(self, *arguments: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    proxy = Proxy(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with serving(Handler) as endpoint:
+        proxy = Proxy(endpoint)
         yield proxy
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 _OWN = ("content-length", "connection", "transfer-encoding", "date", "server")
