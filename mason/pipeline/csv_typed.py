@@ -139,7 +139,7 @@ def _length(values: pa.Array) -> int:
 
 def _more_digits(values: pa.Array) -> int:
     """How many digits integers have after their first, and signs before it."""
-    numbers = values.drop_null().to_numpy()
+    numbers = np.from_dlpack(values.drop_null())  # to_numpy would import pandas
     if not len(numbers):
         return 0
     sizes = np.abs(numbers).view(np.uint64)  # of the least integer this is right, too

@@ -22,7 +22,7 @@ import pyarrow.json as pajson
 from mason.pipeline import byte_bits
 from mason.pipeline.given_types import Fitted, fit_given_text
 from mason.pipeline.json_values import NotAnObject, load_object
-from mason.pipeline.sources import Source, ValueSource
+from mason.pipeline.sources import Source, ValueSource, row_numbers
 from mason.pipeline.types import Evidence, decide
 from mason.pipeline.value_types import classify_records
 
@@ -63,7 +63,7 @@ class ParsedSource:
         return self._one_by_one().evidence()
 
     def take(self, indices: Sequence[int]) -> Source:
-        return ParsedSource(self.values.take(pa.array(indices, pa.int64())))
+        return ParsedSource(self.values.take(row_numbers(indices)))
 
     def or_else(self, other: Source) -> Source | None:
         return self._one_by_one().or_else(other._one_by_one() if isinstance(other, ParsedSource) else other)

@@ -134,6 +134,6 @@ def _cell(value: Any) -> str:
 
 def _constants(schema: pa.Schema, file: PlannedFile) -> dict[str, Any]:
     return {
-        name: None if value is None else pa.array([value]).cast(schema.field(name).type)[0].as_py()
+        name: None if value is None else pa.scalar(value).cast(schema.field(name).type).as_py()
         for name, value in file.constants.items()
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -28,6 +29,11 @@ _PLAIN: Mapping[pa.DataType, set[type]] = {
     pa.float64(): {int, float},
 }
 _LARGEST = {pa.int64(): 2**63 - 1, pa.float64(): 2**53}  # integers that the type holds as they are
+
+
+def row_numbers(numbers: Sequence[int]) -> pa.Array:
+    """Return numbers as an array; Arrow would import pandas to look at the list, and small jobs have no use for it."""
+    return pa.Array.from_buffers(pa.int64(), len(numbers), [None, pa.py_buffer(array("q", numbers))])
 
 
 class Source(Protocol):
@@ -71,7 +77,7 @@ class TextSource:
         return self.values[index].as_py()
 
     def take(self, indices: Sequence[int]) -> Source:
-        return TextSource(self.values.take(pa.array(indices, pa.int64())))
+        return TextSource(self.values.take(row_numbers(indices)))
 
     def or_else(self, other: Source) -> Source | None:
         return None
@@ -105,7 +111,7 @@ class ArrowSource:
         return self.values[index].as_py()
 
     def take(self, indices: Sequence[int]) -> Source:
-        return ArrowSource(self.values.take(pa.array(indices, pa.int64())))
+        return ArrowSource(self.values.take(row_numbers(indices)))
 
     def or_else(self, other: Source) -> Source | None:
         return None

@@ -7,6 +7,7 @@ columnar; what they cannot settle is settled value by value, by those rules them
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,8 +18,8 @@ from mason.pipeline.text_types import classify
 from mason.pipeline.types import INSTANT, Evidence, decide, storable
 from mason.pipeline.zones import NAIVE_TEXT, text_instants
 
-_BOOLEANS = pa.array(["true", "false", "True", "False", "TRUE", "FALSE"])
-_PLAIN_TIMES = pa.array([len("2026-01-31"), len("2026-01-31 12:30"), len("2026-01-31 12:30:00")], pa.int32())
+_BOOLEANS = ("true", "false", "True", "False", "TRUE", "FALSE")
+_PLAIN_TIMES = tuple(map(len, ("2026-01-31", "2026-01-31 12:30", "2026-01-31 12:30:00")))
 _INTEGER = r"^(0|-?[1-9][0-9]*)$"
 _NUMBER = r"^(0|-?[1-9][0-9]*|-?(0|[1-9][0-9]*)\.[0-9]+)$"
 _NAIVE = NAIVE_TEXT
@@ -67,6 +68,12 @@ def fits(value: str, target: pa.DataType) -> bool:
     """Say whether one text is a value of the type: by the rules for text, or since a wider type holds it."""
     found = storable(decide(classify([value])))
     return found == target or fit_text(pa.array([value]), target) is not None
+
+
+@cache
+def _set(values: tuple[str | int, ...]) -> pa.Array:
+    """Some values to look others up in; made when it is needed, for making an array of a list imports pandas."""
+    return pa.array(values, pa.string() if isinstance(values[0], str) else pa.int32())
 
 
 def _is_costly(target: pa.DataType) -> bool:
@@ -152,13 +159,13 @@ def _are_dates(values: pa.Array, target: pa.DataType) -> bool:
 
 
 def _are_times(values: pa.Array, target: pa.DataType) -> bool:
-    if not target.tz and pc.all(pc.is_in(pc.binary_length(values.drop_null()), value_set=_PLAIN_TIMES)).as_py():
+    if not target.tz and pc.all(pc.is_in(pc.binary_length(values.drop_null()), value_set=_set(_PLAIN_TIMES))).as_py():
         return True  # of such a length Arrow takes nothing but what the pattern would take
     return _all_match(values, _ZONED if target.tz else _NAIVE)
 
 
 def _are_booleans(values: pa.Array, target: pa.DataType) -> bool:
-    return pc.all(pc.is_in(values.drop_null(), value_set=_BOOLEANS)).as_py() is not False
+    return pc.all(pc.is_in(values.drop_null(), value_set=_set(_BOOLEANS))).as_py() is not False
 
 
 _CHECKS: Mapping[int, Callable[[pa.Array, pa.DataType], bool]] = {

@@ -55,6 +55,15 @@ class TestHeavyImports:
         assert "pyspark" not in imported
         assert "openlineage" not in imported
 
+    def test_a_preview_needs_neither_spark_nor_pandas(self, mason: Mason) -> None:
+        mason.register_examples()
+        csv, lines = "id,at\n1,2026-01-01\n", '{"id": 1, "tags": ["a"]}\n'
+        write(mason.folder, {"orders.csv": csv, "orders.jsonl": lines})
+
+        for file in ("orders.csv", "orders.jsonl"):
+            imported = self._imported(mason, "operator", "table", "preview", "-p", f"path:{file}")
+            assert imported == ["pyarrow", "numpy"]
+
 
 def test_importing_mason_imports_next_to_nothing() -> None:
     script = "import sys; before = set(sys.modules); import mason; print(sorted(set(sys.modules) - before))"
