@@ -6,6 +6,7 @@ import sys
 
 def main() -> None:
     """Run the command line and exit."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a job ends as with ctrl-C: cancelled, nothing left
     try:
         from mason.cli.main import run  # in here, so that ctrl-C during the imports is nothing special either
 
@@ -13,7 +14,8 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("Interrupted.\n")
         code = 130
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said and done: only the interpreter is left to stop
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # all is said and done: only the interpreter is left to stop
     sys.exit(code)
 
 

@@ -228,7 +228,7 @@ def ask_to_cancel(store: StateStore, job: JobRecord) -> JobRecord:
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
-        return "It was interrupted with ctrl-C."
+        return "It was interrupted."
     return str(error) if isinstance(error, MasonError) else f"{type(error).__name__}: {error}".rstrip(": ")
 
 

@@ -122,10 +122,14 @@ def test_tasks_that_an_engine_is_done_with_count_before_their_results_are_here()
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("engine", ["here", "warm", "cold"])
-def test_ctrl_c_in_the_middle_of_a_merge_leaves_nothing(here: Mason, engine: str) -> None:
+@pytest.mark.parametrize(
+    ("engine", "sign"),
+    [("here", signal.SIGINT), ("here", signal.SIGTERM), ("warm", signal.SIGINT), ("cold", signal.SIGINT)],
+    ids=lambda given: given if isinstance(given, str) else given.name,
+)
+def test_ctrl_c_in_the_middle_of_a_merge_leaves_nothing(here: Mason, engine: str, sign: signal.Signals) -> None:
     merge = start_merge(here, engine)
-    merge.send_signal(signal.SIGINT)
+    merge.send_signal(sign)
     stdout, stderr = merge.communicate(timeout=60)
 
     assert merge.returncode == 130, stderr
@@ -134,7 +138,7 @@ def test_ctrl_c_in_the_middle_of_a_merge_leaves_nothing(here: Mason, engine: str
     ]
     assert '"Interrupted."' in stdout
     assert newest_job(here).status == "cancelled"
-    assert newest_job(here).document["Error"] == "It was interrupted with ctrl-C."
+    assert newest_job(here).document["Error"] == "It was interrupted."
     assert_nothing_is_left(here, engine)
 
 

@@ -78,7 +78,7 @@ def test_ctrl_c_in_the_middle_leaves_nothing(here: Mason, command: str, engine: 
     assert process.returncode == 130, stderr
     assert '"Interrupted."' in stdout
     assert "Traceback" not in stderr
-    assert newest(here).document["Error"] == "It was interrupted with ctrl-C."
+    assert newest(here).document["Error"] == "It was interrupted."
     assert not (here.folder / "out").exists()
     assert [each.name for each in here.folder.iterdir() if each.name.startswith(".out.mason-j")] == []
     left = [each.name for each in Path(here.variables["TMPDIR"]).glob("mason-*")]

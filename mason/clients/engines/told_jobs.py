@@ -69,5 +69,5 @@ def _said(plan: JobPlan, details: Mapping[str, Any], response: Response, error: 
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
-        return "It was interrupted with ctrl-C."
+        return "It was interrupted."
     return str(error) if isinstance(error, MasonError) else f"{type(error).__name__}: {error}"
