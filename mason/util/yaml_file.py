@@ -94,7 +94,7 @@ def parse_yaml(text: str, *, name: str, plain_text: bool = False) -> YamlDocumen
     except yaml.MarkedYAMLError as error:
         raise YamlProblem(_syntax_problem(error, text, name)) from error
     except yaml.YAMLError as error:
-        raise YamlProblem(Problem(name, 0, "", f"broken YAML: {str(error).splitlines()[0]}")) from error
+        raise YamlProblem(Problem(name, 0, "", f"broken {_language(name)}: {str(error).splitlines()[0]}")) from error
     if root is None:
         return YamlDocument(name, text, None, {})
     _check_size(root, name)
@@ -214,4 +214,8 @@ def _syntax_problem(error: yaml.MarkedYAMLError, text: str, name: str) -> Proble
     ):
         return Problem(name, line, "", "a tab is used for indentation; YAML wants spaces")
     reason = " ".join(part for part in (error.context, error.problem) if part)
-    return Problem(name, line, "", f"broken YAML: {reason}")
+    return Problem(name, line, "", f"broken {_language(name)}: {reason}")
+
+
+def _language(name: str) -> str:
+    return "JSON" if name.lower().endswith(".json") else "YAML"
