@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
+from mason.operators.catalog_entries import follow_job
 from mason.operators.operator_response import OperatorResponse
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.util.environment import MasonEnvironment
@@ -52,6 +53,7 @@ class DataOperator(OperatorDefinition):
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        plan, response = config.execution.client.plan_job(self.job(config, parameters), response=resp)
+        job = self.job(config, parameters)
+        plan, response = config.execution.client.plan_job(job, response=resp)
         record, response = config.execution.client.run_job(plan, response=response)
-        return OperatorResponse(response, record)
+        return OperatorResponse(follow_job(config, job, response), record)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from uuid import uuid4
 
 from mason.errors import Conflict
+from mason.pipeline.catalog_entries import read_entries
 from mason.pipeline.kept_versions import Kept
 from mason.pipeline.object_lease import EXPIRY_SECONDS, Lease
 from mason.pipeline.object_store import ObjectStore
@@ -41,6 +42,8 @@ class ObjectVersions:
             return self._table.publish(staging, record, expected=expected, kept=version.commit.files)
 
     def removable(self, versions: Sequence[Kept]) -> tuple[Sequence[Kept], int]:
+        shown = {each.commit for each in read_entries(self._store, self._path)}
+        versions = [each for each in versions if each.commit.id not in shown]
         freed = self._freed(versions)
         found = [each for each in versions if _places(each.commit) & set(freed)]
         return found, sum(freed.values())
@@ -60,8 +63,13 @@ class ObjectVersions:
         """What is there and only these versions use, with the sizes."""
         going = {each.commit.id for each in versions}
         staying = [commit for commit in self._table.history() if commit.id not in going]
-        unused = _all(each.commit for each in versions) - _all(staying)
-        return {place: size for place, size in self._sizes().items() if place in unused}
+        used, unused = _all(staying), _all(each.commit for each in versions)
+        copies = tuple(f"{DATA}/{each}/" for each in going)
+        return {
+            place: size
+            for place, size in self._sizes().items()
+            if place not in used and (place in unused or place.startswith(copies))
+        }
 
     def _sizes(self) -> dict[str, int]:
         start = len(self._path) + 1

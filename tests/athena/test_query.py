@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
@@ -43,10 +44,8 @@ def query(statement: str, database: str, tables: dict[str, str], address: str, o
     return QueryJob(statement, database, tables, address, output=output).to_job()
 
 
-def test_a_query_and_its_job_are_one_for_every_process(
-    mason: Mason, settings: dict[str, str], ministack: Ministack, database: str, make_athena_table: MakeTable
-) -> None:
-    make_athena_table("orders", TABLES["orders"])
+@pytest.fixture
+def on_athena(mason: Mason, settings: dict[str, str], ministack: Ministack) -> Mason:
     clients = {"athena": settings, "s3": ministack.configuration()}
     document = {
         "id": "aws",
@@ -58,7 +57,37 @@ def test_a_query_and_its_job_are_one_for_every_process(
     mason.register_examples()
     shown = mason("config", "aws.yaml")
     assert shown.exit_code == 0, shown.stderr
+    return mason
 
+
+def test_athena_sees_each_version_of_a_table_that_mason_writes(
+    on_athena: Mason, database: str, bucket: str, make_athena_table: MakeTable
+) -> None:
+    make_athena_table("orders", TABLES["orders"])
+    written = f"s3://{bucket}/{uuid4().hex}"
+
+    def table(command: str, **parameters: str) -> list[Any]:
+        given = ",".join(f"{name}:{value}" for name, value in parameters.items())
+        done = on_athena("operator", "table", command, "-p", f"database_name:{database},{given}")
+        assert done.exit_code == 0, done.stderr
+        data: list[Any] = done.json["Data"]
+        return data
+
+    table("query", query_string="select id from orders where id < 3", output_path=written)
+    table("infer", table_name="chosen", storage_path=written)
+    assert table("query", query_string="select id from chosen order by id")[0]["Rows"] == [{"id": 1}, {"id": 2}]
+
+    table("query", query_string="select id from orders where id = 3", output_path=written)
+    assert table("query", query_string="select id from chosen")[0]["Rows"] == [{"id": 3}]
+
+
+def test_a_query_and_its_job_are_one_for_every_process(
+    on_athena: Mason, settings: dict[str, str], database: str, make_athena_table: MakeTable
+) -> None:
+    mason = on_athena
+    make_athena_table("orders", TABLES["orders"])
+
+    shown = mason("config")
     asked = mason(
         "operator",
         "table",

@@ -22,6 +22,12 @@ class AwsService:
         self._name = name
         self._connection = connection
 
+    @property
+    def name(self) -> str:
+        """The service and where it is asked, such as `glue in eu-west-1`."""
+        place = self._connection.endpoint or self._client.meta.region_name
+        return f"{self._name} in {place}"
+
     @cached_property
     def _client(self) -> Any:
         return self._connection.client(self._name)

@@ -92,6 +92,13 @@ class MetastoreClient(Role):
             TableNotFound: the database has no such table.
         """
 
+    def catalog(self) -> str:
+        """Return what the catalog is called whose readers go by the location that it has for a table.
+
+        Nothing for one that only Mason reads: it finds the newest version by itself.
+        """
+        return ""
+
     def require_empty_database(self, database: str, *, response: Response) -> None:
         """Check that a database could be deleted.
 

@@ -24,6 +24,9 @@ class GlueMetastoreClient(MetastoreClient):
         self._glue = glue_service(configuration)
         self._catalog = GlueCatalog(self._glue)
 
+    def catalog(self) -> str:
+        return self._glue.name
+
     def check(self) -> list[str]:
         try:
             answer = self._glue.call("get_databases", MaxResults=1)

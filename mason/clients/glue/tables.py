@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from mason.clients.glue.formats import StorageFormat, data_columns, storage_format
-from mason.clients.glue.summaries import CREATED_BY, PATH, Found, summary_from_glue
+from mason.clients.glue.summaries import CREATED_BY, PATH, Found, summary_from_glue, version_place
 from mason.engines.metastore.models.partition import NULL_PARTITION, Partition
 from mason.engines.metastore.models.schema import Column, Schema
 from mason.engines.metastore.models.table import Table
@@ -40,7 +40,7 @@ def glue_from_table(table: Table, existing: Found | None = None) -> dict[str, An
     existing = existing or {}
     form = storage_format(table)
     noted = {key: value for key, value in existing.get("Parameters", {}).items() if key not in _SETTINGS}
-    location = _location(table.path)
+    location = _location(table.place or table.path)
     return {
         **{key: existing[key] for key in _KEPT if existing.get(key)},
         "Name": table.name,
@@ -92,6 +92,7 @@ def table_from_glue(found: Found) -> Table:
         name=shown.name,
         database_name=shown.database_name,
         path=shown.path,
+        place=version_place(found),
         created_at=shown.created_at,
         created_by=shown.created_by,
     )

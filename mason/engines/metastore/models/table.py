@@ -60,6 +60,8 @@ class Table(TableSummary):
     read_options: InferOptions = field(default_factory=InferOptions)
     delimited: Delimited | None = None
     partitions: Sequence[Partition] | None = None
+    place: str = ""
+    """Where the files of its newest version lie, for readers who go by this alone; "" if that is its path."""
 
     def to_dict(self) -> dict[str, Any]:
         extras = {

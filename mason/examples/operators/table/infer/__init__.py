@@ -1,7 +1,7 @@
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
-from mason.engines.metastore.models.table import Table
 from mason.engines.storage.models.infer_options import InferOptions
+from mason.operators.catalog_entries import Inference, infer_and_save
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.parameters.validated_parameters import ValidatedParameters
@@ -14,24 +14,22 @@ class TableInfer(OperatorDefinition):
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        table, response = _infer(config, parameters, resp)
-        saved, response = config.metastore.client.save_table(table, response=response)
+        saved, response = infer_and_save(config.metastore.client, _wanted(config, parameters), resp)
         response.add_info(f'Saved table "{saved.name}" in database "{saved.database_name}".')
         return OperatorResponse(response, saved)
 
     def plan(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        table, response = _infer(config, parameters, resp)
+        table, response = _wanted(config, parameters).infer(resp)
         place = f'table "{table.name}" in database "{table.database_name}"'
         response.add_info(f"Would save {place}; the files are only read.")
         return OperatorResponse(response, table)
 
 
-def _infer(config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> tuple[Table, Response]:
+def _wanted(config: ValidConfig, parameters: ValidatedParameters) -> Inference:
     storage_path: str = parameters.get_required("storage_path")
     storage = config.storage.client_for(storage_path)
-    path = storage.path(storage_path)
     options = InferOptions(
         input_format=parameters.get_optional("input_format") or "",
         read_headers=parameters.get_optional("read_headers"),
@@ -43,5 +41,5 @@ def _infer(config: ValidConfig, parameters: ValidatedParameters, resp: Response)
     table_name: str = parameters.get_optional("table_name") or ""
     database_name: str = parameters.get_required("database_name")
     # Before the files are read: a database that is not there would be noticed only afterwards.
-    _, response = config.metastore.client.get_database(database_name, response=resp)
-    return storage.infer_table(path, database_name, table_name, options, response=response)
+    config.metastore.client.get_database(database_name, response=Response())
+    return Inference(storage, storage.path(storage_path), database_name, table_name, options)

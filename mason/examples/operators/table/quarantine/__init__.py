@@ -5,6 +5,7 @@ from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.errors import InvalidParameters
+from mason.operators.catalog_entries import follow_job
 from mason.operators.local_file import local_file
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
@@ -24,9 +25,10 @@ class TableQuarantine(OperatorDefinition):
     ) -> OperatorResponse:
         action = parameters.get_required("action")
         if action == "replay":
-            plan, resp = config.execution.client.plan_job(_replay(config, parameters), response=resp)
+            job = _replay(config, parameters)
+            plan, resp = config.execution.client.plan_job(job, response=resp)
             record, resp = config.execution.client.run_job(plan, response=resp)
-            return OperatorResponse(resp, record)
+            return OperatorResponse(follow_job(config, job, resp), record)
         return self._export(config, parameters, resp) if action == "export" else self._show(config, parameters, resp)
 
     def plan(

@@ -2,6 +2,7 @@ from mason.clients.engines.scheduler import SchedulerClient
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.metastore.models.table import Table
+from mason.operators.catalog_entries import Inference, infer_and_save
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.parameters.validated_parameters import ValidatedParameters
@@ -19,8 +20,7 @@ class TableRefresh(OperatorDefinition):
         if scheduler:
             _, response = scheduler.trigger_schedule(known.crawler, response=response)
             return OperatorResponse(response, known)
-        table, response = _infer_again(config, known, response)
-        saved, response = config.metastore.client.save_table(table, response=response)
+        saved, response = infer_and_save(config.metastore.client, _again(config, known), response)
         response.add_info(f'Refreshed table "{saved.name}" of database "{saved.database_name}".')
         return OperatorResponse(response, saved)
 
@@ -31,7 +31,7 @@ class TableRefresh(OperatorDefinition):
         if _crawling(config, known):
             response.add_info(f'Would start the crawler "{known.crawler}", which keeps table "{known.name}".')
             return OperatorResponse(response, known)
-        table, response = _infer_again(config, known, response)
+        table, response = _again(config, known).infer(response)
         response.add_info(f'Would save table "{table.name}" anew; the files are only read.')
         return OperatorResponse(response, table)
 
@@ -48,7 +48,6 @@ def _crawling(config: ValidConfig, known: Table) -> SchedulerClient | None:
     return config.scheduler.client_named(name) if known.crawler and name in config.scheduler.client_names else None
 
 
-def _infer_again(config: ValidConfig, known: Table, resp: Response) -> tuple[Table, Response]:
+def _again(config: ValidConfig, known: Table) -> Inference:
     storage = config.storage.client_for(known.path)
-    path = storage.path(known.path)
-    return storage.infer_table(path, known.database_name, known.name, known.read_options, response=resp)
+    return Inference(storage, storage.path(known.path), known.database_name, known.name, known.read_options)

@@ -2,6 +2,7 @@ from uuid import uuid4
 
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
+from mason.operators.catalog_entries import follow_commit
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.table_place import find_table
@@ -20,7 +21,7 @@ class TableRollback(OperatorDefinition):
         roll_back(place.path, parameters.get_required("to"), uuid4().hex[:16], place.storage.address())
         current = list_versions(place.path, place.storage.address())[0]
         resp.add_info(f"Version {current.commit.number} is what {parameters.get_required('to')} was: {place.path}")
-        return OperatorResponse(resp, current)
+        return OperatorResponse(follow_commit(config, place.storage, place.storage.path(place.path), resp), current)
 
     def plan(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response

@@ -1,0 +1,263 @@
+"""A table on S3 in Glue's catalog: who reads by the catalog sees the old version or the new one, whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from mason.clients.s3.objects import S3Objects
+from mason.clients.s3.storage import S3StorageClient
+from mason.configurations.configuration import parse_configuration
+from mason.configurations.saved import save_configurations
+from mason.operators.definition_folder import read_definitions
+from mason.operators.definition_kind import OPERATORS
+from mason.operators.registry import register
+from mason.operators.runner import OperatorCall, respond, run_operator
+from mason.state.home import open_state
+from mason.util.environment import MasonEnvironment
+from tests.aws import Moto, forget_user, running_moto
+from tests.conftest import EXAMPLES
+from tests.glue.proxy import AwsProxy, error, running_aws_proxy
+from tests.seaweed import Seaweed
+
+
+@dataclass
+class Lake:
+    """Operators with Glue and S3, and somebody else who reads what Glue points to, and knows nothing of Mason."""
+
+    env: MasonEnvironment
+    seaweed: Seaweed
+    glue: AwsProxy
+    plain_glue: Any
+    bucket: str
+
+    def run(self, command: str, config: str = "lake", **parameters: str) -> dict[str, Any]:
+        call = OperatorCall("table", command, given=list(parameters.items()), config_id=config)
+        told = respond(lambda response: run_operator(self.env, call, response)).to_dict()
+        assert told["Errors"] == []
+        return told
+
+    def write(self, name: str, content: str) -> str:
+        """Write what is to be merged, and return its path."""
+        self.seaweed.client().put_object(Bucket=self.bucket, Key=f"in/{name}/a.csv", Body=content.encode())
+        return f"s3://{self.bucket}/in/{name}"
+
+    def merge(self, path: str, config: str = "lake", **options: str) -> dict[str, Any]:
+        return self.run("merge", config, input_path=path, output_path=self.table, **options)
+
+    @property
+    def table(self) -> str:
+        return f"s3://{self.bucket}/orders"
+
+    def location(self) -> str:
+        found = self.plain_glue.get_table(DatabaseName=self.database, Name="orders")
+        return str(found["Table"]["StorageDescriptor"]["Location"])
+
+    @property
+    def database(self) -> str:
+        return f"db_{self.bucket.replace('-', '_')}"
+
+    def rows(self, location: str = "") -> list[tuple[Any, ...]]:
+        """Return all rows below a location, as Athena lists it: what begins with _ or . is left out."""
+        bucket, _, prefix = (location or self.location()).removeprefix("s3://").partition("/")
+        listed = self.seaweed.client().list_objects_v2(Bucket=bucket, Prefix=prefix)
+        names = [each["Key"] for each in listed.get("Contents", ())]
+        files = [name for name in names if not any(part[:1] in "_." for part in name[len(prefix) :].split("/"))]
+        filesystem = S3StorageClient(self.seaweed.configuration()).filesystem()
+        tables = [pq.ParquetFile(f"{bucket}/{name}", filesystem=filesystem).read() for name in files]
+        return sorted(tuple(row.values()) for table in tables for row in table.to_pylist())
+
+
+@pytest.fixture(scope="module")
+def moto() -> Iterator[Moto]:
+    with running_moto() as server:
+        yield server
+
+
+@pytest.fixture
+def lake(
+    seaweed: Seaweed, moto: Moto, env: MasonEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Lake]:
+    forget_user(tmp_path, monkeypatch)
+    found = read_definitions(EXAMPLES / "operators" / "table", [OPERATORS])
+    register(env, open_state(env), found.valid, replace=True)
+    with running_aws_proxy(moto.endpoint) as proxy:
+        lake = Lake(env, seaweed, proxy, moto.client("glue"), seaweed.bucket())
+        lake.plain_glue.create_database(DatabaseInput={"Name": lake.database})
+        glue, s3 = moto.configuration(endpoint=proxy.endpoint), seaweed.configuration()
+        told_clients = {"glue": json.dumps(glue), "s3": json.dumps(s3), "local": "{}"}
+        for name, metastore in (("lake", "glue"), ("plain", "s3")):
+            engines = f"metastore_engine: {metastore}\nstorage_engine: s3\nexecution_engine: local\n"
+            clients = [f"  {client}: {{configuration: {told}}}\n" for client, told in told_clients.items()]
+            text = f"id: {name}\n{engines}clients:\n{''.join(clients)}"
+            read = parse_configuration(text, name=f"{name}.yaml", default_id=name)
+            save_configurations(env, [(Path(f"{name}.yaml"), read)])
+        yield lake
+
+
+@pytest.fixture
+def orders(lake: Lake) -> Lake:
+    """A table of one version, and its entry in the catalog."""
+    lake.merge(lake.write("one", "id,note\n1,a\n2,b\n"))
+    lake.run("infer", database_name=lake.database, table_name="orders", storage_path=lake.table)
+    return lake
+
+
+def test_a_replace_switches_the_location_and_what_it_was_stays_whole(orders: Lake) -> None:
+    before = orders.location()
+    assert before.startswith(f"{orders.table}/_mason/data/")
+
+    done = orders.merge(orders.write("two", "id,note,more\n3,c,x\n"))
+
+    assert orders.location() != before
+    assert orders.rows(before) == [(1, "a"), (2, "b")]
+    assert orders.rows() == [(3, "c", "x")]
+    assert [each for each in done["Info"] if each.endswith("shows it.")] != []
+    columns = orders.plain_glue.get_table(DatabaseName=orders.database, Name="orders")["Table"]["StorageDescriptor"]
+    assert [each["Name"] for each in columns["Columns"]] == ["id", "note", "more"]
+
+
+def test_mason_calls_the_table_by_its_path(orders: Lake) -> None:
+    named = {"database_name": orders.database, "table_name": "orders"}
+
+    assert orders.run("get", **named)["Data"][0]["Path"] == orders.table
+    assert orders.run("list", database_name=orders.database)["Data"][0]["Path"] == orders.table
+    assert [row["id"] for row in orders.run("preview", **named)["Data"][0]["Rows"]] == [1, 2]
+
+
+def test_an_append_is_seen_whole(orders: Lake) -> None:
+    before = orders.location()
+
+    orders.merge(orders.write("two", "id,note\n3,c\n"), mode="append")
+
+    assert orders.rows(before) == [(1, "a"), (2, "b")]
+    assert orders.rows() == [(1, "a"), (2, "b"), (3, "c")]
+
+
+def test_a_rollback_is_shown(orders: Lake) -> None:
+    first = orders.location()
+    orders.merge(orders.write("two", "id,note\n3,c\n"))
+    orders.merge(orders.write("three", "id,note\n4,d\n"), mode="append")
+
+    orders.run("rollback", path=orders.table, to="1")
+    assert orders.location() == first
+
+    orders.run("rollback", path=orders.table, to="3")
+    assert orders.rows() == [(3, "c"), (4, "d")]
+
+
+def seen_meanwhile(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> list[list[tuple[Any, ...]]]:
+    """Replace a table, and add to it, and return what a reader sees before each change to the store and to Glue."""
+    seen: list[list[tuple[Any, ...]]] = []
+
+    def looking(change: Callable[..., Any]) -> Callable[..., Any]:
+        def look_and_change(*arguments: Any) -> Any:
+            seen.append(lake.rows())
+            return change(*arguments)
+
+        return look_and_change
+
+    with monkeypatch.context() as patch:
+        for name in ("copy", "delete", "write_new", "rewrite"):
+            patch.setattr(S3Objects, name, looking(getattr(S3Objects, name)))
+        lake.glue.says = looking(AwsProxy.says)
+        lake.merge(lake.write("two", "id,note\n3,c\n"))
+        lake.merge(lake.write("three", "id,note\n4,d\n"), mode="append")
+    return seen
+
+
+VERSIONS = ([(1, "a"), (2, "b")], [(3, "c")], [(3, "c"), (4, "d")])
+
+
+def test_whoever_reads_meanwhile_sees_one_version_or_the_other(orders: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = seen_meanwhile(orders, monkeypatch)
+
+    assert len(seen) > 10
+    assert [rows for rows in seen if rows not in VERSIONS] == []
+    assert orders.rows() == VERSIONS[2]
+
+
+def test_a_reader_of_the_bare_prefix_would_see_two_versions_at_once(
+    orders: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Lake, "location", lambda self: f"{self.table}/")
+
+    assert [rows for rows in seen_meanwhile(orders, monkeypatch) if rows not in VERSIONS] != []
+
+
+def test_a_catalog_that_cannot_be_told_shows_the_former_version_until_the_next_job(orders: Lake) -> None:
+    before = orders.location()
+    denied = error("AccessDeniedException", "Not you.")
+    orders.glue.says = lambda operation, request: denied if operation == "UpdateTable" else None
+
+    (warning,) = orders.merge(orders.write("two", "id,note\n3,c\n"))["Warnings"]
+    assert "still shows the former version" in warning
+    assert orders.location() == before
+    assert orders.rows() == [(1, "a"), (2, "b")]
+
+    orders.glue.says = AwsProxy.says
+    orders.merge(orders.write("three", "id,note\n4,d\n"), mode="append")
+    assert orders.rows() == [(3, "c"), (4, "d")]
+
+
+def test_a_configuration_without_the_catalog_says_who_has_to_be_told(orders: Lake) -> None:
+    (warning,) = orders.merge(orders.write("two", "id,note\n3,c\n"), config="plain")["Warnings"]
+
+    assert "does not reach it" in warning and "table refresh" in warning
+    assert orders.rows() == [(1, "a"), (2, "b")]
+    orders.run("refresh", database_name=orders.database, table_name="orders")
+    assert orders.rows() == [(3, "c")]
+
+
+def test_a_vacuum_leaves_what_an_entry_shows(orders: Lake) -> None:
+    shown = orders.location()
+    for number in range(2):
+        orders.merge(orders.write(f"v{number}", f"id,note\n{number},x\n"), config="plain")
+
+    orders.run("vacuum", "plain", path=orders.table, keep="0", older_than_days="0")
+    assert orders.rows(shown) == [(1, "a"), (2, "b")]
+
+    orders.run("refresh", database_name=orders.database, table_name="orders")
+    orders.run("vacuum", path=orders.table, keep="0", older_than_days="0")
+    assert orders.rows(shown) == []
+    assert orders.rows() == [(1, "x")]
+
+
+def test_a_vacuum_removes_the_copies_that_an_append_was_shown_by(orders: Lake) -> None:
+    orders.merge(orders.write("two", "id,note\n3,c\n"), mode="append")
+    shown = orders.location()
+    orders.merge(orders.write("three", "id,note\n4,d\n"))
+
+    orders.run("vacuum", path=orders.table, keep="0", older_than_days="0")
+
+    assert orders.rows(shown) == []
+    assert orders.rows() == [(4, "d")]
+
+
+def test_an_entry_that_is_gone_or_shows_something_else_is_forgotten(orders: Lake) -> None:
+    orders.plain_glue.delete_table(DatabaseName=orders.database, Name="orders")
+
+    for number in range(2):
+        done = orders.merge(orders.write(f"v{number}", f"id,note\n{number},x\n"))
+        assert [each for each in [*done["Info"], *done["Warnings"]] if "shows" in each] == []
+    assert [key for key in orders.seaweed.keys(orders.bucket) if "/_mason/catalogs/" in key] == []
+
+
+def test_the_partitions_of_a_table_are_switched_with_it(lake: Lake) -> None:
+    lake.merge(lake.write("one", "day,id\nmon,1\ntue,2\n"), repartition_keys="day")
+    lake.run("infer", database_name=lake.database, table_name="orders", storage_path=lake.table)
+
+    lake.merge(lake.write("two", "day,id\nmon,3\n"), repartition_keys="day")
+
+    found = lake.plain_glue.get_partitions(DatabaseName=lake.database, TableName="orders")["Partitions"]
+    (place,) = [each["StorageDescriptor"]["Location"] for each in found]
+    assert place == f"{lake.location()}day=mon/"
+    assert lake.rows(place) == [(3,)]
+    (shown,) = lake.run("partitions", database_name=lake.database, table_name="orders")["Data"]
+    assert shown["Path"] == f"{lake.table}/day=mon"
