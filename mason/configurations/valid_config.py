@@ -134,9 +134,16 @@ def validate_configuration(configuration: Configuration, env: MasonEnvironment) 
     secrets = ClientSecrets(configuration.document, redactor)
     engines: dict[str, Engine[Any]] = {}
     for role in ROLES:
-        values = {name: filled[name] for name in configuration.engines[role]}
+        names = configuration.engines[role] or (_own_storages(configuration) if role == "storage" else ())
+        values = {name: filled[name] for name in names}
         engines[role] = Engine(role, configuration.id, values, secrets=secrets)
     return ValidConfig(configuration.id, **engines, redactor=redactor, roots=_roots(filled, env))
+
+
+def _own_storages(configuration: Configuration) -> Sequence[str]:
+    """Return the metastores that are a storage, too: where no storage is named, what they know lies in them."""
+    found = [(name, find_client(name)) for name in configuration.engines["metastore"]]
+    return [name for name, client in found if client and "storage" in client.roles]
 
 
 def _fill_clients(configuration: Configuration) -> dict[str, Any]:

@@ -486,8 +486,18 @@ class TestClients:
         configured(touch, "id: half\nmetastore_engine: local\n")
 
         assert strict_json(touch("operator", "touch", "metastore"))["Info"] == ["LocalMetastoreClient"]
-        assert self._errors(touch, "storage", "half") == [
-            'The configuration "half" names no client for the role storage. '
+        assert self._errors(touch, "execution", "half") == [
+            'The configuration "half" names no client for the role execution. '
+            "Add execution_engine to it, or choose another configuration with -c."
+        ]
+
+    def test_without_a_storage_the_metastore_is_one_if_it_can(self, touch: Mason) -> None:
+        configured(touch, "id: half\nmetastore_engine: local\n")
+        assert strict_json(touch("operator", "touch", "storage"))["Info"] == ["LocalStorageClient"]
+
+        configured(touch, "id: none\nmetastore_engine: glue\n")
+        assert self._errors(touch, "storage", "none") == [
+            'The configuration "none" names no client for the role storage. '
             "Add storage_engine to it, or choose another configuration with -c."
         ]
 

@@ -97,7 +97,8 @@ def configuration(seaweed: Seaweed, engine: str, conf: Mapping[str, Any]) -> str
         "local": {},
         "spark": {"runner": {"type": "local", "warm": "always", "conf": dict(conf)}},
     }
-    roles = {"metastore_engine": "s3", "storage_engine": "s3", "execution_engine": engine}
+    # As the seeds have it, without a storage: S3 is both.
+    roles = {"metastore_engine": "s3", "execution_engine": engine}
     clients = {"s3": {"configuration": s3}, engine: {"configuration": engines[engine]}}
     return yaml.safe_dump({**roles, "clients": clients})
 
