@@ -268,7 +268,7 @@ class TestTimeouts:
     def test_a_step_that_hung_is_tried_again(self, runs: Runs) -> None:
         body = f"{runs.tracing()}\nwhile {runs.traced} < 2: time.sleep(0.01)"
         runs.flows.operator("hang", body)
-        runs.flows.workflow(step("a", command="hang", timeout=0.3, retry="constant(0)", retry_max=1))
+        runs.flows.workflow(step("a", command="hang", timeout=1, retry="constant(0)", retry_max=1))
 
         assert runs.run().statuses == {"a": "succeeded"}
 
