@@ -1,7 +1,8 @@
 """Asks Spark and the local engine the same questions, and tells where their answers differ.
 
-    python scripts/compare_engines.py            what the local engine answers otherwise than is written down, or refuses
-    python scripts/compare_engines.py --record   write down the answers of the Spark on this machine
+python scripts/compare_engines.py             where the local engine answers otherwise than Spark did
+python scripts/compare_engines.py --refused   and what it refuses
+python scripts/compare_engines.py --record    write down the answers of the Spark on this machine
 """
 
 from __future__ import annotations

@@ -193,5 +193,5 @@ def _explained(error: Exception) -> Exception:
         return ClientFailed("The query was interrupted.")
     if isinstance(error, duckdb.Error):
         first = str(error).strip().splitlines()[0]
-        return BadQuery(f"The query failed: {first}")
+        return BadQuery(f"The query failed: {first.removeprefix('Invalid Input Error: ')}")
     return error

@@ -157,7 +157,7 @@ def _every_type() -> pa.Table:
         "tags": ([["a", None], ["b", "c"], None, [], ["a"]], pa.list_(pa.string())),
         "nums": ([[1, 2], [3, None, 1], None, [2], [5, 2]], pa.list_(pa.int32())),
         "place": (
-            [{"city": "Wien", "zip": 1010}, {"city": None, "zip": 1}, None, {"city": "", "zip": None}, {"city": "Wien"}],
+            [{"city": "Wien", "zip": 1010}, {"zip": 1}, None, {"city": ""}, {"city": "Wien"}],
             pa.struct([("city", pa.string()), ("zip", pa.int32())]),
         ),
         "prices": (prices, pa.map_(pa.string(), pa.int64())),

@@ -13,13 +13,13 @@ select ok, i8, sum(i32) as n from t group by grouping sets ((ok), (i8)) order by
 select ok, count(*) as n from t group by all order by ok
 select length(s), i32 / 2, d10 / 3 from t order by id
 select i32 as a, a + 1 as b from t order by id
-select t.id, u.name from t join u on t.id = u.id order by t.id
-select t.id, u.name from t left join u on t.id = u.id order by t.id
+select t.id, u.name from t join u on t.id = u.id order by t.id, u.name
+select t.id, u.name from t left join u on t.id = u.id order by t.id, u.name
 select u.id, t.s from t right join u on t.id = u.id order by u.id, t.s
 select t.id as a, u.id as b from t full outer join u on t.id = u.id order by a, b
-select id, name from t join u using (id) order by id
-select id, name, s from t full join u using (id) order by id
-select * from t join u using (id) order by id
+select id, name from t join u using (id) order by id, name
+select id, name, s from t full join u using (id) order by id, name
+select * from t join u using (id) order by id, name
 select t.id from t left semi join u on t.id = u.id order by t.id
 select t.id from t left anti join u on t.id = u.id order by t.id
 select count(*) as n from t cross join u
@@ -78,7 +78,7 @@ select id from t where id not in (select id from u) order by id
 select place.city, count(*) as n from t group by place.city order by 1
 select place.* from t order by t.id
 select t.* from t join u on t.id = u.id order by t.id
-select u.*, t.i32 from t join u on t.id = u.id order by u.id
+select u.*, t.i32 from t join u on t.id = u.id order by u.id, u.name
 select * except (raw, tags, nums, place, prices) from t order by id
 select max(day) as m, min(day) as n, datediff(max(day), min(day)) as span from t
 select year(day) as y, count(*) as n from t group by year(day) order by y
@@ -103,7 +103,7 @@ select i32 from t group by i32 having count(*) > 0 order by i32
 select sum(i32) as a from t having sum(i32) > 0
 select id from t where i32 > '1' order by id
 select id from t where digits > 10 order by id
-select id, coalesce(u.weight, 0) as w from t left join u using (id) order by id
+select id, coalesce(u.weight, 0) as w from t left join u using (id) order by id, w
 select count(distinct ok) as a, count(distinct i32) as b, sum(distinct d10) as c from t
 select id, s from t where s is not null and length(s) > 2 order by id
 with recursive r(n) as (select 1 union all select n + 1 from r where n < 3) select n from r order by n

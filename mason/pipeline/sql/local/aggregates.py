@@ -154,7 +154,8 @@ def _avg(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
     kind = st.mean_of(exact.kind)
     if not st.is_decimal(kind):
         return Typed(rows.of(call("avg", distinct(exact.node))), kind)
-    total = Typed(plain_cast(rows.of(call("sum", distinct(exact.node))), st.total_of(exact.kind)), st.total_of(exact.kind))
+    whole = st.total_of(exact.kind)
+    total = Typed(plain_cast(rows.of(call("sum", distinct(exact.node))), whole), whole)
     count = rows.of(exp.Count(this=distinct(exact.node.copy())))
     some = plain_cast(exp.Nullif(this=count, expression=number(0)), pa.decimal128(20, 0))
     return Typed(divided(total, Typed(some, pa.decimal128(20, 0)), kind), kind)
@@ -253,11 +254,6 @@ def _some(name: str) -> Aggregate:
     return made
 
 
-def _grouping(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
-    (value,) = (within.typed(each) for each in arguments)
-    return Typed(plain_cast(call("grouping", value.node), st.BYTE), st.BYTE)
-
-
 def _rank(name: str, kind: pa.DataType) -> Aggregate:
     def made(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
         nodes = [within.as_kind(each, st.LONG) for each in arguments]
@@ -303,7 +299,6 @@ _AGGREGATES: Mapping[str, Aggregate] = {
     **{name: _of_bits(name) for name in ("bit_and", "bit_or", "bit_xor")},
     **dict.fromkeys(("first", "first_value", "any_value"), _some("first")),
     **dict.fromkeys(("last", "last_value"), _some("last")),
-    "grouping": _grouping,
 }
 
 _OVER_WINDOWS: Mapping[str, Aggregate] = {

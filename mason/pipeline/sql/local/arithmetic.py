@@ -1,4 +1,4 @@
-"""Arithmetic as Spark does it: the types of its results, errors for zeros and overflows, decimals to their last digit."""
+"""Arithmetic as Spark does it: its types, its errors for zeros and overflows, decimals to their last digit."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
 from mason.pipeline.sql.local.values import Typed, call, converted, huge, number, plain_cast, told
 
 _DECIMALS = {exp.Add: st.sum_of, exp.Sub: st.sum_of, exp.Mul: st.product_of, exp.Mod: st.remainder_of}
+_SHORT = 18  # digits of the decimals that DuckDB has in 64 bits
 _WHOLE_DAYS = {"DAY": "to_days", "WEEK": "to_weeks", "MONTH": "to_months", "YEAR": "to_years"}
 _PARTS_OF_DAYS = {"HOUR": "to_hours", "MINUTE": "to_minutes", "SECOND": "to_seconds"}
 
@@ -63,7 +64,8 @@ def moved(node: Any, moment: Typed) -> Typed:
     unit = interval.args["unit"].name.upper().rstrip("S") if isinstance(interval.args.get("unit"), exp.Var) else ""
     count = interval.this
     plain = count.this if isinstance(count, exp.Neg) else count
-    if not isinstance(plain, exp.Literal) or not plain.name.lstrip("-").isdigit() or type(node) not in (exp.Add, exp.Sub):
+    is_count = isinstance(plain, exp.Literal) and plain.name.lstrip("-").isdigit()
+    if not is_count or type(node) not in (exp.Add, exp.Sub):
         raise unlike_spark(f'"{interval.sql(dialect="spark")}"')
     maker = {**_WHOLE_DAYS, **_PARTS_OF_DAYS}.get(unit)
     if maker is None or moment.kind not in (st.DATE, st.NAIVE, st.INSTANT):
@@ -88,14 +90,13 @@ def _days(operator: type, left: Typed, right: Typed) -> Typed:
 def _whole_division(left: Typed, right: Typed, kind: pa.DataType) -> Typed:
     if st.is_floating(kind):
         raise _no_operator(left, right)
-    one, other = (_exact(each, kind) if st.is_decimal(kind) else Typed(converted(each, st.LONG), st.LONG) for each in (left, right))
     if st.is_decimal(kind):
+        one, other = _exact(left, kind), _exact(right, kind)
         shift = other.kind.scale - one.kind.scale
-        over, under = call("spark_unscaled", one.node), call("spark_unscaled", other.node)
-        over = exp.Mul(this=over, expression=huge(10 ** max(shift, 0)))
-        under = exp.Mul(this=under, expression=huge(10 ** max(-shift, 0)))
+        over = exp.Mul(this=call("spark_unscaled", one.node), expression=huge(10 ** max(shift, 0)))
+        under = exp.Mul(this=call("spark_unscaled", other.node), expression=huge(10 ** max(-shift, 0)))
     else:
-        over, under = one.node, other.node
+        over, under = converted(left, st.LONG), converted(right, st.LONG)
     node = exp.IntDiv(this=exp.Paren(this=over), expression=call("spark_divisor", exp.Paren(this=under)))
     return Typed(plain_cast(node, st.LONG), st.LONG)
 
@@ -108,6 +109,9 @@ def _of_decimals(operator: type, left: Typed, right: Typed) -> Typed:
     if left.kind.scale + right.kind.scale > st.MOST_DIGITS and operator is exp.Mul:
         raise unlike_spark(f"product of {told(left.kind)} and {told(right.kind)}", ": it has too many digits")
     other = call("spark_divisor", right.node) if operator is exp.Mod else right.node
+    if operator is exp.Mul:  # DuckDB would multiply short decimals into a short one, which may be too short
+        digits = max(left.kind.precision, _SHORT + 1)
+        left = Typed(plain_cast(left.node, pa.decimal128(digits, left.kind.scale)), left.kind)
     return Typed(plain_cast(operator(this=_wrapped(left.node), expression=_wrapped(other)), kind), kind)
 
 
@@ -131,5 +135,3 @@ def _wrapped(node: Any) -> Any:
 
 def _no_operator(left: Typed, right: Typed) -> Exception:
     return does_not_fit(f"There is no arithmetic of {told(left.kind)} and {told(right.kind)}")
-
-

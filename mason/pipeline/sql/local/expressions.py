@@ -33,7 +33,7 @@ class Expressions:
             BadQuery: the local engine would give another answer, or Spark gives none.
         """
         make = _MAKERS.get(type(node))
-        if make is None:
+        if make is None or not _is_known(node):
             raise unlike_spark(f'"{_shown(node)}"')
         made: Typed = make(self, node)
         return made
@@ -47,7 +47,8 @@ class Expressions:
         values = [self.typed(each) for each in nodes]
         kind = st.widest(each.kind for each in values)
         if kind is None:
-            raise does_not_fit(f"Values of {' and '.join(dict.fromkeys(told(each.kind) for each in values))} do not mix")
+            kinds = " and ".join(dict.fromkeys(told(each.kind) for each in values))
+            raise does_not_fit(f"Values of {kinds} do not mix")
         return [converted(each, kind) for each in values], kind
 
     def inside(self, names: Mapping[str, pa.DataType]) -> Expressions:
@@ -88,7 +89,8 @@ class Expressions:
 
     def _dot(self, node: Any) -> Typed:
         value = self.typed(node.this)
-        fields = [each for each in value.kind if each.name.lower() == node.expression.name.lower()] if st.is_struct(value.kind) else []
+        name = node.expression.name.lower()
+        fields = [each for each in value.kind if each.name.lower() == name] if st.is_struct(value.kind) else []
         if not fields:
             raise does_not_fit(f'A {told(value.kind)} has no field "{node.expression.name}"')
         return Typed(exp.Dot(this=value.node, expression=node.expression), fields[0].type)
@@ -128,14 +130,25 @@ class Expressions:
         return Typed(node, st.BOOL)
 
     def _like(self, node: Any) -> Typed:
+        if isinstance(node.expression, exp.Any | exp.All):
+            return self._like_several(node)
         this = self.as_kind(node.this, st.TEXT)
         pattern = self.as_kind(node.expression, st.TEXT)
-        return Typed(exp.Escape(this=type(node)(this=this, expression=pattern), expression=text("\\")), st.BOOL)
+        like = exp.Escape(this=type(node)(this=this, expression=pattern), expression=text("\\"))
+        return Typed(_unless(like, node), st.BOOL)
+
+    def _like_several(self, node: Any) -> Typed:
+        patterns = node.expression.this.unnest()
+        each_of = patterns.expressions if isinstance(patterns, exp.Tuple) else [patterns]
+        connect = exp.or_ if isinstance(node.expression, exp.Any) else exp.and_
+        several = connect(*(type(node)(this=node.this.copy(), expression=each) for each in each_of))
+        return Typed(_unless(self.condition(several), node), st.BOOL)
 
     def _like_escape(self, node: Any) -> Typed:
         like = node.this
         this, pattern = (self.as_kind(each, st.TEXT) for each in (like.this, like.expression))
-        return Typed(exp.Escape(this=type(like)(this=this, expression=pattern), expression=node.expression), st.BOOL)
+        escaped = exp.Escape(this=type(like)(this=this, expression=pattern), expression=node.expression)
+        return Typed(_unless(escaped, like), st.BOOL)
 
     def _regexp_like(self, node: Any) -> Typed:
         this, pattern = (self.as_kind(each, st.TEXT) for each in (node.this, node.expression))
@@ -232,9 +245,11 @@ class Expressions:
         value = self.typed(node.this)
         if st.is_map(value.kind):
             key = self.as_kind(node.expressions[0], value.kind.key_type)
-            return Typed(call("element_at", value.node, key), value.kind.item_type)
+            return Typed(call("map_extract_value", value.node, key), value.kind.item_type)
         if st.is_list(value.kind):
-            return Typed(call("spark_at", value.node, self.as_kind(node.expressions[0], st.LONG)), value.kind.value_type)
+            return Typed(
+                call("spark_at", value.node, self.as_kind(node.expressions[0], st.LONG)), value.kind.value_type
+            )
         raise does_not_fit(f"A {told(value.kind)} has no elements")
 
     def _exploded(self, node: Any) -> Typed:
@@ -272,6 +287,17 @@ def _whole(value: int, node: Any) -> Typed:
 def _case_of(tests: Sequence[Any], results: Sequence[Any], other: Any) -> Any:
     ifs = [exp.If(this=test, true=result) for test, result in zip(tests, results, strict=True)]
     return exp.Case(ifs=ifs, default=other)
+
+
+def _unless(condition: Any, like: Any) -> Any:
+    """A condition, or its opposite where the statement has NOT."""
+    return exp.Not(this=exp.Paren(this=condition)) if like.args.get("negate") else condition
+
+
+def _is_known(node: Any) -> bool:
+    """Whether nothing is said in an expression but what is understood here."""
+    known = _PARTS.get(type(node), _USUAL)
+    return all(name in known for name, value in node.args.items() if value)
 
 
 def _shown(node: Any) -> str:
@@ -321,4 +347,23 @@ _MAKERS: Mapping[type, Callable[[Expressions, Any], Typed]] = {
     exp.WithinGroup: Expressions._within_group,
     exp.Any: Expressions._any,
     exp.Subquery: Expressions._subquery,
+}
+
+_USUAL = {"this", "expression", "expressions"}
+_PARTS: Mapping[type, set[str]] = {
+    exp.Column: {"this", "table", "db"},
+    exp.Identifier: {"this", "quoted"},
+    exp.Literal: {"this", "is_string"},
+    exp.Between: {"this", "low", "high"},
+    exp.In: {"this", "expressions", "query"},
+    **{key: {"this", "expression", "negate"} for key in (exp.Like, exp.ILike)},
+    exp.Case: {"this", "ifs", "default"},
+    exp.If: {"this", "true", "false"},
+    exp.Cast: {"this", "to"},
+    exp.TryCast: {"this", "to", "safe"},
+    exp.DPipe: {"this", "expression", "safe"},
+    exp.Substring: {"this", "start", "length"},
+    exp.Trim: {"this", "expression", "position"},
+    exp.StrPosition: {"this", "substr"},
+    exp.Window: {"this", "partition_by", "order", "spec", "over", "alias"},
 }

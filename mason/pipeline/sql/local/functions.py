@@ -182,7 +182,9 @@ def _round(arguments: Sequence[Any], within: Expressions) -> Typed:
         exact = plain_cast(value.node, pa.decimal128(38, 0))
         return Typed(plain_cast(call("round", exact, digits), value.kind), value.kind)
     kind = value.kind if value.kind == st.FLOAT else st.DOUBLE
-    node = plain_cast(plain_cast(converted(value, kind), st.TEXT), st.DOUBLE) if kind == st.FLOAT else converted(value, kind)
+    node = converted(value, kind)
+    if kind == st.FLOAT:  # by its digits: 0.1 as a double is a little more
+        node = plain_cast(plain_cast(node, st.TEXT), st.DOUBLE)
     return Typed(plain_cast(call("spark_round", node, digits), kind), kind)
 
 
@@ -223,7 +225,8 @@ def _nullif(arguments: Sequence[Any], within: Expressions) -> Typed:
     first, second = arguments
     value = within.typed(first.copy())
     same = within.condition(exp.EQ(this=first, expression=second))
-    return Typed(exp.Case(ifs=[exp.If(this=same, true=plain_cast(exp.Null(), value.kind))], default=value.node), value.kind)
+    nothing = exp.If(this=same, true=plain_cast(exp.Null(), value.kind))
+    return Typed(exp.Case(ifs=[nothing], default=value.node), value.kind)
 
 
 def _nvl2(arguments: Sequence[Any], within: Expressions) -> Typed:
@@ -239,6 +242,27 @@ def _is_null(arguments: Sequence[Any], within: Expressions) -> Typed:
 def _is_not_null(arguments: Sequence[Any], within: Expressions) -> Typed:
     (value,) = arguments
     return within.typed(exp.Not(this=exp.Is(this=value, expression=exp.Null())))
+
+
+def _log(arguments: Sequence[Any], within: Expressions) -> Typed:
+    nodes = [within.as_kind(each, st.DOUBLE) for each in arguments]
+    return Typed(call("spark_ln" if len(nodes) == 1 else "spark_log", *nodes), st.DOUBLE)
+
+
+def _zero_if_null(arguments: Sequence[Any], within: Expressions) -> Typed:
+    (value,) = arguments
+    return called("coalesce", [value, number(0)], within)
+
+
+def _null_if_zero(arguments: Sequence[Any], within: Expressions) -> Typed:
+    (value,) = arguments
+    return called("nullif", [value, number(0)], within)
+
+
+def _try_divide(arguments: Sequence[Any], within: Expressions) -> Typed:
+    over, under = arguments
+    zero = exp.EQ(this=under.copy(), expression=number(0))
+    return within.typed(exp.If(this=zero, true=exp.Null(), false=exp.Div(this=over, expression=under)))
 
 
 def _cast_to(kind: pa.DataType) -> Special:
@@ -271,6 +295,7 @@ _PLAIN: Mapping[str, Plain] = {
     "split_part": Plain("spark_split_part", [_T, _T, _L], _T),
     "substring_index": Plain("spark_substring_index", [_T, _T, _L], _T),
     **dict.fromkeys(("rlike", "regexp", "regexp_like"), Plain("regexp_matches", [_T, _T], _B)),
+    "regexp_count": Plain("spark_regexp_count", [_T, _T], _I),
     "regexp_substr": Plain("spark_regexp_substr", [_T, _T], _T),
     "startswith": Plain("starts_with", [_T, _T], _B),
     "endswith": Plain("ends_with", [_T, _T], _B),
@@ -316,6 +341,10 @@ _SPECIAL: Mapping[str, Special] = {
     "least": _alike("least"),
     **dict.fromkeys(("coalesce", "nvl", "ifnull"), _alike("coalesce")),
     "nullif": _nullif,
+    "log": _log,
+    "zeroifnull": _zero_if_null,
+    "nullifzero": _null_if_zero,
+    "try_divide": _try_divide,
     "nvl2": _nvl2,
     "isnull": _is_null,
     "isnotnull": _is_not_null,

@@ -89,7 +89,9 @@ def _element(of_list: str) -> Special:
         first, key = arguments
         value = within.typed(first)
         if st.is_map(value.kind) and of_list != "spark_get":
-            return Typed(call("element_at", value.node, within.as_kind(key, value.kind.key_type)), value.kind.item_type)
+            return Typed(
+                call("map_extract_value", value.node, within.as_kind(key, value.kind.key_type)), value.kind.item_type
+            )
         return Typed(call(of_list, _list(value).node, within.as_kind(key, st.LONG)), value.kind.value_type)
 
     return made

@@ -8,33 +8,51 @@ from __future__ import annotations
 import re
 
 _WHOLE = r"\s*[+-]?[0-9]+\s*"
-_NUMBER = r"(?i)\s*[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity|nan)\s*"
+_NUMBER = r"(?i)\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?\s*"
+_FLOAT = r"(?i)\s*([+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity)|nan)\s*"
+_SUFFIXED = r"(?i)\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?[df]\s*"
 _DATE = r"\s*([0-9]{4})(-([0-9]{1,2})(-([0-9]{1,2})([ T].*)?)?)?\s*"
+_FAR = r"\s*[+-]?[0-9]{4,7}(-[0-9]{1,2}(-[0-9]{1,2}([ T].*)?)?)?\s*"  # years with a sign, or of more digits
 _TIME = r"[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
 _NAIVE = rf"\s*[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}({_TIME})?\s*"
 _INSTANT = rf"\s*[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}({_TIME}(Z|[+-][0-9]{{2}}:[0-9]{{2}})?)?\s*"
 
 _TEXTS = rf"""
-spark_whole(x) AS CASE WHEN x IS NULL OR regexp_full_match(x, '{_WHOLE}') THEN trim(x)
+spark_bare(x) AS trim(x, E' \t\r\n')
+spark_try_whole(x) AS CASE WHEN regexp_full_match(x, '{_WHOLE}') THEN spark_bare(x) END
+spark_whole(x) AS CASE WHEN x IS NULL OR regexp_full_match(x, '{_WHOLE}') THEN spark_bare(x)
     ELSE error('"' || x || '" is no whole number.') END
-spark_number(x) AS CASE WHEN x IS NULL OR regexp_full_match(x, '{_NUMBER}') THEN trim(x)
+spark_try_number(x) AS CASE WHEN regexp_full_match(x, '{_NUMBER}') THEN spark_bare(x) END
+spark_number(x) AS CASE WHEN x IS NULL OR regexp_full_match(x, '{_NUMBER}') THEN spark_bare(x)
     ELSE error('"' || x || '" is no number.') END
-spark_flag(x) AS CASE WHEN x IS NULL THEN NULL WHEN lower(trim(x)) IN ('t', 'true', 'y', 'yes', '1') THEN true
-    WHEN lower(trim(x)) IN ('f', 'false', 'n', 'no', '0') THEN false ELSE error('"' || x || '" is no boolean.') END
-spark_date(x) AS CASE WHEN x IS NULL THEN NULL WHEN regexp_full_match(x, '{_DATE}') THEN make_date(
-    CAST(regexp_extract(x, '{_DATE}', 1) AS BIGINT),
-    CAST(coalesce(nullif(regexp_extract(x, '{_DATE}', 3), ''), '1') AS BIGINT),
-    CAST(coalesce(nullif(regexp_extract(x, '{_DATE}', 5), ''), '1') AS BIGINT))
+spark_try_float(x) AS CASE WHEN regexp_full_match(x, '{_FLOAT}') THEN spark_bare(x)
+    WHEN regexp_full_match(x, '{_SUFFIXED}') THEN spark_bare(x)[:-2] END
+spark_float(x) AS CASE WHEN x IS NULL OR spark_try_float(x) IS NOT NULL THEN spark_try_float(x)
+    ELSE error('"' || x || '" is no number.') END
+spark_try_flag(x) AS CASE WHEN lower(spark_bare(x)) IN ('t', 'true', 'y', 'yes', '1') THEN true
+    WHEN lower(spark_bare(x)) IN ('f', 'false', 'n', 'no', '0') THEN false END
+spark_flag(x) AS CASE WHEN x IS NULL OR spark_try_flag(x) IS NOT NULL THEN spark_try_flag(x)
+    ELSE error('"' || x || '" is no boolean.') END
+spark_try_date(x) AS CASE WHEN regexp_full_match(x, '{_DATE}') THEN regexp_extract(x, '{_DATE}', 1)
+    || '-' || lpad(coalesce(nullif(regexp_extract(x, '{_DATE}', 3), ''), '1'), 2, '0')
+    || '-' || lpad(coalesce(nullif(regexp_extract(x, '{_DATE}', 5), ''), '1'), 2, '0')
+    WHEN regexp_full_match(x, '{_FAR}') THEN error('The local engine reads no date such as "' || x || '".') END
+spark_date(x) AS CASE WHEN x IS NULL OR spark_try_date(x) IS NOT NULL THEN CAST(spark_try_date(x) AS DATE)
     ELSE error('"' || x || '" is no date.') END
-spark_naive(x) AS CASE WHEN x IS NULL OR regexp_full_match(x, '{_NAIVE}') THEN CAST(trim(x) AS TIMESTAMP)
+spark_naive(x) AS CASE WHEN x IS NULL OR regexp_full_match(x, '{_NAIVE}') THEN CAST(spark_bare(x) AS TIMESTAMP)
     ELSE error('"' || x || '" is no moment such as 2026-01-31 10:20:30, which is all that the local engine reads.') END
-spark_instant(x) AS CASE WHEN x IS NULL OR regexp_full_match(x, '{_INSTANT}') THEN CAST(trim(x) AS TIMESTAMPTZ)
+spark_instant(x) AS CASE WHEN x IS NULL OR regexp_full_match(x, '{_INSTANT}') THEN CAST(spark_bare(x) AS TIMESTAMPTZ)
     ELSE error('"' || x || '" is no moment such as 2026-01-31 10:20:30+01:00, which is all that the local engine reads.')
     END
 spark_float_text(x) AS CASE WHEN x IS NULL THEN NULL WHEN isnan(x) THEN 'NaN' WHEN isinf(x) THEN
     CASE WHEN x > 0 THEN 'Infinity' ELSE '-Infinity' END
     WHEN x = 0 OR (abs(x) >= 1e-3 AND abs(x) < 1e7) THEN CAST(x AS VARCHAR)
-    ELSE error('The local engine writes floating points as text only between 0.001 and 10000000.') END
+    ELSE CASE WHEN x < 0 THEN '-' ELSE '' END || spark_power(CAST(abs(x) AS VARCHAR)) END
+spark_power(t) AS CASE WHEN contains(t, 'e') THEN split_part(t, 'e', 1) || CASE WHEN contains(t, '.') THEN '' ELSE '.0' END
+    || 'E' || CAST(CAST(split_part(t, 'e', 2) AS INTEGER) AS VARCHAR)
+    WHEN starts_with(t, '0.') THEN spark_digits(ltrim(t[3:], '0')) || 'E-' || (length(t) - 1 - length(ltrim(t[3:], '0')))
+    ELSE spark_digits(replace(t, '.', '')) || 'E' || (strpos(t || '.', '.') - 2) END
+spark_digits(t) AS t[1] || '.' || coalesce(nullif(rtrim(t[2:], '0'), ''), '0')
 spark_upper(s) AS replace(upper(replace(s, 'ß', 'SS')), 'ŉ', 'ʼN')
 spark_initcap(s) AS array_to_string(list_transform(string_split(lower(s), ' '),
     lambda word: upper(word[1]) || word[2:]), ' ')
@@ -54,6 +72,7 @@ spark_split_part(s, d, n) AS CASE WHEN n = 0 THEN error('split_part counts from 
 spark_substring_index(s, d, n) AS CASE WHEN n IS NULL THEN NULL WHEN n = 0 OR d = '' THEN '' WHEN n > 0
     THEN array_to_string(string_split(s, d)[1:n], d) ELSE array_to_string(string_split(s, d)[n:], d) END
 spark_regexp_substr(s, p) AS CASE WHEN regexp_matches(s, p) THEN regexp_extract(s, p, 0) END
+spark_regexp_count(s, p) AS len(regexp_extract_all(s, p))
 spark_chr(n) AS CASE WHEN n IS NULL THEN NULL WHEN n < 0 THEN '' ELSE chr(CAST(n % 256 AS INTEGER)) END
 """
 
@@ -77,6 +96,7 @@ spark_log(b, x) AS CASE WHEN x > 0 AND b > 0 THEN ln(x) / ln(b) END
 
 _TIMES = """
 spark_floor_div(a, b) AS CASE WHEN a % b < 0 THEN a // b - 1 ELSE a // b END
+spark_cut_seconds(x) AS epoch_us(x) // 1000000
 spark_seconds(x) AS spark_floor_div(epoch_us(x), 1000000)
 spark_millis(x) AS spark_floor_div(epoch_us(x), 1000)
 spark_moment(n, unit) AS CAST(make_timestamp(n * unit) AS TIMESTAMPTZ)

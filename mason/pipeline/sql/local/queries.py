@@ -101,18 +101,18 @@ def _replace(holder: Any, make: Callable[[Any], Any]) -> None:
 def _group(group: Any, make: Expressions) -> None:
     if group is None:
         return
-    group.set("expressions", [_outside(each, make) for each in group.expressions])
-    for kind in ("rollup", "cube", "grouping_sets"):
-        for each in group.args.get(kind) or ():
-            for inner in list(each.expressions):
-                _group_set(inner, make)
+    sets = list(group.find_all(exp.Rollup, exp.Cube, exp.GroupingSets))
+    for each in sets:
+        _check_set(each)
+    group.set("expressions", [each if each in sets else _outside(each, make) for each in group.expressions])
 
 
-def _group_set(node: Any, make: Expressions) -> None:
-    """What ROLLUP, CUBE and GROUPING SETS name: columns as they are, and lists of such."""
-    plain = node.expressions if isinstance(node, exp.Tuple) else [node.unnest()]
-    if any(not isinstance(each, exp.Column) for each in plain):
-        raise unlike_spark("set of groups by other than columns")
+def _check_set(several: Any) -> None:
+    """See that ROLLUP, CUBE and GROUPING SETS name columns, and lists of such."""
+    for node in several.expressions:
+        plain = node.expressions if isinstance(node, exp.Tuple) else [node.unnest()]
+        if any(not isinstance(each, exp.Column) for each in plain):
+            raise unlike_spark("set of groups by other than columns")
 
 
 def _order(order: Any, make: Expressions) -> None:
@@ -196,7 +196,7 @@ def _merge_columns(join: Any, before: Mapping[str, Columns], added: str, scope: 
             raise does_not_fit(f'Both sides of USING have no column "{name}"')
         kept, kind = mine[name.lower()]
         if kind != theirs[name.lower()]:
-            raise unlike_spark(f'USING ({name}) of {told(kind)} and {told(theirs[name.lower()])}', ": cast one of them")
+            raise unlike_spark(f"USING ({name}) of {told(kind)} and {told(theirs[name.lower()])}", ": cast one of them")
         scope.merged[kept] = kind
 
 

@@ -22,7 +22,8 @@ def lateral_join(lateral: Any, scope: Scope, make: Expressions) -> Any:
         raise unlike_spark(f'"{maker.sql(dialect="spark")[:60]}" as rows')
     with_place = isinstance(maker, exp.Posexplode)
     values = _exploded(make.typed(maker.this), with_place)
-    names = lateral.alias_column_names or ["pos"] * with_place + (["col"] if len(values) == 1 + with_place else ["key", "value"])
+    usual = [*["pos"][:with_place], *(["col"] if len(values) == 1 + with_place else ["key", "value"])]
+    names = lateral.alias_column_names or usual
     if len(names) != len(values):
         raise does_not_fit(f"LATERAL VIEW makes {len(values)} columns here, and names {len(names)}")
     scope.sources[lateral.alias.lower() or f"\0{len(scope.sources)}"] = [

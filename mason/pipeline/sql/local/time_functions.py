@@ -127,9 +127,8 @@ def _trunc(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 def _date_trunc(arguments: Sequence[Any], within: Expressions) -> Typed:
     word, moment = arguments
-    unit, value = _unit(word, _UNITS_OF_MOMENTS), within.typed(moment)
-    kind = value.kind if value.kind == st.NAIVE else st.INSTANT
-    return Typed(plain_cast(call("date_trunc", text(unit), _moment(value)), kind), kind)
+    unit, value = _unit(word, _UNITS_OF_MOMENTS), _moment(within.typed(moment))
+    return Typed(plain_cast(call("date_trunc", text(unit), value), st.INSTANT), st.INSTANT)
 
 
 def _unit(word: Any, units: Mapping[str, str]) -> str:
@@ -143,7 +142,7 @@ def _unix_timestamp(arguments: Sequence[Any], within: Expressions) -> Typed:
     (value,) = (within.typed(each) for each in arguments)
     if value.kind not in (_DATE, st.NAIVE, st.INSTANT):
         raise unlike_spark(f'"unix_timestamp" of {told(value.kind)}')
-    return Typed(call("spark_seconds", converted(value, st.INSTANT)), _L)
+    return Typed(call("spark_cut_seconds", converted(value, st.INSTANT)), _L)
 
 
 def _from_unixtime(arguments: Sequence[Any], within: Expressions) -> Typed:

@@ -8,10 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from mason.pipeline.sql.local.dialect import Spark4
 from mason.pipeline.sql.local.macros import macros_of
 from mason.pipeline.sql.local.queries import made_query
+from mason.pipeline.sql.local.refusal import unlike_spark
 from mason.pipeline.sql.local.scope import Columns, Scope
 from mason.pipeline.sql.statement import as_select, statements_in
 
@@ -40,8 +42,7 @@ def translated(statement: str, parameters: Mapping[str, Any], schemas: Mapping[s
     Raises:
         BadQuery: the local engine would give another answer than Spark, or Spark gives none.
     """
-    (given,) = statements_in(statement, Spark4)
-    tree = as_select(given)
+    tree = as_select(_parsed(statement))
     for open_one in list(tree.find_all(exp.Placeholder)):
         open_one.replace(_given(parameters[open_one.name]))
     tables: dict[str, Columns] = {
@@ -52,10 +53,17 @@ def translated(statement: str, parameters: Mapping[str, Any], schemas: Mapping[s
     return Translation(text, columns, macros_of(text))
 
 
+def _parsed(statement: str) -> Any:
+    try:
+        (given,) = statements_in(statement, Spark4)
+    except SqlglotError as error:
+        said = str(getattr(error, "errors", [{}])[0].get("highlight") or "a part of the query")
+        raise unlike_spark(f'"{said}" as it stands here') from error
+    return given
+
+
 def _given(value: Any) -> Any:
     """A value of a parameter as a literal of Spark's: a floating point is no decimal."""
     if isinstance(value, float):
         return exp.Cast(this=exp.Literal.number(repr(value)), to=exp.DataType.build("DOUBLE"))
     return exp.convert(value)
-
-

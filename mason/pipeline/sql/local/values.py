@@ -67,8 +67,10 @@ def converted(value: Typed, kind: pa.DataType) -> Any:
         return _as_text(value)
     if st.is_number(kind):
         return _as_number(value, kind)
-    if kind == st.BOOL and (value.kind == st.TEXT or st.is_number(value.kind)):
-        return call("spark_flag", value.node) if value.kind == st.TEXT else exp.NEQ(this=value.node, expression=number(0))
+    if kind == st.BOOL and value.kind == st.TEXT:
+        return call("spark_flag", value.node)
+    if kind == st.BOOL and st.is_number(value.kind):
+        return exp.NEQ(this=value.node, expression=number(0))
     if kind in (st.DATE, st.NAIVE, st.INSTANT):
         return _as_time(value, kind)
     if kind == st.BINARY and value.kind == st.TEXT:
@@ -79,11 +81,32 @@ def converted(value: Typed, kind: pa.DataType) -> Any:
 
 
 def tried(value: Typed, kind: pa.DataType) -> Any:
-    """Return the node of `try_cast`: null where a cast would be an error."""
+    """Return the node of `try_cast`: null where a cast would be an error.
+
+    Raises:
+        BadQuery: Spark does not cast so, or the local engine would do it otherwise.
+    """
     if value.kind == st.TEXT and kind != st.TEXT:
-        return exp.Anonymous(this="try", expressions=[converted(value, kind)])
+        return _tried_text(value.node, kind)
     cast = converted(value, kind)
     return exp.TryCast(this=cast.this, to=cast.args["to"]) if type(cast) is exp.Cast else cast
+
+
+def _tried_text(node: Any, kind: pa.DataType) -> Any:
+    if kind == st.BOOL:
+        return call("spark_try_flag", node)
+    if st.is_number(kind):
+        return exp.TryCast(this=call(f"spark_try_{_digits(kind)}", node), to=_data_type(kind))
+    if kind == st.DATE:
+        return exp.TryCast(this=call("spark_try_date", node), to=_data_type(kind))
+    raise unlike_spark(f"try_cast of a text to {told(kind)}")
+
+
+def _digits(kind: pa.DataType) -> str:
+    """What a text must be to be cast to a number."""
+    if st.is_integer(kind):
+        return "whole"
+    return "float" if st.is_floating(kind) else "number"
 
 
 def _as_text(value: Typed) -> Any:
@@ -100,8 +123,7 @@ def _as_text(value: Typed) -> Any:
 
 def _as_number(value: Typed, kind: pa.DataType) -> Any:
     if value.kind == st.TEXT:
-        digits = "spark_whole" if st.is_integer(kind) else "spark_number"
-        return plain_cast(call(digits, value.node), kind)
+        return plain_cast(call(f"spark_{_digits(kind)}", value.node), kind)
     if value.kind == st.INSTANT and kind == st.LONG:
         return call("spark_seconds", value.node)
     if value.kind == st.BOOL:
