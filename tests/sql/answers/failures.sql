@@ -46,3 +46,26 @@ i32 + ok
 upper(nope)
 nosuchfunction(i32)
 length(tags)
+cast(100 as tinyint) * cast(2 as tinyint)
+ok = 1
+i32 = ok
+cast('1_000' as int)
+cast('2026-02-30' as date)
+if(ok, 1, 'a')
+coalesce(i32, 'x')
+nums[1]
+substr(s, 1.5)
+date_add(day, 1.5)
+upper(tags)
+sum(s) over ()
+day + 1.5
+day > 5
+place > 1
+abs(s)
+round(d10, i32)
+split_part('a,b', ',', 0)
+element_at(nums, 0)
+array(1, 'x')
+i32 like tags
+cast(99999999999999999999999999999999999999 as decimal(38,0)) * 10
+cast(99999999999999999999999999999999999999 as decimal(38,0)) + 1

@@ -109,3 +109,55 @@ select id, s from t where s is not null and length(s) > 2 order by id
 with recursive r(n) as (select 1 union all select n + 1 from r where n < 3) select n from r order by n
 from t select id order by id
 select /*+ broadcast(u) */ t.id from t join u on t.id = u.id order by t.id
+select d10 / 3 as d10 from t order by d10
+select i32 + 1 as i32 from t where i32 > 1 order by i32
+select i32 as s from t order by s
+select -i32 x from t order by x
+select distinct d10 / 3 as third from t order by third
+select id from t order by length(s), id
+select length(s) as n, count(*) as c from t group by length(s) order by n
+select length(s) + 1 as n, count(*) as c from t group by length(s) order by n
+select id from t order by case when ok then 0 else 1 end, id
+select i32 / 2 as h from (select i32 from t order by id limit 2) order by h
+select count(*) as n from t having count(*) > 100
+select ok, sum(d10) as total from t group by ok having sum(d10) / count(*) > 1 order by ok
+select x.n from (select length(s) as n from t) as x where x.n > 2 order by n
+select n from (select length(s) as n, id from t) where n > 2 order by id
+select a from (select i32 as a from t union all select i64 from t) order by a
+select v from (select d5 as v from t union all select d10 from t union all select 1) order by v
+select i8 as v from t union select i16 from t union select i32 from t order by v
+(select i32 as v from t) union all (select d10 from t order by id limit 1) order by v
+select x, y from (values (1, 'a'), (2.5, null), (null, 'c')) v(x, y) order by y
+select id, (select sum(weight) from u where u.id = t.id) as w from t order by id
+select id from t where (select sum(weight) from u where u.id = t.id) > 1 order by id
+select id from t where i64 in (select id from u) order by id
+select id from t where i64 not in (select weight from u where weight is not null) order by id
+select id from t where exists (select 1 from u where u.id = t.id and u.weight * 2 > 4) order by id
+select t.id, u.weight / 3 as w from t join u on t.id = u.id and u.weight / 2 > 1 order by t.id, w
+select t.id, u.id as other from t join u on t.i8 = u.weight order by t.id, other
+select t.place.city from t order by t.id
+select place.city as c, count(*) as n from t group by place.city order by c
+select id, tag, n from t lateral view explode(tags) a as tag lateral view explode(nums) b as n order by id, tag, n
+select tag, count(*) as n from t lateral view explode(tags) x as tag group by tag order by tag
+select id, upper(tag) as tag from t lateral view explode(array(s, digits)) x as tag order by id, tag
+with a as (select i32 / 2 as h from t), b as (select h * 2 as w from a union all select i32 from t) select w from b order by w
+with t as (select 1 as id, 2.5 as d10) select d10 * 2 as x from t
+select a.n + b.n as n from (select count(*) as n from t) a cross join (select count(*) as n from u) b
+select id, ntile(2) over (order by id) as n, lag(d10) over (order by id) / 2 as half from t order by id
+select ok, rank() over (order by sum(d10)) as r from t group by ok order by ok
+select ok, sum(sum(i32)) over (order by ok) as running from t group by ok order by ok
+select * from (select id, dense_rank() over (partition by ok order by d10) as r from t) where r <= 1 order by id
+select T.*, U.NAME from T join U on T.ID = U.ID order by T.ID, U.NAME
+select id, case when i32 > 1 then 'big' end as size from t where not (i32 > 5) order by id
+select count(*) as n from t where s like '%\_%'
+select id from t where s <=> null
+select max(id) as m from t where d10 between '1' and '100'
+select year(day) as y, month(day) as m, sum(d10) as total from t group by year(day), month(day) order by y, m
+select year(day) as y, sum(d10) as total from t group by y order by y
+select id % 2 as odd, count(*) as n, avg(f64) as a from t group by id % 2 order by odd
+select coalesce(t.id, u.id) as id, weight from t full outer join u on t.id = u.id order by id, weight
+select sum(weight) as w from t left join u on t.id = u.id
+select * from (select length(s) from t)
+select i32, count(*) over (partition by i32 % 2) as n from t order by i32
+select distinct ok, i8 > 1 as b from t order by ok, b
+select ok, collect_list(i32) as l from (select * from t order by id) group by ok order by ok

@@ -773,3 +773,269 @@ i32 in (select i64 from t)
 i32 in (select d10 from t)
 exists (select 1 from u where u.id = t.id)
 (select count(*) from u where u.id = t.id)
+-- edges of texts
+upper('straße ŉ')
+lower('ÀÉİ')
+initcap('o''neil ab  c')
+reverse('e\u0301x')
+length('🙂é')
+split('abc', '')
+split(s, ' ')
+split('a.b', '\\.')
+regexp_extract('a12', '\\d+', 0)
+regexp_replace('a.b', '\\.', '-')
+regexp_replace('aXbX', 'X', '')
+'a%b' like 'a\\%b'
+'a\\b' rlike '\\\\'
+'a' 'b'
+concat(d10, '-', day, '-', at, '-', f64)
+concat(seen, '')
+lpad(i32, 5, '0')
+substr(s, i32)
+substr(s, 2147483647, 5)
+instr('abcabc', 'c')
+replace(s, ' ', '')
+trim('\t a ')
+repeat(s, -1)
+ascii('é')
+chr(300)
+upper(i32)
+s || null
+translate('abc', 'abc', 'x')
+rpad('abc', -1, 'x')
+-- edges of casts
+cast('+5' as int)
+cast('\t5\n' as int)
+cast('5d' as double)
+try_cast('12f' as double)
+try_cast('1_000' as int)
+try_cast(' 7 ' as smallint)
+try_cast('99999999999' as int)
+try_cast('yes' as boolean)
+try_cast('2026-02-30' as date)
+try_cast('2026-2-3 x' as date)
+cast('1e3' as decimal(10,2))
+cast('.5' as double)
+cast('5.' as double)
+cast('inf' as double)
+cast('-Infinity' as double)
+cast('NaN' as float)
+cast(1e20 as string)
+cast(-1.5e-7 as string)
+cast(123456789.125d as string)
+cast(0.00012d as string)
+cast(cast(1e10 as float) as string)
+cast(cast(0.1 as float) as double)
+cast(f32 as decimal(10,5))
+cast(0.1d + 0.2d as string)
+cast(-0.0d as string)
+cast(1e7 as string)
+cast(9999999.5d as string)
+cast(0.001d as string)
+cast(1.5e300 as string)
+cast(double('inf') as string)
+cast(cast(1e-7 as decimal(20,10)) as string)
+cast(true as string)
+cast(-7.9 as bigint)
+cast(-7.9d as bigint)
+cast(999.995 as decimal(6,2))
+cast(-0.005 as decimal(3,2))
+cast('2026' as date)
+cast(' 2026-01-05 ' as date)
+cast('2026-01-05T' as date)
+cast(date '2026-01-05' as string)
+cast(timestamp '2026-01-05 10:00:00.120' as string)
+cast('2026-01-05 10:00' as timestamp)
+cast(-1 as timestamp)
+cast(nums as array<bigint>)
+cast(i32 as decimal(3,1))
+-- edges of numbers
+d5 * d5 * d5 * d5
+d10 / d10 / d10
+d10 * d10 / d5
+(d18 + d18) * d18
+0.5 * 0.5
+0.10 / 0.3
+-0.25 / 3
+1.0 / 7.0
+-1.0 / 3.0
+2.00 / 3
+d10 * -2
+d10 + -5
+-5 / d10
+d10 + (1 + 1)
+d10 * (-3)
+i8 + 1.5
+i64 * 1.5
+i64 / 3
+i64 % 7
+-7 % 3
+7 % -3
+-7.5 % 2
+mod(-7, 3)
+5 % 0.3
+5d % 0.3d
+1 / 0.1d
+-7 div 2
+7 div -2
+round(-1.5d)
+round(1234.5678d, -2)
+round(2.675d, 2)
+round(f32, 3)
+round(1e16, 2)
+round(i8, -1)
+round(-0.5)
+round(0.5d)
+round(d38, 4)
+round(999.99, 1)
+round(d10 / 3, 2)
+floor(-1.5)
+ceil(-0.5d)
+floor(d38)
+ceil(i64)
+abs(-2.50)
+sqrt(-1)
+ln(0)
+ln(-1)
+log10(0)
+power(0, 0)
+exp(710)
+sign(-d10)
+double('NaN') = double('NaN')
+double('NaN') > 1
+greatest(double('NaN'), 1d)
+0.0d = -0.0d
+'10' < '9'
+10 < '9'
+'a' < 'B'
+date '2026-01-01' = '2026-1-1'
+ok = 'true'
+i32 = '5'
+i32 in ('5', '1')
+d10 = '10.5'
+f64 between 0 and d10
+null = 1
+null + 1
+null and false
+not null
+nullif(1, 1.0)
+coalesce(i32, i64, d10, f32)
+coalesce(null, null)
+if(null, 1, 2)
+case when null then 1 when i32 > 1 then 2.5 end
+case ok when true then d5 when false then d18 end
+least(1, 2.5, i8)
+greatest(day, at)
+i32 & i64
+-(-i32)
+- - 1
+-- edges of dates
+weekofyear(date '2021-01-03')
+dayofweek(date '2021-01-03')
+year(date '0001-01-01')
+date '1582-10-10'
+date_add(date '2024-02-28', 1)
+date_add(day, i32)
+date_sub(day, -1)
+last_day(date '2024-02-01')
+add_months(date '2024-02-29', 12)
+add_months('2026-03-31', -1)
+add_months(day, i32)
+trunc(day, 'quarter')
+date_trunc('day', day)
+date_trunc('minute', seen)
+date_trunc('month', '2026-05-06')
+to_date('2026')
+to_date(' 2026-01-05 ')
+to_date('20260105', 'yyyyMMdd')
+to_timestamp('2026-01-05 10:00')
+to_timestamp('2026/01/05', 'yyyy/MM/dd')
+date_format(at, 'yyyy')
+date_format('2026-05-06', 'dd/MM')
+date_format(day, 'yyyy-MM-dd HH:mm:ss')
+from_unixtime(1700000000)
+from_unixtime(i32)
+make_date(2024, 2, 29)
+date '2026-01-31' + interval 1 month
+at + interval -1 day
+at + interval '-2' hours
+seen - interval 2 weeks
+day + interval '3' days
+timestamp '2026-01-01 00:00:00' + interval 90 seconds
+datediff(date '2024-03-01', date '2024-02-28')
+second(timestamp '2026-01-01 00:00:59.999')
+extract(second from timestamp '2026-01-01 00:00:59.999')
+extract(minute from at)
+hour(day)
+unix_timestamp(date '1969-12-31')
+unix_millis(timestamp '1969-12-31 23:59:59.9995')
+day > at
+day = date(seen)
+cast(at as date) = day
+min(day) over ()
+-- edges of lists
+array(1, null)
+array(array(1), array(2.5))
+struct(1 as a, 'x' as b).a
+named_struct('a', d10, 'b', named_struct('c', 1)).b.c
+map('a', d10)['a']
+map(1, 'x')[1]
+array(1, 2)[0]
+element_at(array(1, 2, 3), -1)
+try_element_at(nums, -1)
+get(nums, -1)
+slice(nums, -1, 1)
+slice(nums, 2, 5)
+array_contains(array(1, 2), 1)
+array_contains(nums, i8)
+array_join(array('a', null, 'c'), '-', '?')
+sort_array(array('b', null, 'a'))
+sort_array(array('b', null, 'a'), false)
+array_sort(array(3, null, 1))
+array_max(array(1.5, 2))
+array_min(array(null, 1))
+flatten(array(array(1), array(2, 3)))
+sequence(5, 1)
+sequence(0, 0)
+sequence(i8, i32)
+transform(tags, x -> upper(x))
+transform(nums, x -> x / 2)
+transform(nums, x -> x * d10)
+transform(nums, (x, i) -> x + i)
+filter(nums, x -> x % 2 = 1)
+filter(tags, x -> x is not null)
+size(filter(nums, x -> x > 1))
+array_distinct(array('a', 'a', null, null))
+array_union(array(1), array(1.5))
+array_except(nums, array(null))
+array_repeat(1, 3)
+map_keys(map(1, 'a'))
+array_position(array('a', 'b'), 'b')
+array(1, 2) < array(1, 3)
+struct(1, 2) = struct(1, 2)
+place.city || '!'
+place = named_struct('city', 'Wien', 'zip', 1010)
+concat(tags, array('z'))
+reverse(tags)
+size(array(1, 2, null))
+-- edges of windows
+sum(d10) over (order by id rows between unbounded preceding and 1 preceding)
+avg(d10) over (partition by ok)
+avg(d10) over (order by id rows between 1 preceding and 1 following)
+lag(i32, -1) over (order by id)
+lag(s, 2, 'none') over (order by id)
+lag(i8, 1, 100) over (order by id)
+last_value(i32) ignore nulls over (order by id)
+lead(d10) over (partition by ok order by id)
+rank() over (order by d10 desc)
+row_number() over (order by i32 desc nulls last)
+min(i32) over (order by id range between unbounded preceding and unbounded following)
+sum(i32) filter (where ok) over ()
+sum(case when ok then d10 else 0 end) over (order by id)
+count(distinct i32) over ()
+max(length(s)) over ()
+d10 - avg(d10) over ()
+round(100.0 * i32 / sum(i32) over (), 2)
+rank() over (order by length(s))
+collect_list(s) over (partition by ok order by id)
+sum(i64 % 100) over (order by day rows 1 preceding)

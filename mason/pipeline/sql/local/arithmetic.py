@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +12,12 @@ from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
 from mason.pipeline.sql.local.values import Typed, call, converted, huge, number, plain_cast, told
 
-_DECIMALS = {exp.Add: st.sum_of, exp.Sub: st.sum_of, exp.Mul: st.product_of, exp.Mod: st.remainder_of}
+_DECIMALS: Mapping[type, Callable[[pa.DataType, pa.DataType], pa.DataType]] = {
+    exp.Add: st.sum_of,
+    exp.Sub: st.sum_of,
+    exp.Mul: st.product_of,
+    exp.Mod: st.remainder_of,
+}
 _SHORT = 18  # digits of the decimals that DuckDB has in 64 bits
 _WHOLE_DAYS = {"DAY": "to_days", "WEEK": "to_weeks", "MONTH": "to_months", "YEAR": "to_years"}
 _PARTS_OF_DAYS = {"HOUR": "to_hours", "MINUTE": "to_minutes", "SECOND": "to_seconds"}

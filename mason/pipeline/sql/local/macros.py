@@ -40,17 +40,17 @@ spark_try_date(x) AS CASE WHEN regexp_full_match(x, '{_DATE}') THEN regexp_extra
 spark_date(x) AS CASE WHEN x IS NULL OR spark_try_date(x) IS NOT NULL THEN CAST(spark_try_date(x) AS DATE)
     ELSE error('"' || x || '" is no date.') END
 spark_naive(x) AS CASE WHEN x IS NULL OR regexp_full_match(x, '{_NAIVE}') THEN CAST(spark_bare(x) AS TIMESTAMP)
-    ELSE error('"' || x || '" is no moment such as 2026-01-31 10:20:30, which is all that the local engine reads.') END
+    ELSE error('"' || x || '" is no moment such as 2026-01-31 10:20:30, all that the local engine reads.') END
 spark_instant(x) AS CASE WHEN x IS NULL OR regexp_full_match(x, '{_INSTANT}') THEN CAST(spark_bare(x) AS TIMESTAMPTZ)
-    ELSE error('"' || x || '" is no moment such as 2026-01-31 10:20:30+01:00, which is all that the local engine reads.')
-    END
+    ELSE error('"' || x || '" is no moment such as 2026-01-31 10:20:30+01:00, all that the local engine reads.') END
 spark_float_text(x) AS CASE WHEN x IS NULL THEN NULL WHEN isnan(x) THEN 'NaN' WHEN isinf(x) THEN
     CASE WHEN x > 0 THEN 'Infinity' ELSE '-Infinity' END
     WHEN x = 0 OR (abs(x) >= 1e-3 AND abs(x) < 1e7) THEN CAST(x AS VARCHAR)
     ELSE CASE WHEN x < 0 THEN '-' ELSE '' END || spark_power(CAST(abs(x) AS VARCHAR)) END
-spark_power(t) AS CASE WHEN contains(t, 'e') THEN split_part(t, 'e', 1) || CASE WHEN contains(t, '.') THEN '' ELSE '.0' END
-    || 'E' || CAST(CAST(split_part(t, 'e', 2) AS INTEGER) AS VARCHAR)
-    WHEN starts_with(t, '0.') THEN spark_digits(ltrim(t[3:], '0')) || 'E-' || (length(t) - 1 - length(ltrim(t[3:], '0')))
+spark_power(t) AS CASE WHEN contains(t, 'e') THEN split_part(t, 'e', 1)
+    || CASE WHEN contains(t, '.') THEN '' ELSE '.0' END || 'E' || CAST(split_part(t, 'e', 2) AS INTEGER)
+    WHEN starts_with(t, '0.')
+    THEN spark_digits(ltrim(t[3:], '0')) || 'E-' || (length(t) - 1 - length(ltrim(t[3:], '0')))
     ELSE spark_digits(replace(t, '.', '')) || 'E' || (strpos(t || '.', '.') - 2) END
 spark_digits(t) AS t[1] || '.' || coalesce(nullif(rtrim(t[2:], '0'), ''), '0')
 spark_upper(s) AS replace(upper(replace(s, 'ß', 'SS')), 'ŉ', 'ʼN')
