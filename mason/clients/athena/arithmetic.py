@@ -8,7 +8,6 @@ from typing import Any
 from sqlglot import exp
 
 from mason.clients.athena.sql_types import cast_to, decimal_digits
-from mason.pipeline.sql.duckdb_engine import whole_call
 
 _TYPE = exp.DataType.Type
 _MOST_DIGITS = 38
@@ -30,7 +29,7 @@ def keep_decimals(tree: Any) -> None:
                 wanted = _decimal(digits + 4, scale + 4)
             else:
                 wanted = _decimal(digits + 10, scale)
-            whole = whole_call(call)
+            whole = _whole_call(call)
             whole.replace(cast_to(whole.copy(), wanted))
 
 
@@ -49,6 +48,13 @@ def keep_quotients(tree: Any) -> None:
             _divide_exactly(division, *digits)
         elif not _is_zero_an_error(division):
             division.set("expression", _not_zero(division.expression))
+
+
+def _whole_call(call: Any) -> Any:
+    """The call of a function with what belongs to it: OVER (…), FILTER (…)."""
+    while isinstance(call.parent, exp.Window | exp.Filter) and call.parent.this is call:
+        call = call.parent
+    return call
 
 
 def _divide_exactly(division: Any, dividend: Any, divisor: Any) -> None:

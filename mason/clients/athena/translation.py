@@ -19,7 +19,7 @@ from sqlglot.optimizer.qualify import qualify
 
 from mason.clients.athena.arithmetic import keep_decimals, keep_quotients
 from mason.clients.athena.sql_types import arrow_type, cast_to
-from mason.pipeline.sql.duckdb_engine import duckdb_type
+from mason.pipeline.sql.duckdb_types import duckdb_type
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.statement import as_select, check_names, statements_in
 

@@ -19,7 +19,8 @@ import duckdb
 
 from mason.pipeline.dedupe.order import TABLE
 from mason.pipeline.sinks import SinkPlace, open_sink, table_spec
-from mason.pipeline.sql.duckdb_engine import BATCH, create_views, ctrl_c_kept, quoted, to_duckdb
+from mason.pipeline.sql.duckdb_engine import BATCH, create_views, ctrl_c_kept, to_duckdb
+from mason.pipeline.sql.duckdb_types import quoted
 from mason.pipeline.sql.inputs import ReadyTable
 from mason.pipeline.sql.local_copies import at_hand
 from mason.pipeline.sql.query import FILE_COLUMN, Output, Piece, SqlQuery, SqlTable, write_rows
@@ -140,7 +141,7 @@ def _statement(connection: duckdb.DuckDBPyConnection, task: FindTask) -> str:
     """The query over the keys of this share alone."""
     query = SqlQuery(task.query, [task.table], task.storage)
     create_views(connection, query)
-    statement = to_duckdb(query)
+    statement = to_duckdb(query).text  # which calls no macro
     if task.shares == 1:
         return statement
     keys = ", ".join(map(quoted, task.keys))

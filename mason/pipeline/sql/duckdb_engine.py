@@ -5,21 +5,19 @@ from __future__ import annotations
 import queue
 import threading
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import duckdb
 import pyarrow as pa
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.annotate_types import annotate_types
-from sqlglot.optimizer.qualify import qualify
 
 from mason.errors import ClientFailed
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.sinks import SinkPlace, open_sink
+from mason.pipeline.sql.duckdb_types import duckdb_type, quoted
+from mason.pipeline.sql.local.translation import Translation, translated
 from mason.pipeline.sql.local_copies import at_hand
 from mason.pipeline.sql.query import (
     FILE_COLUMN,
@@ -33,7 +31,7 @@ from mason.pipeline.sql.query import (
     encode_rows,
     table_gone,
 )
-from mason.pipeline.sql.statement import as_select, check_names, statements_in
+from mason.pipeline.sql.statement import check_names
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
 
@@ -79,10 +77,12 @@ def _result(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> bytes:
 def _result_here(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> bytes:
     create_views(connection, query)
     _close_off(connection, query)
-    relation = _named(connection.sql(to_duckdb(query)), query.names)
+    translation = to_duckdb(query)
+    relation = _as_spark(open_relation(connection, translation), translation, query.names)
     if query.output is None:
         limited = relation if query.limit is None else relation.limit(query.limit)
-        return encode_rows(_plain(limited, limited.to_arrow_table()))
+        rows = limited.to_arrow_table()
+        return encode_rows(rows.cast(canonical(rows.schema)))
     return _write(query, query.output, relation).to_bytes()
 
 
@@ -112,63 +112,39 @@ def _close_off(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> None:
     connection.execute("SET lock_configuration = true")
 
 
-def to_duckdb(query: SqlQuery) -> str:
-    """Return a statement of Spark SQL in the words of DuckDB, with its parameters in place as values."""
-    # Spark 4 raises where Spark 3 gave null, as Databricks does: with its words nothing is softened on the way.
-    (given,) = statements_in(query.statement, "databricks")
-    tree = as_select(given)
-    for open_one in list(tree.find_all(exp.Placeholder)):
-        open_one.replace(exp.convert(query.parameters[open_one.name]))
-    for division in list(tree.find_all(exp.Div)):
-        division.set("expression", _not_zero(division.expression))
-    _keep_decimals(tree, {table.name: decode_schema(table.schema) for table in query.tables})
-    return str(tree.sql(dialect="duckdb", identify=True))
+def to_duckdb(query: SqlQuery) -> Translation:
+    """Return the statement of a query in the words of DuckDB, with the types that its columns have in Spark."""
+    schemas = {table.name: _whole_schema(table) for table in query.tables}
+    return translated(query.statement, query.parameters, schemas)
 
 
-def _not_zero(divisor: Any) -> Any:
-    """Return a divisor that is an error where it is zero, as in Spark; DuckDB's division of doubles gives infinity."""
-    if isinstance(divisor, exp.Literal) and divisor.name.strip("0.") != "":
-        return divisor
-    return exp.paren(
-        exp.case()
-        .when(exp.paren(divisor.copy()).eq(0), exp.func("error", exp.Literal.string("Division by zero.")))
-        .else_(divisor)
-    )
+def _whole_schema(table: SqlTable) -> pa.Schema:
+    schema = decode_schema(table.schema)
+    if not table.positions:
+        return schema
+    return schema.append(pa.field(FILE_COLUMN, pa.int64())).append(pa.field(ROW_COLUMN, pa.int64()))
 
 
-def _keep_decimals(tree: Any, schemas: Mapping[str, pa.Schema]) -> None:
-    """Give sums and means of decimals the types that they have in Spark; DuckDB's mean would be a double."""
-    columns: dict[str, object] = {
-        table: {each.name: duckdb_type(each.type) for each in schema} for table, schema in schemas.items()
-    }
-    try:
-        typed = annotate_types(qualify(tree.copy(), schema=columns, validate_qualify_columns=False), schema=columns)
-    except SqlglotError:
-        return  # what cannot be typed here keeps the types of DuckDB
-    pairs = zip(list(tree.find_all(exp.Sum, exp.Avg)), list(typed.find_all(exp.Sum, exp.Avg)), strict=False)
-    for call, known in list(pairs):
-        kind = known.this.type
-        if kind is not None and kind.is_type(exp.DataType.Type.DECIMAL) and len(kind.expressions) == 2:
-            digits, scale = (int(each.name) for each in kind.expressions)
-            more, finer = (10, 0) if isinstance(call, exp.Sum) else (4, 4)
-            wanted = f"DECIMAL({min(digits + more, 38)}, {min(scale + finer, 38)})"
-            whole = whole_call(call)
-            whole.replace(exp.cast(whole.copy(), wanted))
+def open_relation(connection: duckdb.DuckDBPyConnection, translation: Translation) -> duckdb.DuckDBPyRelation:
+    """Return the rows of a statement, not yet asked for."""
+    for macro in translation.macros:
+        connection.execute(macro)
+    return connection.sql(translation.text)
 
 
-def whole_call(call: Any) -> Any:
-    """Return the call of a function with what belongs to it: OVER (…), FILTER (…)."""
-    while isinstance(call.parent, exp.Window | exp.Filter) and call.parent.this is call:
-        call = call.parent
-    return call
-
-
-def _named(relation: duckdb.DuckDBPyRelation, names: Sequence[str] | None) -> duckdb.DuckDBPyRelation:
-    check_names(names or relation.columns)
-    if names is None or list(names) == relation.columns:
-        return relation
-    positions = ", ".join(f"#{number} AS {quoted(name)}" for number, name in enumerate(names, 1))
-    return relation.project(positions)
+def _as_spark(
+    relation: duckdb.DuckDBPyRelation, translation: Translation, names: Sequence[str] | None
+) -> duckdb.DuckDBPyRelation:
+    """The rows with the names and the types that they have in Spark."""
+    if names is None and not all(translation.names):
+        raise BadQuery("A column has no name.", hint="Give it one with AS.")
+    wanted = list(names or translation.names)
+    check_names(wanted)
+    columns = [
+        f"CAST(#{place} AS {duckdb_type(kind)}) AS {quoted(name)}"
+        for place, (name, kind) in enumerate(zip(wanted, translation.kinds, strict=True), 1)
+    ]
+    return relation.project(", ".join(columns))
 
 
 def _view(table: SqlTable) -> str:
@@ -192,55 +168,13 @@ def _column(field: pa.Field, in_folder: bool) -> str:
     return f"CAST({name} AS {duckdb_type(field.type)}) AS {name}" if in_folder else name
 
 
-def duckdb_type(kind: pa.DataType) -> str:
-    """Return what DuckDB calls a type."""
-    if pa.types.is_decimal(kind):
-        return f"DECIMAL({kind.precision}, {kind.scale})"
-    if pa.types.is_list(kind):
-        return f"{duckdb_type(kind.value_type)}[]"
-    if pa.types.is_struct(kind):
-        return f"STRUCT({', '.join(f'{quoted(each.name)} {duckdb_type(each.type)}' for each in kind)})"
-    if pa.types.is_map(kind):
-        return f"MAP({duckdb_type(kind.key_type)}, {duckdb_type(kind.item_type)})"
-    if pa.types.is_timestamp(kind):
-        return "TIMESTAMPTZ" if kind.tz else "TIMESTAMP"
-    return _TYPES.get(str(kind), "VARCHAR")
-
-
-_TYPES = {
-    "bool": "BOOLEAN",
-    "int8": "TINYINT",
-    "int16": "SMALLINT",
-    "int32": "INTEGER",
-    "int64": "BIGINT",
-    "float": "REAL",
-    "double": "DOUBLE",
-    "date32[day]": "DATE",
-    "binary": "BLOB",
-}
-
-
-def quoted(name: str) -> str:
-    """Return a name as DuckDB takes any."""
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _list(texts: Any) -> str:
     return "[" + ", ".join("'" + text.replace("'", "''") + "'" for text in texts) + "]"
 
 
-def _plain(relation: duckdb.DuckDBPyRelation, rows: pa.Table) -> pa.Table:
-    """Rows in the types of Mason's tables: what DuckDB sums into 128 bits is a bigint in Spark."""
-    schema = canonical(rows.schema)
-    for number, kind in enumerate(relation.types):
-        if str(kind) in ("HUGEINT", "UBIGINT", "UHUGEINT"):
-            schema = schema.set(number, pa.field(schema.names[number], pa.int64()))
-    return rows.cast(schema)
-
-
 def _write(query: SqlQuery, output: Output, relation: duckdb.DuckDBPyRelation) -> Piece:
     filesystem = open_filesystem(query.storage)
-    schema = _plain(relation, relation.limit(0).to_arrow_table()).schema
+    schema = canonical(relation.limit(0).to_arrow_table().schema)
     place = SinkPlace(filesystem, output.staging, f"part-{output.commit}-00000-{uuid.uuid4().hex[:8]}")
     count = 0
     with open_sink(output.sink.name, place, schema, output.sink.options) as sink:
@@ -259,5 +193,5 @@ def _explained(error: Exception) -> Exception:
         return ClientFailed("The query was interrupted.")
     if isinstance(error, duckdb.Error):
         first = str(error).strip().splitlines()[0]
-        return BadQuery(f"The query failed: {first}")
+        return BadQuery(f"The query failed: {first.removeprefix('Invalid Input Error: ')}")
     return error

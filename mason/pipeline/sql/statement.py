@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError, TokenError
 
 from mason.pipeline.sql.query import BadQuery
@@ -111,7 +112,7 @@ _BEGINNINGS = ("SELECT", "WITH", "VALUES", "FROM")
 _WHAT_IT_IS = "Begin it with SELECT, WITH or VALUES; give output_path to write its rows to a table."
 
 
-def statements_in(text: str, dialect: str) -> list[Any]:
+def statements_in(text: str, dialect: str | type[Dialect]) -> list[Any]:
     """Return the statements of a text; what stands behind the last semicolon is none if it is only a comment."""
     return [each for each in sqlglot.parse(text, dialect=dialect) if each and not isinstance(each, exp.Semicolon)]
 

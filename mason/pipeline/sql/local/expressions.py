@@ -1,0 +1,369 @@
+"""Expressions of Spark SQL, each made into one of DuckDB that has the value and the type that Spark would give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from mason.pipeline.sql.local import arithmetic, functions
+from mason.pipeline.sql.local import spark_types as st
+from mason.pipeline.sql.local.given_type import given_type
+from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
+from mason.pipeline.sql.local.scope import Scope
+from mason.pipeline.sql.local.values import Typed, call, converted, plain_cast, text, told, tried
+
+OneColumn = Callable[[Any, Scope], pa.DataType]
+"""Makes a query inside an expression one of DuckDB, and returns the type of its only column."""
+
+
+class Expressions:
+    """Makes the expressions of one scope."""
+
+    def __init__(self, scope: Scope, one_column: OneColumn) -> None:
+        self.scope = scope
+        self._one_column = one_column
+
+    def typed(self, node: Any) -> Typed:
+        """Return an expression for DuckDB with its type in Spark.
+
+        Raises:
+            BadQuery: the local engine would give another answer, or Spark gives none.
+        """
+        make = _MAKERS.get(type(node))
+        if make is None or not _is_known(node):
+            raise unlike_spark(f'"{_shown(node)}"')
+        made: Typed = make(self, node)
+        return made
+
+    def as_kind(self, node: Any, kind: pa.DataType) -> Any:
+        """Return an expression for DuckDB as a type."""
+        return converted(self.typed(node), kind)
+
+    def alike(self, nodes: Sequence[Any]) -> tuple[list[Any], pa.DataType]:
+        """Return expressions as the type that they have in common, and that."""
+        values = [self.typed(each) for each in nodes]
+        kind = st.widest(each.kind for each in values)
+        if kind is None:
+            kinds = " and ".join(dict.fromkeys(told(each.kind) for each in values))
+            raise does_not_fit(f"Values of {kinds} do not mix")
+        return [converted(each, kind) for each in values], kind
+
+    def inside(self, names: Mapping[str, pa.DataType]) -> Expressions:
+        """Return what makes expressions where more names are known."""
+        return Expressions(self.scope.with_names(names), self._one_column)
+
+    # What stands in the statement
+
+    def _column(self, node: Any) -> Typed:
+        return Typed(node, self.scope.type_of(node))
+
+    def _variable(self, node: Any) -> Typed:
+        return Typed(node, self.scope.type_of(exp.column(node.copy())))
+
+    def _literal(self, node: Any) -> Typed:
+        if node.is_string:
+            return Typed(node, st.TEXT)
+        if node.is_int:
+            return _whole(int(node.name), node)
+        if "e" in node.name.lower():
+            return Typed(plain_cast(node, st.DOUBLE), st.DOUBLE)
+        kind = st.literal_decimal(node.name)
+        return Typed(plain_cast(node, kind), kind)
+
+    def _negative(self, node: Any) -> Typed:
+        value = self.typed(node.this)
+        if isinstance(node.this, exp.Literal) and not node.this.is_string:
+            return Typed(exp.Neg(this=value.node), value.kind)
+        if value.kind == st.TEXT:
+            value = Typed(converted(value, st.DOUBLE), st.DOUBLE)
+        if not st.is_number(value.kind):
+            raise does_not_fit(f"A {told(value.kind)} has no negative")
+        return Typed(plain_cast(exp.Neg(this=exp.paren(value.node, copy=False)), value.kind), value.kind)
+
+    def _paren(self, node: Any) -> Typed:
+        value = self.typed(node.this)
+        return Typed(exp.Paren(this=value.node), value.kind)
+
+    def _dot(self, node: Any) -> Typed:
+        value = self.typed(node.this)
+        name = node.expression.name.lower()
+        fields = [each for each in value.kind if each.name.lower() == name] if st.is_struct(value.kind) else []
+        if not fields:
+            raise does_not_fit(f'A {told(value.kind)} has no field "{node.expression.name}"')
+        return Typed(exp.Dot(this=value.node, expression=node.expression), fields[0].type)
+
+    # Comparisons
+
+    def _compared(self, node: Any) -> Typed:
+        (left, right), kind = self.alike([node.this, node.expression])
+        if st.is_map(kind):
+            raise does_not_fit("Maps cannot be compared")
+        return Typed(type(node)(this=left, expression=right), st.BOOL)
+
+    def _between(self, node: Any) -> Typed:
+        (low_this, low), _ = self.alike([node.this.copy(), node.args["low"]])
+        (high_this, high), _ = self.alike([node.this.copy(), node.args["high"]])
+        both = exp.And(this=exp.GTE(this=low_this, expression=low), expression=exp.LTE(this=high_this, expression=high))
+        return Typed(exp.Paren(this=both), st.BOOL)
+
+    def _in(self, node: Any) -> Typed:
+        if node.args.get("query") is not None:
+            return self._in_query(node)
+        (first, *rest), _ = self.alike([node.this, *node.expressions])
+        return Typed(exp.In(this=first, expressions=rest), st.BOOL)
+
+    def _in_query(self, node: Any) -> Typed:
+        if not self.scope.in_where:
+            raise unlike_spark('"IN (SELECT …)" outside of WHERE')
+        query = node.args["query"]
+        value, kind = self.typed(node.this), self._one_column(query, self.scope)
+        both = st.common(value.kind, kind)
+        if both is None or both != kind:
+            raise unlike_spark(f'"IN (SELECT …)" of {told(value.kind)} among {told(kind)}', ": cast one of them")
+        return Typed(exp.In(this=converted(value, both), query=query), st.BOOL)
+
+    def _exists(self, node: Any) -> Typed:
+        self._one_column(node.this, self.scope)
+        return Typed(node, st.BOOL)
+
+    def _like(self, node: Any) -> Typed:
+        if isinstance(node.expression, exp.Any | exp.All):
+            return self._like_several(node)
+        this = self.as_kind(node.this, st.TEXT)
+        pattern = self.as_kind(node.expression, st.TEXT)
+        like = exp.Escape(this=type(node)(this=this, expression=pattern), expression=text("\\"))
+        return Typed(_unless(like, node), st.BOOL)
+
+    def _like_several(self, node: Any) -> Typed:
+        patterns = node.expression.this.unnest()
+        each_of = patterns.expressions if isinstance(patterns, exp.Tuple) else [patterns]
+        connect = exp.or_ if isinstance(node.expression, exp.Any) else exp.and_
+        several = connect(*(type(node)(this=node.this.copy(), expression=each) for each in each_of))
+        return Typed(_unless(self.condition(several), node), st.BOOL)
+
+    def _like_escape(self, node: Any) -> Typed:
+        like = node.this
+        this, pattern = (self.as_kind(each, st.TEXT) for each in (like.this, like.expression))
+        escaped = exp.Escape(this=type(like)(this=this, expression=pattern), expression=node.expression)
+        return Typed(_unless(escaped, like), st.BOOL)
+
+    def _regexp_like(self, node: Any) -> Typed:
+        this, pattern = (self.as_kind(each, st.TEXT) for each in (node.this, node.expression))
+        return Typed(call("regexp_matches", this, pattern), st.BOOL)
+
+    # Conditions
+
+    def condition(self, node: Any) -> Any:
+        """Return a condition."""
+        return self.as_kind(node, st.BOOL)
+
+    def _connected(self, node: Any) -> Typed:
+        return Typed(type(node)(this=self.condition(node.this), expression=self.condition(node.expression)), st.BOOL)
+
+    def _not(self, node: Any) -> Typed:
+        return Typed(exp.Not(this=exp.Paren(this=self.condition(node.this))), st.BOOL)
+
+    def _is(self, node: Any) -> Typed:
+        this = self.typed(node.this).node if isinstance(node.expression, exp.Null) else self.condition(node.this)
+        return Typed(exp.Is(this=this, expression=node.expression), st.BOOL)
+
+    def _case(self, node: Any) -> Typed:
+        tests = [each.this for each in node.args["ifs"]]
+        if node.this is not None:
+            tests = [exp.EQ(this=node.this.copy(), expression=each) for each in tests]
+        default = node.args.get("default") or exp.Null()
+        (*results, other), kind = self.alike([*(each.args["true"] for each in node.args["ifs"]), default])
+        return Typed(_case_of([self.condition(each) for each in tests], results, other), kind)
+
+    def _if(self, node: Any) -> Typed:
+        (yes, no), kind = self.alike([node.args["true"], node.args.get("false") or exp.Null()])
+        return Typed(_case_of([self.condition(node.this)], [yes], no), kind)
+
+    # Casts
+
+    def _cast(self, node: Any) -> Typed:
+        kind = given_type(node.args["to"])
+        cast = tried if isinstance(node, exp.TryCast) else converted
+        return Typed(cast(self.typed(node.this), kind), kind)
+
+    def _binary(self, node: Any) -> Typed:
+        return Typed(call("unhex", text(node.name)), st.BINARY)
+
+    # Arithmetic
+
+    def _arithmetic(self, node: Any) -> Typed:
+        if isinstance(node.expression, exp.Interval):
+            return arithmetic.moved(node, self.typed(node.this))
+        left, right = self.typed(node.this), self.typed(node.expression)
+        return arithmetic.made(type(node), left, right)
+
+    def _bits(self, node: Any) -> Typed:
+        (left, right), kind = self.alike([node.this, node.expression])
+        if not st.is_integer(kind):
+            raise does_not_fit(f"A {told(kind)} has no bits")
+        return Typed(plain_cast(type(node)(this=left, expression=right), kind), kind)
+
+    def _bits_not(self, node: Any) -> Typed:
+        value = self.typed(node.this)
+        return Typed(plain_cast(exp.BitwiseNot(this=exp.Paren(this=value.node)), value.kind), value.kind)
+
+    # Functions
+
+    def _joined(self, node: Any) -> Typed:
+        return functions.called("concat", [node.this, node.expression], self)
+
+    def _function(self, node: Any) -> Typed:
+        return functions.called(node.name.lower(), node.expressions, self)
+
+    def _substring(self, node: Any) -> Typed:
+        parts = [node.this, node.args["start"], node.args.get("length")]
+        return functions.called("substr", [each for each in parts if each is not None], self)
+
+    def _trim(self, node: Any) -> Typed:
+        name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or "").upper(), "trim")
+        what = self.as_kind(node.expression, st.TEXT) if node.args.get("expression") is not None else text(" ")
+        return Typed(call(name, self.as_kind(node.this, st.TEXT), what), st.TEXT)
+
+    def _position(self, node: Any) -> Typed:
+        return functions.called("instr", [node.this, node.args["substr"]], self)
+
+    def _extract(self, node: Any) -> Typed:
+        return functions.called("date_part", [text(node.name), node.expression], self)
+
+    def _today(self, _: Any) -> Typed:
+        return functions.called("current_date", [], self)
+
+    def _now(self, _: Any) -> Typed:
+        return functions.called("current_timestamp", [], self)
+
+    def _element(self, node: Any) -> Typed:
+        if len(node.expressions) != 1:
+            raise unlike_spark(f'"{_shown(node)}"')
+        value = self.typed(node.this)
+        if st.is_map(value.kind):
+            key = self.as_kind(node.expressions[0], value.kind.key_type)
+            return Typed(call("map_extract_value", value.node, key), value.kind.item_type)
+        if st.is_list(value.kind):
+            return Typed(
+                call("spark_at", value.node, self.as_kind(node.expressions[0], st.LONG)), value.kind.value_type
+            )
+        raise does_not_fit(f"A {told(value.kind)} has no elements")
+
+    def _exploded(self, node: Any) -> Typed:
+        value = self.typed(node.this)
+        if not st.is_list(value.kind) or not isinstance(node.parent, exp.Select | exp.Alias):
+            raise unlike_spark(f'"{_shown(node)}" among columns', ": LATERAL VIEW can")
+        return Typed(call("unnest", value.node), value.kind.value_type)
+
+    def _window(self, node: Any) -> Typed:
+        return functions.over_rows(node, self)
+
+    def _filtered(self, node: Any) -> Typed:
+        return functions.of_some_rows(node, self)
+
+    def _within_group(self, node: Any) -> Typed:
+        return functions.within_group(node, self)
+
+    def _any(self, node: Any) -> Typed:
+        return functions.called("any", [node.this.unnest()], self)
+
+    def _subquery(self, node: Any) -> Typed:
+        kind = self._one_column(node.this, self.scope)
+        return Typed(node, kind)
+
+
+def _whole(value: int, node: Any) -> Typed:
+    if -(2**31) <= value < 2**31:
+        return Typed(node, st.INT)
+    if value < 2**63:
+        return Typed(plain_cast(node, st.LONG), st.LONG)
+    kind = st.literal_decimal(str(value))
+    return Typed(plain_cast(text(str(value)), kind), kind)
+
+
+def _case_of(tests: Sequence[Any], results: Sequence[Any], other: Any) -> Any:
+    ifs = [exp.If(this=test, true=result) for test, result in zip(tests, results, strict=True)]
+    return exp.Case(ifs=ifs, default=other)
+
+
+def _unless(condition: Any, like: Any) -> Any:
+    """A condition, or its opposite where the statement has NOT."""
+    return exp.Not(this=exp.Paren(this=condition)) if like.args.get("negate") else condition
+
+
+def _is_known(node: Any) -> bool:
+    """Whether nothing is said in an expression but what is understood here."""
+    known = _PARTS.get(type(node), _USUAL)
+    return all(name in known for name, value in node.args.items() if value)
+
+
+def _shown(node: Any) -> str:
+    shown: str = node.sql(dialect="spark", comments=False)
+    return shown if len(shown) <= 60 else f"{shown[:60]}…"
+
+
+_MAKERS: Mapping[type, Callable[[Expressions, Any], Typed]] = {
+    exp.Column: Expressions._column,
+    exp.Identifier: Expressions._variable,
+    exp.Literal: Expressions._literal,
+    exp.Boolean: lambda _, node: Typed(node, st.BOOL),
+    exp.Null: lambda _, node: Typed(node, st.NOTHING),
+    exp.HexString: Expressions._binary,
+    exp.Neg: Expressions._negative,
+    exp.Paren: Expressions._paren,
+    exp.Dot: Expressions._dot,
+    **dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), Expressions._compared),
+    **dict.fromkeys((exp.NullSafeEQ, exp.NullSafeNEQ), Expressions._compared),
+    exp.Between: Expressions._between,
+    exp.In: Expressions._in,
+    exp.Exists: Expressions._exists,
+    **dict.fromkeys((exp.Like, exp.ILike), Expressions._like),
+    exp.Escape: Expressions._like_escape,
+    exp.RegexpLike: Expressions._regexp_like,
+    **dict.fromkeys((exp.And, exp.Or), Expressions._connected),
+    exp.Not: Expressions._not,
+    exp.Is: Expressions._is,
+    exp.Case: Expressions._case,
+    exp.If: Expressions._if,
+    **dict.fromkeys((exp.Cast, exp.TryCast), Expressions._cast),
+    **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.IntDiv), Expressions._arithmetic),
+    **dict.fromkeys((exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor), Expressions._bits),
+    exp.BitwiseNot: Expressions._bits_not,
+    exp.DPipe: Expressions._joined,
+    exp.Anonymous: Expressions._function,
+    exp.Substring: Expressions._substring,
+    exp.Trim: Expressions._trim,
+    exp.StrPosition: Expressions._position,
+    exp.Extract: Expressions._extract,
+    exp.CurrentDate: Expressions._today,
+    exp.CurrentTimestamp: Expressions._now,
+    exp.Bracket: Expressions._element,
+    exp.Explode: Expressions._exploded,
+    exp.Window: Expressions._window,
+    exp.Filter: Expressions._filtered,
+    exp.WithinGroup: Expressions._within_group,
+    exp.Any: Expressions._any,
+    exp.Subquery: Expressions._subquery,
+}
+
+_USUAL = {"this", "expression", "expressions"}
+_PARTS: Mapping[type, set[str]] = {
+    exp.Column: {"this", "table", "db"},
+    exp.Identifier: {"this", "quoted"},
+    exp.Literal: {"this", "is_string"},
+    exp.Between: {"this", "low", "high"},
+    exp.In: {"this", "expressions", "query"},
+    **{key: {"this", "expression", "negate"} for key in (exp.Like, exp.ILike)},
+    exp.Case: {"this", "ifs", "default"},
+    exp.If: {"this", "true", "false"},
+    exp.Cast: {"this", "to"},
+    exp.TryCast: {"this", "to", "safe"},
+    exp.DPipe: {"this", "expression", "safe"},
+    exp.Substring: {"this", "start", "length"},
+    exp.Trim: {"this", "expression", "position"},
+    exp.StrPosition: {"this", "substr"},
+    exp.Window: {"this", "partition_by", "order", "spec", "over", "alias"},
+}

@@ -1,0 +1,69 @@
+"""A statement of Spark SQL as a statement of DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from mason.pipeline.sql.local.dialect import Spark4
+from mason.pipeline.sql.local.macros import macros_of
+from mason.pipeline.sql.local.queries import made_query
+from mason.pipeline.sql.local.refusal import unlike_spark
+from mason.pipeline.sql.local.scope import Columns, Scope
+from mason.pipeline.sql.statement import as_select, statements_in
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A statement for DuckDB, and the columns that it has in Spark."""
+
+    text: str
+    columns: Columns
+    macros: Sequence[str]
+    """The statements that must be run before it."""
+
+    @property
+    def kinds(self) -> Sequence[pa.DataType]:
+        return [kind for _, kind in self.columns]
+
+    @property
+    def names(self) -> Sequence[str]:
+        return [name for name, _ in self.columns]
+
+
+def translated(statement: str, parameters: Mapping[str, Any], schemas: Mapping[str, pa.Schema]) -> Translation:
+    """Return a statement of Spark SQL in the words of DuckDB, with its parameters in place as values.
+
+    Raises:
+        BadQuery: the local engine would give another answer than Spark, or Spark gives none.
+    """
+    tree = as_select(_parsed(statement))
+    for open_one in list(tree.find_all(exp.Placeholder)):
+        open_one.replace(_given(parameters[open_one.name]))
+    tables: dict[str, Columns] = {
+        name.lower(): [(each.name, each.type) for each in schema] for name, schema in schemas.items()
+    }
+    columns = made_query(tree, Scope(tables))
+    text = str(tree.sql(dialect="duckdb", identify=True, normalize_functions=False))
+    return Translation(text, columns, macros_of(text))
+
+
+def _parsed(statement: str) -> Any:
+    try:
+        (given,) = statements_in(statement, Spark4)
+    except SqlglotError as error:
+        said = str(getattr(error, "errors", [{}])[0].get("highlight") or "a part of the query")
+        raise unlike_spark(f'"{said}" as it stands here') from error
+    return given
+
+
+def _given(value: Any) -> Any:
+    """A value of a parameter as a literal of Spark's: a floating point is no decimal."""
+    if isinstance(value, float):
+        return exp.Cast(this=exp.Literal.number(repr(value)), to=exp.DataType.build("DOUBLE"))
+    return exp.convert(value)

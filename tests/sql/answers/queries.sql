@@ -1,0 +1,163 @@
+-- Each line is a whole query.
+select * from t order by id
+select id, i32 from t where i32 > 1 order by id
+select id from t where ok order by id
+select id from t where d10 > 3 and s like 'a%' order by id
+select distinct ok from t order by ok
+select ok, count(*) as n from t group by ok order by ok
+select ok, sum(i32) as n from t group by 1 order by 1
+select ok as o, sum(i32) as n from t group by o having n > 1 order by o
+select ok, i8, sum(i32) as n from t group by rollup(ok, i8) order by ok, i8, n
+select ok, i8, sum(i32) as n from t group by cube(ok, i8) order by ok, i8, n
+select ok, i8, sum(i32) as n from t group by grouping sets ((ok), (i8)) order by ok, i8, n
+select ok, count(*) as n from t group by all order by ok
+select length(s), i32 / 2, d10 / 3 from t order by id
+select i32 as a, a + 1 as b from t order by id
+select t.id, u.name from t join u on t.id = u.id order by t.id, u.name
+select t.id, u.name from t left join u on t.id = u.id order by t.id, u.name
+select u.id, t.s from t right join u on t.id = u.id order by u.id, t.s
+select t.id as a, u.id as b from t full outer join u on t.id = u.id order by a, b
+select id, name from t join u using (id) order by id, name
+select id, name, s from t full join u using (id) order by id, name
+select * from t join u using (id) order by id, name
+select t.id from t left semi join u on t.id = u.id order by t.id
+select t.id from t left anti join u on t.id = u.id order by t.id
+select count(*) as n from t cross join u
+select count(*) as n from t, u where t.id = u.id
+select t.id, u.name from t join u on t.i32 = u.weight order by t.id, u.name
+select t.id from t natural join u order by t.id
+select a.i32, b.d10 from (select id, i32 from t) a join (select id, d10 from t) b on a.id = b.id order by a.id
+select i32 from t union all select i64 from t order by 1
+select i32 as v from t union all select d10 from t order by v
+select i8 as v from t union all select f32 from t order by v
+select f32 as v from t union all select d10 from t order by v
+select d5 as v from t union all select d18 from t order by v
+select day as v from t union all select at from t order by v
+select 1 as v union all select 2.5 order by v
+select 1 as v union all select null order by v
+select i32 as v from t union select i32 from t order by v
+select i32 as v from t intersect select i64 from t order by v
+select i32 as v from t except select 1 order by v
+select i32 as v from t minus select 1 order by v
+select i32 as v from t except all select 1 order by v
+select i64 as v from t union all select s from t where false
+select s as v from t where s = 'abc' union all select 'x' order by v
+with a as (select id, d10 / 3 as third from t) select third * 3 as whole from a order by id
+with a as (select length(s) as n from t), b as (select n + 1 as m from a) select sum(m) as total, max(m) as top from b
+with a as (select ok, avg(d10) as m from t group by ok) select t.id, t.d10 - a.m as delta from t join a on t.ok = a.ok order by t.id
+select x, y from (values (1, 'a'), (2, null)) v(x, y) order by x
+select x from (values (1), (2.5), (null)) v(x) order by x
+values (1, 'a'), (2, 'b')
+values (1, 1.5), (2, 22.75)
+select * from values (1, 2), (3, 4) as v(a, b) order by a
+select id, tag from t lateral view explode(tags) x as tag order by id, tag
+select id, tag from t lateral view outer explode(tags) x as tag order by id, tag
+select id, n, v from t lateral view posexplode(nums) x as n, v order by id, n
+select id, k, v from t lateral view explode(prices) x as k, v order by id, k
+select explode(nums) as n from t order by n
+select id, explode(tags) as tag from t order by id, tag
+select id, explode(nums) + 1 as n from t order by id, n
+select explode(sequence(1, 3)) as n
+select id from range(3)
+select * from range(1, 4)
+select id * 2 as twice from range(3) order by id
+select id from t order by i32
+select id from t order by i32 desc
+select id from t order by i32 nulls last, id
+select id from t order by d10 desc nulls first, id
+select id from t order by s, id
+select id from t order by 1 desc limit 2
+select id from t order by id limit 2 offset 1
+select id, row_number() over (partition by ok order by d10 desc, id) as r from t order by id
+select id from (select id, row_number() over (partition by ok order by id) as r from t) where r = 1 order by id
+select sum(n) as total from (select count(*) as n from t group by ok)
+select id, sum(d10) over w as a, avg(i32) over w as b from t window w as (partition by ok order by id) order by id
+select id, i32 from t where i32 = (select max(i32) from t)
+select id from t where exists (select 1 from u where u.id = t.id and u.weight > 1) order by id
+select id from t where id not in (select id from u) order by id
+select place.city, count(*) as n from t group by place.city order by 1
+select place.* from t order by t.id
+select t.* from t join u on t.id = u.id order by t.id
+select u.*, t.i32 from t join u on t.id = u.id order by u.id, u.name
+select * except (raw, tags, nums, place, prices) from t order by id
+select max(day) as m, min(day) as n, datediff(max(day), min(day)) as span from t
+select year(day) as y, count(*) as n from t group by year(day) order by y
+select date_trunc('month', day) as m, sum(d10) as total from t group by date_trunc('month', day) order by m
+select case when d10 > 5 then 'dear' else 'cheap' end as k, count(*) as n, avg(d10) as a from t group by case when d10 > 5 then 'dear' else 'cheap' end order by k
+select * from (select ok, i32 from t) pivot (sum(i32) for ok in (true as yes, false as no))
+select * from t tablesample (50 percent) where false
+select t.id, x.n from t, lateral (select count(*) as n from u where u.id = t.id) x order by t.id
+select id, i32 from t sort by id
+select first(i32) as f from t
+select any_value(i32) as f from t
+select rand() as r from t where false
+select current_user() as u
+select monotonically_increasing_id() as m from t where false
+select input_file_name() as f from t where false
+select count(*) from t
+select SUM(d10), Max(day) from t
+select i32 AS `two words` from t order by id
+select T.I32 as x from T order by T.ID
+select I32, S from t order by id
+select i32 from t group by i32 having count(*) > 0 order by i32
+select sum(i32) as a from t having sum(i32) > 0
+select id from t where i32 > '1' order by id
+select id from t where digits > 10 order by id
+select id, coalesce(u.weight, 0) as w from t left join u using (id) order by id, w
+select count(distinct ok) as a, count(distinct i32) as b, sum(distinct d10) as c from t
+select id, s from t where s is not null and length(s) > 2 order by id
+with recursive r(n) as (select 1 union all select n + 1 from r where n < 3) select n from r order by n
+from t select id order by id
+select /*+ broadcast(u) */ t.id from t join u on t.id = u.id order by t.id
+select d10 / 3 as d10 from t order by d10
+select i32 + 1 as i32 from t where i32 > 1 order by i32
+select i32 as s from t order by s
+select -i32 x from t order by x
+select distinct d10 / 3 as third from t order by third
+select id from t order by length(s), id
+select length(s) as n, count(*) as c from t group by length(s) order by n
+select length(s) + 1 as n, count(*) as c from t group by length(s) order by n
+select id from t order by case when ok then 0 else 1 end, id
+select i32 / 2 as h from (select i32 from t order by id limit 2) order by h
+select count(*) as n from t having count(*) > 100
+select ok, sum(d10) as total from t group by ok having sum(d10) / count(*) > 1 order by ok
+select x.n from (select length(s) as n from t) as x where x.n > 2 order by n
+select n from (select length(s) as n, id from t) where n > 2 order by id
+select a from (select i32 as a from t union all select i64 from t) order by a
+select v from (select d5 as v from t union all select d10 from t union all select 1) order by v
+select i8 as v from t union select i16 from t union select i32 from t order by v
+(select i32 as v from t) union all (select d10 from t order by id limit 1) order by v
+select x, y from (values (1, 'a'), (2.5, null), (null, 'c')) v(x, y) order by y
+select id, (select sum(weight) from u where u.id = t.id) as w from t order by id
+select id from t where (select sum(weight) from u where u.id = t.id) > 1 order by id
+select id from t where i64 in (select id from u) order by id
+select id from t where i64 not in (select weight from u where weight is not null) order by id
+select id from t where exists (select 1 from u where u.id = t.id and u.weight * 2 > 4) order by id
+select t.id, u.weight / 3 as w from t join u on t.id = u.id and u.weight / 2 > 1 order by t.id, w
+select t.id, u.id as other from t join u on t.i8 = u.weight order by t.id, other
+select t.place.city from t order by t.id
+select place.city as c, count(*) as n from t group by place.city order by c
+select id, tag, n from t lateral view explode(tags) a as tag lateral view explode(nums) b as n order by id, tag, n
+select tag, count(*) as n from t lateral view explode(tags) x as tag group by tag order by tag
+select id, upper(tag) as tag from t lateral view explode(array(s, digits)) x as tag order by id, tag
+with a as (select i32 / 2 as h from t), b as (select h * 2 as w from a union all select i32 from t) select w from b order by w
+with t as (select 1 as id, 2.5 as d10) select d10 * 2 as x from t
+select a.n + b.n as n from (select count(*) as n from t) a cross join (select count(*) as n from u) b
+select id, ntile(2) over (order by id) as n, lag(d10) over (order by id) / 2 as half from t order by id
+select ok, rank() over (order by sum(d10)) as r from t group by ok order by ok
+select ok, sum(sum(i32)) over (order by ok) as running from t group by ok order by ok
+select * from (select id, dense_rank() over (partition by ok order by d10) as r from t) where r <= 1 order by id
+select T.*, U.NAME from T join U on T.ID = U.ID order by T.ID, U.NAME
+select id, case when i32 > 1 then 'big' end as size from t where not (i32 > 5) order by id
+select count(*) as n from t where s like '%\_%'
+select id from t where s <=> null
+select max(id) as m from t where d10 between '1' and '100'
+select year(day) as y, month(day) as m, sum(d10) as total from t group by year(day), month(day) order by y, m
+select year(day) as y, sum(d10) as total from t group by y order by y
+select id % 2 as odd, count(*) as n, avg(f64) as a from t group by id % 2 order by odd
+select coalesce(t.id, u.id) as id, weight from t full outer join u on t.id = u.id order by id, weight
+select sum(weight) as w from t left join u on t.id = u.id
+select * from (select length(s) from t)
+select i32, count(*) over (partition by i32 % 2) as n from t order by i32
+select distinct ok, i8 > 1 as b from t order by ok, b
+select ok, collect_list(i32) as l from (select * from t order by id) group by ok order by ok
