@@ -188,6 +188,24 @@ def test_a_query_that_fails_leaves_nothing_at_its_output(
     assert [each["Key"] for each in left] == []
 
 
+def test_numbers_have_the_types_that_they_have_in_spark(
+    client: AthenaExecutionClient, database: str, bucket: str, address: str, make_athena_table: MakeTable
+) -> None:
+    path = make_athena_table("orders", TABLES["orders"])
+    worked_out = (
+        "length(name) as long, year(day) as y, price * price as square, price + 1 as more, count(*) over () as n"
+    )
+    statement = f"select {worked_out} from orders where id = 1"
+    types = ["int32", "int32", "decimal128(21, 4)", "decimal128(11, 2)", "int64"]
+
+    shown = answer(client.run_job, answer(client.plan_job, query(statement, database, {"orders": path}, address)))
+    assert [each["Type"] for each in shown.details["Columns"]] == types
+
+    output = f"{bucket}/{uuid4().hex}"
+    kept = answer(client.plan_job, query(statement, database, {"orders": path}, address, output))
+    assert [each["Type"] for each in answer(client.run_job, kept).details["Columns"]] == types
+
+
 def test_a_statement_that_is_too_long_is_refused_before_it_is_sent(
     client: AthenaExecutionClient, database: str
 ) -> None:

@@ -142,6 +142,12 @@ def test_rows_after_others_are_asked_for_in_the_order_of_words_that_athena_wants
     assert asked("select id from orders order by id limit 2 offset 1").endswith("OFFSET 1 LIMIT 2")
 
 
+def test_numbers_that_become_a_table_have_the_types_of_spark() -> None:
+    text = question("select id, length(name) as long from orders").unload("s3://shop/x/").text
+
+    assert text.startswith('UNLOAD (SELECT "id" AS "id", CAST("long" AS INTEGER) AS "long" FROM (SELECT ')
+
+
 def test_rows_that_become_a_table_are_unloaded_as_parquet() -> None:
     text = question("select id, tags from orders").unload("s3://shop/o'neill/").text
 

@@ -104,7 +104,7 @@ class AthenaExecutionClient(ExecutionClient):
         response.add_info(f"Athena runs the job {query_id}.")
         execution = self._queries.wait(query_id)
         columns, cells = self._queries.rows(query_id, work.limit)
-        rows = to_table(columns, cells, asked.names, asked.types)
+        rows = to_table(columns, cells, asked.names, asked.types, asked.in_spark)
         answer = AthenaRows(work, rows.slice(0, work.job.limit), rows.num_rows > work.job.limit)
         for warning in answer.warnings:
             response.add_warning(warning)

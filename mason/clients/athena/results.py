@@ -40,6 +40,7 @@ def to_table(
     rows: Sequence[Cells],
     names: Sequence[str] | None = None,
     known: Sequence[pa.DataType | None] = (),
+    wanted: Sequence[pa.DataType] = (),
 ) -> pa.Table:
     """Return an answer in the canonical types.
 
@@ -47,6 +48,7 @@ def to_table(
         columns: what Athena says of the columns.
         names: what they are called, where that is not for Athena to say.
         known: what the catalog tells of their types, where it does: Athena says `array` and not of what.
+        wanted: the types that numbers are to have.
 
     Raises:
         BadQuery: two columns have one name, or one is nested in a way that is not known.
@@ -56,7 +58,23 @@ def to_table(
     types = [_type(each, known[number] if number < len(known) else None) for number, each in enumerate(columns)]
     arrays = [_array(called[number], kind, [row[number] for row in rows]) for number, kind in enumerate(types)]
     table = pa.table(arrays, schema=pa.schema(list(zip(called, types, strict=True))))
-    return table.cast(canonical(table.schema))
+    return _fit_numbers(table.cast(canonical(table.schema)), wanted)
+
+
+def _fit_numbers(table: pa.Table, wanted: Sequence[pa.DataType]) -> pa.Table:
+    fields = [
+        field.with_type(kind) if is_number(field.type) and is_number(kind) else field
+        for field, kind in zip(table.schema, wanted or table.schema.types, strict=True)
+    ]
+    try:
+        return table.cast(pa.schema(fields))
+    except pa.ArrowInvalid as error:
+        raise ClientFailed(f"Athena gave a number that its column cannot have in Spark: {error}.") from error
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Say whether a type is one of numbers."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def _type(column: Mapping[str, Any], known: pa.DataType | None) -> pa.DataType:

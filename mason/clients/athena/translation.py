@@ -18,8 +18,10 @@ from sqlglot.optimizer.annotate_types import annotate_types
 from sqlglot.optimizer.qualify import qualify
 
 from mason.clients.athena.arithmetic import keep_decimals, keep_quotients
+from mason.clients.athena.results import is_number
 from mason.clients.athena.sql_types import arrow_type, cast_to
 from mason.pipeline.sql.duckdb_types import duckdb_type
+from mason.pipeline.sql.local.translation import translated
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.statement import as_select, check_names, statements_in
 
@@ -39,6 +41,8 @@ class AthenaSql:
     """What the columns are called; None where the tables decide it."""
     types: Sequence[pa.DataType | None]
     """The types of columns as far as the catalog's types tell; none at all for a statement that cannot be typed."""
+    in_spark: Sequence[pa.DataType] = ()
+    """The types that the columns have in Spark; none at all where that is not known."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +62,23 @@ class Question:
             for output, kind in zip(select.selects, types, strict=False):
                 if kind is not None and pa.types.is_nested(kind):
                     _tell_as_json(output)
-        return AthenaSql(_text(tree), self.names or self._names_of_tables(tree), types)
+        return AthenaSql(_text(tree), self.names or self._names_of_tables(tree), types, self._in_spark())
 
     def unload(self, place: str) -> AthenaSql:
         """Return the statement that writes all rows as Parquet below a place where there is nothing yet."""
         tree, types = self._translated()
+        in_spark = self._in_spark()
+        tree = _with_types(tree, in_spark)
         folder = exp.Literal.string(place).sql(dialect="athena")
         text = f"UNLOAD ({_text(tree)}) TO {folder} WITH (format = 'PARQUET', compression = 'SNAPPY')"
-        return AthenaSql(text, self.names, types)
+        return AthenaSql(text, self.names, types, in_spark)
+
+    def _in_spark(self) -> Sequence[pa.DataType]:
+        """The types of the columns in Spark, whose words the statement is in; a length is no bigint there."""
+        try:
+            return translated(self.statement, self.parameters, self.schemas).kinds
+        except BadQuery:
+            return ()
 
     def _names_of_tables(self, tree: Any) -> Sequence[str] | None:
         """What the columns of a star are called in the tables; Athena would tell all names in lower case."""
@@ -162,6 +175,23 @@ def _selects(tree: Any) -> Iterator[Any]:
         yield from _selects(tree.this)
     elif isinstance(tree, exp.Select):
         yield tree
+
+
+def _with_types(tree: Any, kinds: Sequence[pa.DataType]) -> Any:
+    """The statement with every number that it works out in the type that it has in Spark."""
+    worked_out = [is_number(kind) and not isinstance(each.unalias(), exp.Column) for kind, each in _paired(kinds, tree)]
+    if tree.is_star or not any(worked_out):
+        return tree
+    outputs = []
+    for (kind, each), is_new in zip(_paired(kinds, tree), worked_out, strict=True):
+        column = exp.column(each.alias_or_name, quoted=True)
+        fitted = cast_to(column, exp.DataType.build(duckdb_type(kind), dialect="duckdb")) if is_new else column
+        outputs.append(exp.alias_(fitted, each.alias_or_name, quoted=True))
+    return exp.select(*outputs).from_(tree.subquery("answer"))
+
+
+def _paired(kinds: Sequence[pa.DataType], tree: Any) -> list[tuple[pa.DataType, Any]]:
+    return list(zip(kinds, tree.selects, strict=False))
 
 
 def _tell_as_json(output: Any) -> None:

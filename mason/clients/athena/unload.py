@@ -65,4 +65,4 @@ def _schema_of_nothing(work: AthenaWork, queries: Queries) -> pa.Schema:
     query_id = queries.start(asked.text, work.job.database)
     queries.wait(query_id)
     columns, _ = queries.rows(query_id, 0)
-    return to_table(columns, [], asked.names, asked.types).schema
+    return to_table(columns, [], asked.names, asked.types, asked.in_spark).schema
