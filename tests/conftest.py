@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,9 +95,23 @@ class Mason:
         return {**kept, **user_home, **self.variables, **(variables or {})}
 
     def register_examples(self) -> Mason:
+        """Register the operators that come with Mason; a new home gets a copy of one in which they are."""
+        if not self.home.exists() and "MASON_STATE" not in self.variables:
+            shutil.copytree(_home_with_examples(), self.home, symlinks=True)
+            return self
         result = self("register", str(EXAMPLES / "operators"))
         assert result.exit_code == 0, result.stderr
         return self
+
+
+@cache
+def _home_with_examples() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="mason-tests-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    mason = Mason(folder, folder / "home")
+    result = mason("register", str(EXAMPLES / "operators"))
+    assert result.exit_code == 0, result.stderr
+    return mason.home
 
 
 @pytest.fixture

@@ -73,6 +73,7 @@ def failed_tests(client_class: type, tests: str, folder: Path) -> set[str]:
     # At its end a session looks for garbage several times: in a process with thousands of tests that takes seconds.
     quiet += ["-p", "no:unraisableexception", "-p", "no:threadexception"]
     alone = ["-c", "/dev/null", f"--rootdir={folder}", f"--basetemp={folder / 'tmp'}", "--import-mode=importlib"]
+    alone += [f"--confcutdir={folder}"]  # else every folder of every other test is looked at
     with pytest.MonkeyPatch.context() as patch:
         # What is installed besides would interfere with the session that runs this one: timers, workers, caches.
         patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
