@@ -66,7 +66,7 @@ def run_workflow(
     except MasonError as error:
         ended = StepStatus.CANCELLED if isinstance(error, Interrupted) else StepStatus.FAILED
         with suppress(StateFailed):  # it may be the very reason; who looks at the run will find it lost
-            response.add_data(record.end(ended, work.statuses, str(error)))
+            response.add_data(record.end(ended, _stopped(work.statuses), str(error)))
         _tell(workflow, record.run_id, ended, response, str(error))
         raise
     is_well = all(status.is_well for status in statuses.values())
@@ -78,6 +78,11 @@ def run_workflow(
     response.add_data({**result, "Statuses": dict(statuses)})
     counted = ", ".join(f"{count} {status}" for status, count in result["Steps"].items())
     response.add_info(f"Run {record.run_id}: {counted}.")
+
+
+def _stopped(statuses: Mapping[str, StepStatus]) -> dict[str, StepStatus]:
+    """Return where steps stand whose run is over: none of them runs any more."""
+    return {key: status if status.is_final else StepStatus.CANCELLED for key, status in statuses.items()}
 
 
 def _tell(workflow: ValidWorkflow, run_id: str, status: StepStatus, response: Response, error: str = "") -> None:

@@ -14,6 +14,7 @@ from mason.engines.scheduler.models.dags.executed_dag_step import ExecutedDagSte
 from mason.engines.scheduler.models.dags.failed_dag_step import FailedDagStep
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
 from mason.errors import Unprocessable
+from mason.lineage.sender import is_wanted
 from mason.lineage.surroundings import within_step
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import PreparedOperator, respond
@@ -52,6 +53,7 @@ class StepWork:
         self.reasons: dict[str, str] = {}
         """Why steps failed."""
         self.statuses: dict[str, StepStatus] = {}
+        self._tells = is_wanted()  # asked once: the answer is in a file, and there may be thousands of steps
 
     def skips(self, step: ValidDagStep) -> str:
         bound = self._workflow.bound[step.key]
@@ -118,7 +120,7 @@ class StepWork:
         if event.status is StepStatus.FAILED:
             self.reasons[event.step.key] = event.reason
         LOG.log(*_told(event), extra={"step_event": event})
-        problem = tell_step(self._workflow, self._record.run_id, event)
+        problem = tell_step(self._workflow, self._record.run_id, event) if self._tells else ""
         if problem:
             LOG.warning("%s", problem)
 

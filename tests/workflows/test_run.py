@@ -322,6 +322,15 @@ class TestTheRecord:
         assert run["Steps"][0]["Operator"].startswith("demo:noop@sha256:")
         assert run["Steps"][0]["Response"] == {"Errors": [], "Info": [], "Warnings": [], "Data": []}
 
+    def test_what_ended_and_what_begins_is_written_down_before_it_begins(self, runs: Runs) -> None:
+        kept = "[(row.step, row.status) for row in store.list_run_steps(store.list_records('run')[0].id)]"
+        look = "from mason.state.home import read_state\nstore = read_state(env)\n" + runs.tracing(kept)
+        runs.flows.operator("look", look).workflow(step("a"), step("b"), step("c", "a", "b", command="look"))
+
+        runs.run()
+
+        assert runs.trace == ["[('a', 'succeeded'), ('b', 'succeeded'), ('c', 'running')]"]
+
     def test_a_secret_is_in_no_record(self, runs: Runs, tmp_path: Path) -> None:
         parameters = "  optional:\n    - name: password\n      type: secret\n"
         body = 'resp.add_info("with " + parameters.get_optional("password"))'
@@ -376,7 +385,8 @@ def test_a_run_that_cannot_be_recorded_any_more_stops_and_says_why(runs: Runs) -
     (error,) = said.response.errors
     assert "no such table: run_steps" in error
     assert runs.trace == []
-    assert list_runs(read_state(runs.env))[0]["Status"] == "failed"
+    (run,) = list_runs(read_state(runs.env))
+    assert (run["Status"], run["Steps"]) == ("failed", {"succeeded": 1, "cancelled": 1})
 
 
 def test_an_operator_whose_code_was_deleted_is_named_before_anything_runs(runs: Runs) -> None:

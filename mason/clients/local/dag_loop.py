@@ -98,8 +98,8 @@ class DagLoop:
                 self._ready.append((step, 1))
 
     def _start_ready(self) -> None:
-        self._work.keep()  # a step is written down before anything follows it
-        while self._ready and len(self._running) < self._limit:
+        starting = []
+        while self._ready and len(self._running) + len(starting) < self._limit:
             step, attempt = self._ready.popleft()
             try:
                 reason = self._work.skips(step)
@@ -110,6 +110,10 @@ class DagLoop:
                 self._settle(step, StepStatus.SKIPPED, reason, Verdict(Follow.END, f'"{step.key}" was skipped'))
                 continue
             self._work.note(StepEvent(step, StepStatus.RUNNING, attempt))
+            starting.append((step, attempt))
+        # What ended and what begins, in one go: a step is written down before anything follows it.
+        self._work.keep()
+        for step, attempt in starting:
             number = self._threads.start(partial(self._work.run_step, step))
             deadline = time.monotonic() + step.timeout if step.timeout else float("inf")
             self._running[number] = _Running(step, attempt, deadline)
@@ -119,7 +123,6 @@ class DagLoop:
         next_time = min((each.deadline for each in self._running.values() if each.step.timeout), default=float("inf"))
         if self._later and len(self._running) < self._limit:
             next_time = min(next_time, self._later[0][0])
-        self._work.keep()
         if not self._running and not self._later:
             return
         try:
