@@ -87,6 +87,8 @@ class _Judge:
             return "its operator was changed"
         if not self._asks_the_same(self._workflow.bound[step.key], row, reused):
             return "its parameters or its configuration were changed"
+        if row.document.get("DependsOn"):
+            return f"its answer depends on {row.document['DependsOn']}"
         config = self._workflow.bound[step.key].config
         if self._files_changed(row, config):
             return "the files that it reads were changed"

@@ -50,6 +50,9 @@ class StepNotes:
             "Parameters": shown_parameters(prepared.parameters),
             "Call": call_digest(step.digest, prepared.config, prepared.parameters),
         }
+        with suppress(MasonError):
+            changing = prepared.operator.answer_depends_on(prepared.parameters)
+            details |= {"DependsOn": changing} if changing else {}
         with suppress(MasonError, OSError):  # what is wrong with its inputs is for the operator to say
             inputs, outputs = step_paths(prepared, self._workflow.bound[step.key].operator.spec)
             details |= {"Inputs": {str(each): each.fingerprint() for each in inputs}, "Outputs": [*map(str, outputs)]}

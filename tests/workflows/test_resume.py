@@ -123,6 +123,20 @@ def test_a_same_size_edit_with_a_restored_time_is_noticed(runs: Runs) -> None:
     assert "a: runs again, since the files that it reads were changed." in second.said.response.info
 
 
+def test_a_step_whose_answer_depends_on_the_time_runs_again_and_what_depends_on_it(runs: Runs) -> None:
+    runs.flows.operator("fine", runs.tracing()).operator("look", runs.tracing())
+    code = runs.flows.folder / "defs" / "operators" / "demo" / "look" / "__init__.py"
+    code.write_text(f"{code.read_text()}\n    def answer_depends_on(self, parameters):\n        return 'the time'\n")
+    runs.flows.workflow(step("a", command="fine"), step("b", "a", command="look"), step("c", "b", command="fine"))
+    first = runs.run(texts(*"abc"))
+
+    second = runs.resume(first.run_id)
+
+    assert runs.trace == ["a", "b", "c", "b", "c"]
+    assert first.step("b")["DependsOn"] == "the time"
+    assert "b: runs again, since its answer depends on the time." in second.said.response.info
+
+
 def test_a_branch_that_ended_well_ends_there_again(runs: Runs) -> None:
     broken = breakable(runs)
     code = (
