@@ -6,6 +6,21 @@ from mason.workflows.valid_workflow import Target
 from tests.workflows.conftest import Flows, step
 
 
+def test_checks_that_cannot_be_asked_are_found_before_anything_runs(flows: Flows) -> None:
+    checks = "  required:\n    - name: checks\n      type: list\n      elements: checks\n"
+    flows.operator("check", parameters=checks).workflow(step("a"), step("b", "a", command="check"))
+    given = 'b:\n  parameters:\n    checks:\n      - "not_nul id"\n      - {check: range, column: id}\n'
+
+    assert flows.problems(given) == [
+        'parameters.yaml:3: b.parameters.checks: Check 1: there is no check "not_nul". Did you mean "not_null"?',
+        "parameters.yaml:3: b.parameters.checks: Check 2: range needs min or max.",
+    ]
+    one = "parameters.yaml:2: b.parameters.checks: The parameter "
+    assert flows.problems("b:\n  parameters: {checks: {check: range}}\n") == [
+        one + '"checks" must be a list, not {"check": "range"}.'
+    ]
+
+
 def test_an_unknown_operator_is_named_with_the_nearest(flows: Flows) -> None:
     flows.workflow(step("a", command="nop"))
 

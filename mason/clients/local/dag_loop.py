@@ -98,7 +98,7 @@ class DagLoop:
                 self._ready.append((step, 1))
 
     def _start_ready(self) -> None:
-        starting = []
+        starting: list[tuple[ValidDagStep, int]] = []
         while self._ready and len(self._running) + len(starting) < self._limit:
             step, attempt = self._ready.popleft()
             try:
