@@ -96,10 +96,7 @@ def now_text() -> str:
 
 
 def _kept(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a response as it is kept: what JSON has no word for as text, and not more data than anybody will read."""
-    from mason.util.json_text import json_value
-
-    kept: dict[str, Any] = json_value(result)
-    if kept["Data"] and len(json.dumps(kept["Data"])) > MOST_DATA:
-        return {**kept, "Data": [], "DataLeftOut": True}
-    return kept
+    """Return a response as it is kept: not more data than anybody will read."""
+    if result["Data"] and len(json.dumps(result["Data"])) > MOST_DATA:
+        return {**result, "Data": [], "DataLeftOut": True}
+    return dict(result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
@@ -17,9 +18,10 @@ from mason.errors import Unprocessable
 from mason.lineage.sender import is_wanted
 from mason.lineage.surroundings import within_step
 from mason.operators.operator_response import OperatorResponse
-from mason.operators.runner import PreparedOperator, respond
+from mason.operators.runner import PreparedOperator, respond, unforeseen
 from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
 from mason.state.models import Registration
+from mason.util.json_text import json_value
 from mason.workflows.references import Missing, Reference, fill, find_value
 from mason.workflows.step_code import StepCode
 from mason.workflows.step_notes import StepNotes
@@ -38,6 +40,30 @@ class StepSays(Response):
     def _log(self, level: int, message: str) -> None:
         if not self._silent:
             LOG.log(level, "%s: %s", self._key, message)
+
+
+@dataclass(frozen=True)
+class StepResult(OperatorResponse):
+    """What a step gave, in JSON as it is recorded and referred to.
+
+    The thread that ran the step writes it out: should that fail, since an object cannot be shown, it is this step that
+    has failed, and not the run.
+    """
+
+    shown: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, result: OperatorResponse) -> StepResult:
+        response = result.response
+        try:
+            return cls(response, None if response.errors else result.object, json_value(result.to_dict()))
+        except Exception as error:  # noqa: BLE001 (the author's objects)
+            LOG.error("%s", response.redactor(traceback.format_exc()))
+            response.add_error(unforeseen(error))
+            return cls(response, None, {**response.to_dict(), "Data": []})
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(self.shown)
 
 
 class StepWork:
@@ -81,10 +107,7 @@ class StepWork:
             with within_step(str(self._workflow.registration.name), self._record.run_id, step.key):
                 return prepared.run()
 
-        result = respond(work, StepSays(step.key))
-        if result.response.errors and result.object is not None:
-            result = OperatorResponse(result.response)
-        return ExecutedDagStep(step, result)
+        return ExecutedDagStep(step, StepResult.of(respond(work, StepSays(step.key))))
 
     def failed(self, step: ValidDagStep, message: str) -> ExecutedDagStep:
         response = StepSays(step.key)

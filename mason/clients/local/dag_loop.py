@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -32,6 +33,7 @@ from mason.errors import Interrupted, MasonError
 
 GRACE_SECONDS = 10.0
 _JITTER = 0.1
+_LONGEST_WAIT = 24 * 3600.0  # a queue cannot be asked to wait for centuries
 _INTERRUPT = object()
 
 
@@ -56,6 +58,7 @@ class DagLoop:
         self._said: dict[str, list[Verdict]] = {}
         self._ready: deque[tuple[ValidDagStep, int]] = deque()
         self._later: list[tuple[float, int, ValidDagStep, int]] = []
+        self._numbers = count()  # of steps that are due at the same moment, the first to fail comes first
         self._running: dict[int, _Running] = {}
         self._finished: SimpleQueue[Any] = SimpleQueue()
         self._threads = StepThreads(self._finished)
@@ -126,7 +129,7 @@ class DagLoop:
         if not self._running and not self._later:
             return
         try:
-            left = None if next_time == float("inf") else max(0.0, next_time - time.monotonic())
+            left = None if next_time == float("inf") else min(max(0.0, next_time - time.monotonic()), _LONGEST_WAIT)
             found = self._finished.get(timeout=left)
         except Empty:
             found = None
@@ -166,7 +169,7 @@ class DagLoop:
         if asks_again and may_retry and attempt <= step.retry.most:
             wait = step.retry.wait(attempt) * (1 + self._jitter())
             self._work.note(StepEvent(step, StepStatus.RETRYING, attempt, reason, executed, wait=wait))
-            heapq.heappush(self._later, (time.monotonic() + wait, len(self._later), step, attempt + 1))
+            heapq.heappush(self._later, (time.monotonic() + wait, next(self._numbers), step, attempt + 1))
             return
         status = StepStatus.FAILED if reason else StepStatus.SUCCEEDED
         self.statuses[step.key] = status
