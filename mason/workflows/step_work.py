@@ -122,7 +122,7 @@ class StepWork:
         now = current if seen is current.step else ExecutedDagStep(seen, current.operator_response)
         try:
             answer: object = definition.step(now, following.called(_name_in(prefix, following.key)))
-        except Exception as error:  # noqa: BLE001 (the author's code: the run has failed, and says where)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 (the author's code: the run has failed, and says where)
             LOG.error("%s", traceback.format_exc())
             return Verdict(Follow.STOP, _raised(self._workflow.owners[prefix], error))
         if isinstance(answer, ValidDagStep):
@@ -189,6 +189,6 @@ def _told(event: StepEvent) -> tuple[int, str, Any, Any]:
     return logging.INFO, "%s: %s", event.step.key, f"{event.status}{f' ({detail})' if detail else ''}"
 
 
-def _raised(owner: Registration, error: Exception) -> str:
+def _raised(owner: Registration, error: BaseException) -> str:
     place = traceback.extract_tb(error.__traceback__)[-1]
     return f"step of {owner.name} raised {type(error).__name__}: {error} ({place.filename}:{place.lineno})"

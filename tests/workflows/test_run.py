@@ -183,15 +183,27 @@ class TestStep:
 
         assert runs.run().statuses["join"] == "skipped"
 
-    def test_an_exception_in_it_fails_the_run_with_the_place(self, runs: Runs) -> None:
-        runs.flows.workflow(step("a"), step("b", "a"), step("c"), code=flow_class('raise KeyError("x")'))
+    @pytest.mark.parametrize(
+        ("body", "said"), [('raise KeyError("x")', "KeyError: 'x'"), ("raise SystemExit(3)", "SystemExit: 3")]
+    )
+    def test_an_exception_in_it_fails_the_run_with_the_place(self, runs: Runs, body: str, said: str) -> None:
+        runs.flows.workflow(step("a"), step("b", "a"), step("c"), code=flow_class(body))
 
         ran = runs.run()
 
         assert ran.statuses == {"a": "failed", "b": "blocked", "c": "succeeded"}
         (error,) = ran.said.response.errors
-        assert error.startswith("a: step of demo:flow raised KeyError: 'x' (")
+        assert error.startswith(f"a: step of demo:flow raised {said} (")
         assert error.endswith("__init__.py:6)")
+
+    def test_whatever_ends_the_loop_the_run_is_over_and_says_why(self, runs: Runs) -> None:
+        runs.flows.workflow(step("a"), step("b", "a"), code=flow_class('raise GeneratorExit("odd")'))
+
+        with pytest.raises(GeneratorExit):
+            runs.run()
+
+        (run,) = list_runs(read_state(runs.env))
+        assert (run["Status"], run["Error"]) == ("failed", "This should not have happened: GeneratorExit: odd")
 
     def test_what_is_no_step_is_refused(self, runs: Runs) -> None:
         runs.flows.workflow(step("a"), step("b", "a"), code=flow_class("return None"))
