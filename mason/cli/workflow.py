@@ -20,6 +20,7 @@ from mason.cli.output import (
     tell,
     tell_banner,
 )
+from mason.cli.workflow_flags import check_flags
 from mason.errors import NotFound
 from mason.util.environment import MasonEnvironment
 
@@ -75,20 +76,13 @@ def command(
     Without COMMAND the workflows of NAMESPACE are listed, or all. With it the workflow is checked and planned, step by
     step, and nothing is written; -r runs it, and -d has it run when it is due.
     """
-    if (first or only) and not resumed_run:
-        raise click.UsageError("--from and --only go with --resume RUN.")
-    if from_plan and not run_now:
-        raise click.UsageError("--from-plan goes with --run.")
-    if saved_plan and (run_now or deploy or resumed_run):
-        raise click.UsageError("--save goes with a dry run, without --run, --deploy and --resume.")
-    if (schedule_name or schedule) and not (deploy or run_now):
-        raise click.UsageError("--schedule-name and --schedule go with --deploy.")
+    check_flags(click.get_current_context().params)
     if namespace and workflow is None and ":" in namespace.partition("@")[0]:
         namespace, _, workflow = namespace.partition(":")  # table:infer, as messages write it
     if scheduler:
         return _run_schedules()
     if runs:
-        return _list_runs(f"{namespace}:{workflow}" if workflow else "", as_json=as_json)
+        return _list_runs(namespace or "", (workflow or "").partition("@")[0], as_json=as_json)
     if shown_run:
         return _show_run(shown_run, as_json=as_json)
     if workflow is None and not resumed_run:
@@ -162,11 +156,11 @@ def _draw(call: WorkflowCall, kind: str) -> int:
     return 0
 
 
-def _list_runs(name: str, *, as_json: bool) -> int:
+def _list_runs(namespace: str, workflow: str, *, as_json: bool) -> int:
     from mason.state.home import read_state
     from mason.workflows.runs import list_runs
 
-    found = list_runs(read_state(MasonEnvironment.of()), name)
+    found = list_runs(read_state(MasonEnvironment.of()), f"{namespace}:{workflow}" if namespace else "")
     if as_json:
         show_json(found)
     elif not found:

@@ -33,6 +33,13 @@ class OperatorDefinition(ABC):
         resp.add_info("The operator says nothing about its plan beyond its parameters and clients.")
         return OperatorResponse(resp)
 
+    def answer_depends_on(self, parameters: ValidatedParameters) -> str:
+        """Say on what the answer depends besides the parameters and the files that are read: "the time", "chance".
+
+        Such an answer may be another one by now, so that a workflow that is resumed asks for it again.
+        """
+        return ""
+
 
 class DataOperator(OperatorDefinition):
     """An operator that moves data: it says which job, and the execution engine plans and runs it.

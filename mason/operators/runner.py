@@ -57,14 +57,15 @@ def plan_operator(env: MasonEnvironment, call: OperatorCall, response: Response)
     return _prepare(env, call, response).plan()
 
 
-def _describe_bug(error: BaseException) -> str:
+def unforeseen(error: BaseException) -> str:
+    """Return what is said of an error that no one has foreseen."""
     return f"This should not have happened: {type(error).__name__}: {error}"
 
 
 def respond(
     work: Callable[[Response], OperatorResponse],
     new_response: Response | None = None,
-    describe_bug: Callable[[BaseException], str] = _describe_bug,
+    describe_bug: Callable[[BaseException], str] = unforeseen,
 ) -> OperatorResponse:
     """Do the work with a new response and return what came of it; whatever goes wrong is in the response."""
     response = new_response or Response()

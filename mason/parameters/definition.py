@@ -8,7 +8,7 @@ from typing import Any
 
 TYPES = ("string", "integer", "number", "boolean", "date", "timestamp", "path", "list", "enum", "secret", "map")
 
-MAPPINGS = "mappings"
+TEXTS, MAPPINGS, CHECKS = "texts", "mappings", "checks"
 
 _JSON_TYPES = {"integer": "integer", "number": "number", "boolean": "boolean", "list": "array", "map": "object"}
 _JSON_FORMATS = {"date": "date", "timestamp": "date-time", "secret": "password"}
@@ -35,8 +35,8 @@ class ParameterDefinition:
     minimum: float | None = None
     maximum: float | None = None
     choices: Sequence[str] = ()
-    elements: str = "texts"
-    """What a list holds: texts, or mappings as well."""
+    elements: str = TEXTS
+    """What a list holds: texts, or mappings as well, or checks of a table, which are both."""
     aliases: Sequence[str] = ()
     description: str = ""
 
@@ -62,9 +62,18 @@ class ParameterDefinition:
             **{key: value for key, value in limits.items() if value is not None},
         }
 
+    @property
+    def takes_mappings(self) -> bool:
+        """Whether an element of the list may be a mapping."""
+        return self.elements != TEXTS
+
     def _items(self, choices: Mapping[str, Any]) -> dict[str, Any]:
         text = {"type": "string", **choices}
-        return {"anyOf": [text, {"type": "object"}]} if self.elements == MAPPINGS else text
+        if self.elements == CHECKS:
+            from mason.pipeline.check.schema import check_schemas
+
+            return {"anyOf": [text, *check_schemas()]}
+        return {"anyOf": [text, {"type": "object"}]} if self.takes_mappings else text
 
     def example(self) -> str:
         """Return a value that could stand in an example call."""

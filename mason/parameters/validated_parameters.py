@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from mason.errors import InvalidParameters
 from mason.parameters.definition import ParameterDefinition, ParameterDefinitions
-from mason.parameters.values import BadValue, read_value
+from mason.parameters.values import BadElements, BadValue, read_value
 from mason.util.nearest import did_you_mean
 
 
@@ -98,6 +98,8 @@ def check_parameters(
                 values[definition.name] = read_value(definition, definition.default)
             elif definition.required:
                 problems.append(ParameterProblem(definition.name, _missing(definition)))
+        except BadElements as error:
+            problems += [ParameterProblem(definition.name, message) for message in error.messages]
         except BadValue as error:
             message = str(error)
             end = "" if message.endswith(("?", ".")) else "."

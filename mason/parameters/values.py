@@ -6,11 +6,12 @@ import csv
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from mason.parameters.definition import MAPPINGS, ParameterDefinition
+from mason.errors import InvalidParameters
+from mason.parameters.definition import CHECKS, ParameterDefinition
 from mason.util.nearest import did_you_mean
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
@@ -24,17 +25,28 @@ class BadValue(Exception):
     """The value does not fit the type; the text says what would."""
 
 
+class BadElements(Exception):
+    """Elements of a list cannot be what they should; every message says of which."""
+
+    def __init__(self, messages: Sequence[str]) -> None:
+        super().__init__(*messages)
+        self.messages = messages
+
+
 def read_value(definition: ParameterDefinition, given: Any) -> Any:
     """Return the typed value of what was given, as text or as a value of a file or of a request.
 
     Raises:
         BadValue: it does not fit.
+        BadElements: it is a list of what it should be none of.
     """
     if definition.type == "list":
         values = _read_list(given)
         for each in values:
             _check_element(definition, each)
             _check_limits(definition, each)
+        if definition.elements == CHECKS:
+            _check_checks(values)
         return values
     if definition.type == "map":
         return _read_map(given)
@@ -53,6 +65,8 @@ def _text(given: Any) -> str:
 def _read_list(given: Any) -> list[Any]:
     if isinstance(given, list):
         return given
+    if isinstance(given, Mapping):
+        raise BadValue(f"must be a list, not {json.dumps(given, default=str)}")
     text = str(given).strip()
     if text.startswith("[") and text.endswith("]"):
         text = text[1:-1]
@@ -66,10 +80,19 @@ def _read_list(given: Any) -> list[Any]:
 
 
 def _check_element(definition: ParameterDefinition, value: Any) -> None:
-    if isinstance(value, Mapping) and definition.elements == MAPPINGS:
+    if isinstance(value, Mapping) and definition.takes_mappings:
         return
     if value is None or isinstance(value, Mapping | list):
         raise BadValue(f"must be a list of texts, and one element is {json.dumps(value, default=str)}")
+
+
+def _check_checks(values: Sequence[Any]) -> None:
+    from mason.pipeline.check.reading import read_checks
+
+    try:
+        read_checks(values)
+    except InvalidParameters as error:
+        raise BadElements(error.messages) from error
 
 
 def _read_map(given: Any) -> dict[str, Any]:

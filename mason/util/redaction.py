@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 REDACTED = "REDACTED"
@@ -17,6 +18,7 @@ _URL_PASSWORD = re.compile(r"(?P<before>[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:)[^\
 _LONG_SECRET = 4
 
 
+@lru_cache(maxsize=1024)  # the few names of a configuration, asked about for every step
 def is_secret_name(name: str) -> bool:
     """Say whether a name gives its value away as a secret: `access_key`, `apiToken`, `db-password`."""
     return any(_SECRET_WORD.fullmatch(word.lower()) for word in _WORD.findall(name))

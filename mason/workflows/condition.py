@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "LTE": operator.le,
 }
 _LONGEST = 2_000
+_LONGEST_SHOWN = 200
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Condition:
     def holds(self, look_up: Lookup) -> bool:
         """Say whether it holds for what the references refer to now."""
         values = {f"ref_{number}": look_up(each) for number, each in enumerate(self.references)}
-        return _value(self._tree, values) is True
+        return _truth(_value(self._tree, values)) is True
 
 
 def parse_condition(text: str) -> Condition:
@@ -69,28 +70,48 @@ def parse_condition(text: str) -> Condition:
         tree = sqlglot.parse_one(_TOKEN.sub(numbered, text))
         _check(tree, references)
     except (SqlglotError, RecursionError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ValueError(f'"{text}" cannot be read ({reason}); {CONDITION_RULE}') from error
+        raise ValueError(f'"{_shortened(text)}" cannot be read{_where(error, references)}; {CONDITION_RULE}') from error
     return Condition(text, tuple(references), tree)
+
+
+def _where(error: Exception, references: Sequence[Reference]) -> str:
+    """Say where the reading stopped, as far as that is known."""
+    if isinstance(error, RecursionError):
+        return ", since there is too much in it"
+    found: Sequence[Mapping[str, Any]] = getattr(error, "errors", ())
+    near = found[0].get("highlight") if found else ""
+    return f' near "{_with_references(str(near), references)}"' if near else ""
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
 def _check(node: exp.Expr, references: Sequence[Reference]) -> None:
     kind = type(node).__name__
     if kind == "Column" and re.fullmatch(r"ref_[0-9]+", node.name) and int(node.name[4:]) < len(references):
         return
+    if kind == "Column" and node.this.args.get("quoted"):
+        raise ValueError(f"{node.sql()} is in double quotes, and a text is in single ones; {CONDITION_RULE}")
     if kind == "Column":
         raise ValueError(f'"{_written(node, references)}" is neither a value nor what a step gave; {CONDITION_RULE}')
     if kind not in {*_COMPARISONS, "And", "Or", "Not", "Paren", "Neg", "Is", "In", "Literal", "Boolean", "Null"}:
         raise ValueError(f'"{_written(node, references)}" does more than compare; {CONDITION_RULE}')
     if kind == "In" and not node.expressions:
         raise ValueError(f'"{_written(node, references)}" does more than compare; {CONDITION_RULE}')
+    if kind == "Is" and type(node.expression).__name__ not in ("Null", "Boolean"):
+        raise ValueError(f'"{_written(node, references)}": behind "is" stands null, true or false; {CONDITION_RULE}')
     for child in node.iter_expressions():
         _check(child, references)
 
 
 def _written(node: exp.Expr, references: Sequence[Reference]) -> str:
     """Return a part of a condition as its author wrote it."""
-    return re.sub(r"ref_([0-9]+)", lambda found: f"{{{{{references[int(found[1])].text}}}}}", node.sql())
+    return _shortened(_with_references(node.sql(), references))
+
+
+def _with_references(text: str, references: Sequence[Reference]) -> str:
+    return re.sub(r"ref_([0-9]+)", lambda found: f"{{{{{references[int(found[1])].text}}}}}", text)
 
 
 def _value(node: Any, values: dict[str, Any]) -> Any:
@@ -104,8 +125,7 @@ def _value(node: Any, values: dict[str, Any]) -> Any:
         inner = _truth(_value(node.this, values))
         return None if inner is None else not inner
     if kind == "Neg":
-        inner = _value(node.this, values)
-        return None if inner is None else -inner
+        return _negated(_value(node.this, values))
     if kind == "Is":
         return _value(node.this, values) is _value(node.expression, values)
     if kind == "In":
@@ -120,7 +140,7 @@ def _leaf(kind: str, node: Any, values: dict[str, Any]) -> Any:
     if kind == "Column":
         return values[node.name]
     if kind == "Literal":
-        return node.this if node.is_string else float(node.this) if "." in node.this else int(node.this)
+        return node.this if node.is_string else int(node.this) if node.this.isdecimal() else float(node.this)
     return bool(node.this) if kind == "Boolean" else None
 
 
@@ -129,6 +149,14 @@ def _both(left: bool | None, right: bool | None, *, decides: bool) -> bool | Non
     if decides in (left, right):
         return decides
     return None if left is None or right is None else not decides
+
+
+def _negated(value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{value!r} is no number")
+    return -value
 
 
 def _truth(value: Any) -> bool | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from mason.errors import NotFound
+from mason.errors import InvalidDefinition, NotFound
 from mason.state.models import Registration
 from mason.util.problems import Problem
 from mason.util.yaml_file import Key, YamlDocument
@@ -13,6 +14,11 @@ from mason.workflows.definitions import Definitions
 from mason.workflows.graph import step_problems
 from mason.workflows.parameter_file import ParameterFile
 from mason.workflows.workflow_spec import WORKFLOW, StepSpec, WorkflowSpec
+
+MOST_LEVELS = 50
+MOST_STEPS = 100_000
+MOST_DEPENDENCIES = 5_000_000
+"""What nests a workflow of many ends before one of many beginnings has the product of both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,14 @@ class _Around:
     trail: Sequence[str] = ()
 
 
+class _Steps(NamedTuple):
+    """The steps of a workflow as they are written, in an order to run them, and those that nothing follows."""
+
+    written: Sequence[StepSpec]
+    ordered: Sequence[StepSpec]
+    last: Sequence[StepSpec]
+
+
 @dataclass
 class Expansion:
     """The flat steps of a workflow, and what is wrong with it and with the workflows in it."""
@@ -54,6 +68,8 @@ class Expansion:
     owners: dict[str, Registration] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     _documents: dict[str, YamlDocument] = field(default_factory=dict)
+    _steps: dict[str, _Steps] = field(default_factory=dict)
+    _dependencies: int = 0
 
     def expand(self, registration: Registration, file: ParameterFile, config_id: str) -> None:
         self._expand(registration, file, _Around(config_id=config_id))
@@ -66,25 +82,32 @@ class Expansion:
 
     def _expand(self, owner: Registration, file: ParameterFile, around: _Around) -> Sequence[str]:
         """Add the steps of a workflow and return the keys of those that are its ends."""
-        spec = WorkflowSpec.of(owner.definition)
+        steps = self._steps_of(owner)
         self.owners[around.prefix] = owner
-        self.problems += file.problems(spec.steps)
-        found = list(step_problems(spec.steps))
-        for key, message in found:
-            self.note(owner, key, message)
-        if found:
-            return ()
-        places = {step.id: number for number, step in enumerate(spec.steps)}
+        self.problems += file.problems(steps.written)
+        places = {step.id: number for number, step in enumerate(steps.written)}
         ends: dict[str, Sequence[str]] = {}
-        for step in _in_order(spec.steps):
+        for step in steps.ordered:
+            self._check_size(owner)
             before = [key for each in dict.fromkeys(step.dependencies) for key in ends[each]]
             inner = _inside(step, around, before or around.before, starts=not step.dependencies, file=file)
             if step.type == WORKFLOW:
                 ends[step.id] = self._nest(owner, ("dag", places[step.id]), step, file, inner) or before
             else:
                 ends[step.id] = (self._add(owner, ("dag", places[step.id]), step, file, inner),)
-        followed = {each for step in spec.steps for each in step.dependencies}
-        return [key for step in spec.steps if step.id not in followed for key in ends[step.id]]
+        return [key for step in steps.last for key in ends[step.id]]
+
+    def _steps_of(self, owner: Registration) -> _Steps:
+        """Return the steps of a workflow, looked at once however often it is nested; none, where they are wrong."""
+        if owner.digest not in self._steps:
+            written = WorkflowSpec.of(owner.definition).steps
+            found = list(step_problems(written))
+            for key, message in found:
+                self.note(owner, key, message)
+            followed = {each for step in written for each in step.dependencies}
+            last = [step for step in written if step.id not in followed]
+            self._steps[owner.digest] = _Steps(written, *(([], []) if found else (list(_in_order(written)), last)))
+        return self._steps[owner.digest]
 
     def _nest(
         self, owner: Registration, place: Key, step: StepSpec, file: ParameterFile, inner: _Around
@@ -95,6 +118,9 @@ class Expansion:
             self.note(owner, (*place, "command"), str(error))
             return ()
         trail = (*inner.trail, str(owner.name))
+        if len(trail) > MOST_LEVELS:
+            self.note(owner, (*place, "command"), f"nests workflows more than {MOST_LEVELS} deep")
+            return ()
         if step.name in trail:
             self.note(owner, (*place, "command"), f"nests itself: {' → '.join([*trail, step.name])}")
             return ()
@@ -110,9 +136,24 @@ class Expansion:
         )
         return self._expand(nested, file.nested(step.id), around)
 
+    def _check_size(self, owner: Registration) -> None:
+        """See that workflows that nest each other many times over do not fill the memory.
+
+        Raises:
+            InvalidDefinition: they would.
+        """
+        for number, most, what in (
+            (len(self.steps), MOST_STEPS, "steps"),
+            (self._dependencies, MOST_DEPENDENCIES, "dependencies"),
+        ):
+            if number > most:
+                self.note(owner, ("dag",), f"with it there are more than {most:,} {what}")
+                raise InvalidDefinition(sorted(set(self.problems)))
+
     def _add(self, owner: Registration, place: Key, step: StepSpec, file: ParameterFile, inner: _Around) -> str:
         key = f"{inner.prefix}{step.id}"
         merged = step._replace(retry=inner.retry, retry_max=inner.retry_max, timeout=inner.timeout)
+        self._dependencies += len(inner.before)
         self.steps.append(
             FlatStep(
                 key, inner.prefix, place, merged, owner, file, inner.config_id, tuple(inner.before), inner.conditions

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,13 @@ class ParameterFile:
     document: YamlDocument
     place: Key = ()
 
-    @property
+    @cached_property
     def steps(self) -> Mapping[str, Any]:
         value = self.document.value
         for word in self.place:
-            value = value.get(word) if isinstance(value, Mapping) else None
+            if not isinstance(value, Mapping):
+                return {}
+            value = value.get(word)
         return value if isinstance(value, Mapping) else {}
 
     def of_step(self, step_id: str) -> Mapping[str, Any]:

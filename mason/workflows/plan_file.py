@@ -20,6 +20,7 @@ from mason.workflows.step_paths import StepPath, step_paths
 from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
 
 _KIND = "mason workflow plan"
+_STEP_KEYS = {"Operator", "Dependencies", "Parameters and configuration", "Inputs"}
 
 
 def save_plan(workflow: ValidWorkflow, path: Path) -> None:
@@ -41,15 +42,30 @@ def check_plan(workflow: ValidWorkflow, path: Path) -> None:
         UnreadableFile: the file is no plan.
         PlanDiffers: with every difference.
     """
-    try:
-        planned = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise UnreadableFile(str(path), f"cannot be read as a plan: {error}") from error
-    if not isinstance(planned, dict) or planned.get("Kind") != _KIND:
-        raise UnreadableFile(str(path), "is no plan of a workflow", hint="`--save FILE` makes one.")
+    planned = _read(path)
     differences = list(_differences(planned, _pinned(workflow)))
     if differences:
         raise PlanDiffers([f"{path}: {each}" for each in differences], hint="Nothing ran. Look at a new dry run.")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        planned = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UnreadableFile(str(path), f"cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError):
+        planned = None
+    if not isinstance(planned, dict) or planned.get("Kind") != _KIND or not _has_steps(planned):
+        raise UnreadableFile(str(path), "is no plan of a workflow", hint="`--save FILE` makes one.")
+    return planned
+
+
+def _has_steps(planned: Mapping[str, Any]) -> bool:
+    steps = planned.get("Steps")
+    return isinstance(steps, dict) and all(
+        isinstance(step, dict) and set(step) >= _STEP_KEYS and isinstance(step["Inputs"], dict)
+        for step in steps.values()
+    )
 
 
 def _pinned(workflow: ValidWorkflow) -> dict[str, Any]:
@@ -104,7 +120,7 @@ def _differences(planned: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator
     for key in ("Mason", "Workflow", "Nested", "Configuration", "Scheduler"):
         if planned.get(key) != now[key]:
             yield f"{key} was {planned.get(key)}, and is {now[key]}"
-    before, after = planned.get("Steps", {}), now["Steps"]
+    before, after = planned["Steps"], now["Steps"]
     for key in [each for each in before if each not in after]:
         yield f'the step "{key}" is not there any more'
     for key, step in after.items():

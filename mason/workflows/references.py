@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 _WRITTEN = re.compile(r"\{\{([^{}]*)\}\}")
+_UNFINISHED = re.compile(r"\{\{\s*[A-Za-z][A-Za-z0-9_]*\.[^\s{}]*")
 _PATH = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[^.\s{}]+)+")
 _PARTS = {"data": "Data", "errors": "Errors", "info": "Info", "warnings": "Warnings"}
 REFERENCE_RULE = 'a reference names a step and what it gave, as in "{{step_1.job_id}}" or "{{step_2.data.0.Name}}"'
@@ -44,6 +45,8 @@ def references_in(value: Any) -> Iterator[Reference]:
     elif isinstance(value, str) and "{{" in value:
         for found in _WRITTEN.finditer(value):
             yield parse_reference(found[1])
+        if unfinished := _UNFINISHED.search(_WRITTEN.sub("", value)):
+            raise ValueError(f'"{unfinished[0]}" has no end: {REFERENCE_RULE}')
 
 
 def parse_reference(text: str) -> Reference:

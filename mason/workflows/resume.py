@@ -12,16 +12,21 @@ from mason.engines.scheduler.models.dags.dag import Dag
 from mason.engines.scheduler.models.dags.dag_run import Follow, StepStatus, Verdict
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
 from mason.errors import BadInput, Conflict, MasonError, Unprocessable
-from mason.parameters.validated_parameters import validate_parameters
+from mason.operators.runner import PreparedOperator
+from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
 from mason.state.models import Record, RunStep
 from mason.state.store import StateStore
 from mason.util.nearest import did_you_mean
 from mason.workflows.fingerprint import call_digest
 from mason.workflows.references import Missing, Reference, fill, find_value
+from mason.workflows.run_record import this_folder
 from mason.workflows.runner import Reused
 from mason.workflows.runs import is_alive
-from mason.workflows.step_paths import StepPath
+from mason.workflows.step_code import StepCode
+from mason.workflows.step_paths import StepPath, step_paths
 from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
+
+_SHOWN_STEPS = 20
 
 
 @dataclass(frozen=True)
@@ -46,9 +51,10 @@ def resume_workflow(
         raise Conflict(f'The run "{run.id}" goes on in another process.', hint="Wait for it, or stop it.")
     for key in filter(None, (choice.first, choice.only)):
         if key not in workflow.dag.by_key:
-            raise BadInput(f'There is no step "{key}".', hint=did_you_mean(key, workflow.dag.by_key))
+            some = f"Steps: {', '.join(list(workflow.dag.by_key)[:_SHOWN_STEPS])}."
+            raise BadInput(f'There is no step "{key}".', hint=did_you_mean(key, workflow.dag.by_key) or some)
     rows = {row.step: row for row in store.list_run_steps(run.id)}
-    judge = _Judge(workflow, rows)
+    judge = _Judge(workflow, rows, run)
     reused: dict[str, RunStep] = {}
     for step in workflow.dag.steps:
         reason = "it was asked for" if step.key in (choice.first, choice.only) else judge.reason(step, reused)
@@ -67,8 +73,10 @@ def resume_workflow(
 class _Judge:
     """Says why a step has to run again."""
 
-    def __init__(self, workflow: ValidWorkflow, rows: Mapping[str, RunStep]) -> None:
+    def __init__(self, workflow: ValidWorkflow, rows: Mapping[str, RunStep], run: Record) -> None:
         self._workflow = workflow
+        here = this_folder()
+        self._code = StepCode(workflow) if run.document.get("Folder", here) != here else None
         self._rows = rows
         self._written = {path for row in rows.values() for path in row.document.get("Outputs", ())}
         self._referred = {target.key for bound in workflow.bound.values() for target in bound.targets.values()}
@@ -85,30 +93,46 @@ class _Judge:
             return f'"{again}" before it does'
         if row.document["Operator"] != step.pinned_operator:
             return "its operator was changed"
-        if not self._asks_the_same(self._workflow.bound[step.key], row, reused):
+        bound = self._workflow.bound[step.key]
+        parameters = self._parameters(bound, reused)
+        if parameters is None or not _asks_the_same(bound, parameters, row):
             return "its parameters or its configuration were changed"
-        config = self._workflow.bound[step.key].config
-        if self._files_changed(row, config):
+        if self._code and self._leads_elsewhere(bound, parameters, row, self._code):
+            return "its paths lead elsewhere from this folder"
+        if row.document.get("DependsOn"):
+            return f"its answer depends on {row.document['DependsOn']}"
+        if self._files_changed(row, bound.config):
             return "the files that it reads were changed"
-        if any(not StepPath.of(path, config).exists() for path in row.document.get("Outputs", ())):
+        if any(not StepPath.of(path, bound.config).exists() for path in row.document.get("Outputs", ())):
             return "what it wrote is not there any more"
         if step.key in self._referred and row.document["Response"].get("DataLeftOut"):
             return "its data were too large to be kept"
         return ""
 
-    def _asks_the_same(self, bound: BoundStep, row: RunStep, reused: Mapping[str, RunStep]) -> bool:
+    def _parameters(self, bound: BoundStep, reused: Mapping[str, RunStep]) -> ValidatedParameters | None:
+        """Return the parameters that the step would have now; none where what they refer to is not there."""
+
         def look_up(reference: Reference) -> Any:
             target = bound.targets[reference.text]
             return find_value(reused[target.key].document["Response"], target.words)
 
         try:
             spec = bound.operator.spec
-            parameters = bound.parameters or validate_parameters(
-                spec.parameters, (), fill(bound.given, look_up), spec.name
-            )
+            return bound.parameters or validate_parameters(spec.parameters, (), fill(bound.given, look_up), spec.name)
         except (MasonError, Missing, KeyError):
-            return False
-        return bool(row.document["Call"] == call_digest(bound.operator.registration.digest, bound.config, parameters))
+            return None
+
+    def _leads_elsewhere(self, bound: BoundStep, parameters: ValidatedParameters, row: RunStep, code: StepCode) -> bool:
+        """Say whether the paths of a step, seen from this folder, are not those that it had."""
+        registration, env = bound.operator.registration, self._workflow.definitions.env
+        operator = code.operator(registration)
+        prepared = PreparedOperator(env, bound.config, parameters, registration, operator, Response())
+        try:
+            inputs, outputs = step_paths(prepared, bound.operator.spec)
+        except (MasonError, OSError):
+            return True
+        now = {str(each) for each in inputs}, {str(each) for each in outputs}
+        return now != (set(row.document.get("Inputs", ())), set(row.document.get("Outputs", ())))
 
     def _files_changed(self, row: RunStep, config: ValidConfig) -> bool:
         # What a step of the run has written itself is told by that step; it may have changed since by plan.
@@ -118,6 +142,11 @@ class _Judge:
             for path, known in inputs.items()
             if not _is_below(path, self._written)
         )
+
+
+def _asks_the_same(bound: BoundStep, parameters: ValidatedParameters, row: RunStep) -> bool:
+    asked = call_digest(bound.operator.registration.digest, bound.config, parameters)
+    return bool(row.document.get("Call") == asked)
 
 
 def _alone(

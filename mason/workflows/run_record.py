@@ -6,6 +6,7 @@ import uuid
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from mason import __version__
@@ -40,6 +41,14 @@ def run_lease(run_id: str) -> str:
     return f"run:{run_id}"
 
 
+def this_folder() -> str:
+    """Return the folder that paths are seen from, or nothing where it was removed."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return ""
+
+
 def run_document(workflow: ValidWorkflow, origin: Origin) -> dict[str, Any]:
     """Return what is said of a run when it begins."""
     given = workflow.kept_parameters
@@ -48,6 +57,7 @@ def run_document(workflow: ValidWorkflow, origin: Origin) -> dict[str, Any]:
         "Name": workflow.dag.name,
         "Configuration": workflow.config.id,
         "Scheduler": workflow.scheduler,
+        "Folder": this_folder(),
         "ParameterFile": workflow.parameter_path,
         **({"Parameters": given} if given is not None else {}),
         "Mason": __version__,

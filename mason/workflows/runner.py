@@ -11,6 +11,7 @@ from mason.clients.engines.role import support_of
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag_run import StepStatus, Verdict
 from mason.errors import Interrupted, MasonError, StateFailed, Unprocessable, Unsupported
+from mason.operators.runner import unforeseen
 from mason.state.home import open_run_state
 from mason.state.models import RunStep
 from mason.workflows.run_record import ASKED_FOR, Origin, RunRecord
@@ -63,11 +64,12 @@ def run_workflow(
     _tell(workflow, record.run_id, StepStatus.RUNNING, response)
     try:
         statuses, _ = scheduler.run_dag(workflow.dag, work, limit=limit, done=reused.verdicts, response=response)
-    except MasonError as error:
+    except BaseException as error:  # a bug as well: nobody shall wait for a run that is over
         ended = StepStatus.CANCELLED if isinstance(error, Interrupted) else StepStatus.FAILED
+        said = str(error) if isinstance(error, MasonError) else workflow.config.redactor(unforeseen(error))
         with suppress(StateFailed):  # it may be the very reason; who looks at the run will find it lost
-            response.add_data(record.end(ended, work.statuses, str(error)))
-        _tell(workflow, record.run_id, ended, response, str(error))
+            response.add_data(record.end(ended, _stopped(work.statuses), said))
+        _tell(workflow, record.run_id, ended, response, said)
         raise
     is_well = all(status.is_well for status in statuses.values())
     for key, reason in work.reasons.items():
@@ -78,6 +80,11 @@ def run_workflow(
     response.add_data({**result, "Statuses": dict(statuses)})
     counted = ", ".join(f"{count} {status}" for status, count in result["Steps"].items())
     response.add_info(f"Run {record.run_id}: {counted}.")
+
+
+def _stopped(statuses: Mapping[str, StepStatus]) -> dict[str, StepStatus]:
+    """Return where steps stand whose run is over: none of them runs any more."""
+    return {key: status if status.is_final else StepStatus.CANCELLED for key, status in statuses.items()}
 
 
 def _tell(workflow: ValidWorkflow, run_id: str, status: StepStatus, response: Response, error: str = "") -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count, islice
 from typing import Any
 
 from mason.engines.scheduler.models.dags.dag_run import StepStatus
@@ -12,13 +14,13 @@ from mason.state.store import StateStore
 from mason.util.nearest import did_you_mean
 
 LOST = "lost"
+_PAGE = 100
 
 
 def list_runs(store: StateStore, name: str = "", limit: int = 100) -> list[dict[str, Any]]:
-    """Return the newest runs, of one workflow or of all, without their steps and parameters."""
-    found = [_shown(store, each) for each in store.list_records(RecordKind.RUN, limit=limit)]
-    wanted = [each for each in found if not name or each["Workflow"].partition("@")[0] == name]
-    return [{key: value for key, value in each.items() if key != "Parameters"} for each in wanted]
+    """Return the newest runs without their steps and parameters: of all, of `table:daily`, or of all in `table:`."""
+    found = [_shown(store, each) for each in islice(_runs_of(store, name), limit)]
+    return [{key: value for key, value in each.items() if key != "Parameters"} for each in found]
 
 
 def show_run(store: StateStore, run_id: str) -> dict[str, Any]:
@@ -59,6 +61,17 @@ def is_alive(store: StateStore, record: Record) -> bool:
     process = record.document.get("Process")
     # One without a process is driven by a scheduler elsewhere, which says when it is over.
     return process is None or not is_gone(store, process)
+
+
+def _runs_of(store: StateStore, name: str) -> Iterator[Record]:
+    for start in count(0, _PAGE):
+        page = store.list_records(RecordKind.RUN, limit=_PAGE, offset=start)
+        for record in page:
+            workflow = str(record.document["Workflow"]).partition("@")[0]
+            if not name or workflow == name or (name.endswith(":") and workflow.startswith(name)):
+                yield record
+        if len(page) < _PAGE:
+            return
 
 
 def _shown(store: StateStore, record: Record) -> dict[str, Any]:

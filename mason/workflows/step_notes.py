@@ -50,6 +50,9 @@ class StepNotes:
             "Parameters": shown_parameters(prepared.parameters),
             "Call": call_digest(step.digest, prepared.config, prepared.parameters),
         }
+        with suppress(MasonError):
+            changing = prepared.operator.answer_depends_on(prepared.parameters)
+            details |= {"DependsOn": changing} if changing else {}
         with suppress(MasonError, OSError):  # what is wrong with its inputs is for the operator to say
             inputs, outputs = step_paths(prepared, self._workflow.bound[step.key].operator.spec)
             details |= {"Inputs": {str(each): each.fingerprint() for each in inputs}, "Outputs": [*map(str, outputs)]}
@@ -93,10 +96,7 @@ def now_text() -> str:
 
 
 def _kept(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a response as it is kept: what JSON has no word for as text, and not more data than anybody will read."""
-    from mason.util.json_text import json_value
-
-    kept: dict[str, Any] = json_value(result)
-    if kept["Data"] and len(json.dumps(kept["Data"])) > MOST_DATA:
-        return {**kept, "Data": [], "DataLeftOut": True}
-    return kept
+    """Return a response as it is kept: not more data than anybody will read."""
+    if result["Data"] and len(json.dumps(result["Data"])) > MOST_DATA:
+        return {**result, "Data": [], "DataLeftOut": True}
+    return dict(result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
@@ -14,11 +15,13 @@ from mason.engines.scheduler.models.dags.executed_dag_step import ExecutedDagSte
 from mason.engines.scheduler.models.dags.failed_dag_step import FailedDagStep
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
 from mason.errors import Unprocessable
+from mason.lineage.sender import is_wanted
 from mason.lineage.surroundings import within_step
 from mason.operators.operator_response import OperatorResponse
-from mason.operators.runner import PreparedOperator, respond
+from mason.operators.runner import PreparedOperator, respond, unforeseen
 from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
 from mason.state.models import Registration
+from mason.util.json_text import json_value
 from mason.workflows.references import Missing, Reference, fill, find_value
 from mason.workflows.step_code import StepCode
 from mason.workflows.step_notes import StepNotes
@@ -39,6 +42,30 @@ class StepSays(Response):
             LOG.log(level, "%s: %s", self._key, message)
 
 
+@dataclass(frozen=True)
+class StepResult(OperatorResponse):
+    """What a step gave, in JSON as it is recorded and referred to.
+
+    The thread that ran the step writes it out: should that fail, since an object cannot be shown, it is this step that
+    has failed, and not the run.
+    """
+
+    shown: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, result: OperatorResponse) -> StepResult:
+        response = result.response
+        try:
+            return cls(response, None if response.errors else result.object, json_value(result.to_dict()))
+        except Exception as error:  # noqa: BLE001 (the author's objects)
+            LOG.error("%s", response.redactor(traceback.format_exc()))
+            response.add_error(unforeseen(error))
+            return cls(response, None, {**response.to_dict(), "Data": []})
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(self.shown)
+
+
 class StepWork:
     """What a scheduler runs when it runs a workflow."""
 
@@ -52,6 +79,7 @@ class StepWork:
         self.reasons: dict[str, str] = {}
         """Why steps failed."""
         self.statuses: dict[str, StepStatus] = {}
+        self._tells = is_wanted()  # asked once: the answer is in a file, and there may be thousands of steps
 
     def skips(self, step: ValidDagStep) -> str:
         bound = self._workflow.bound[step.key]
@@ -79,10 +107,7 @@ class StepWork:
             with within_step(str(self._workflow.registration.name), self._record.run_id, step.key):
                 return prepared.run()
 
-        result = respond(work, StepSays(step.key))
-        if result.response.errors and result.object is not None:
-            result = OperatorResponse(result.response)
-        return ExecutedDagStep(step, result)
+        return ExecutedDagStep(step, StepResult.of(respond(work, StepSays(step.key))))
 
     def failed(self, step: ValidDagStep, message: str) -> ExecutedDagStep:
         response = StepSays(step.key)
@@ -97,7 +122,7 @@ class StepWork:
         now = current if seen is current.step else ExecutedDagStep(seen, current.operator_response)
         try:
             answer: object = definition.step(now, following.called(_name_in(prefix, following.key)))
-        except Exception as error:  # noqa: BLE001 (the author's code: the run has failed, and says where)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 (the author's code: the run has failed, and says where)
             LOG.error("%s", traceback.format_exc())
             return Verdict(Follow.STOP, _raised(self._workflow.owners[prefix], error))
         if isinstance(answer, ValidDagStep):
@@ -118,7 +143,7 @@ class StepWork:
         if event.status is StepStatus.FAILED:
             self.reasons[event.step.key] = event.reason
         LOG.log(*_told(event), extra={"step_event": event})
-        problem = tell_step(self._workflow, self._record.run_id, event)
+        problem = tell_step(self._workflow, self._record.run_id, event) if self._tells else ""
         if problem:
             LOG.warning("%s", problem)
 
@@ -164,6 +189,6 @@ def _told(event: StepEvent) -> tuple[int, str, Any, Any]:
     return logging.INFO, "%s: %s", event.step.key, f"{event.status}{f' ({detail})' if detail else ''}"
 
 
-def _raised(owner: Registration, error: Exception) -> str:
+def _raised(owner: Registration, error: BaseException) -> str:
     place = traceback.extract_tb(error.__traceback__)[-1]
     return f"step of {owner.name} raised {type(error).__name__}: {error} ({place.filename}:{place.lineno})"

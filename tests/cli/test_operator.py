@@ -118,6 +118,17 @@ class TestListing:
         assert not valid({"database_name": "a", "storage_path": "b", "other": 1})
         assert schema["properties"]["read_all"]["default"] is False
 
+    def test_the_checks_of_a_table_are_described_one_by_one(self, mason: Mason) -> None:
+        from jsonschema import Draft202012Validator
+
+        mason.register_examples()
+
+        schema = json.loads(mason("operator", "table", "check", "--json-schema").stdout)
+
+        valid = Draft202012Validator(schema).is_valid
+        assert valid({"checks": ["not_null id", {"check": "range", "column": "price", "min": 0}]})
+        assert not valid({"checks": [{"check": "range", "column": "price"}]})
+
     def test_an_unknown_operator_is_a_response_with_the_nearest_name(self, mason: Mason) -> None:
         mason.register_examples()
 

@@ -17,7 +17,9 @@ from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.scan import plan_scan
 from mason.pipeline.sql import duckdb_engine
+from mason.pipeline.sql.changing import changing_in
 from mason.pipeline.sql.query import BadQuery, TableChanged
+from mason.pipeline.sql.statement import parse_statement
 from mason.pipeline.table_folder import TableFolder
 from tests.sql.conftest import Database
 
@@ -373,3 +375,18 @@ def test_a_commit_during_the_query_leaves_its_answer_whole_or_says_so(here: Data
     assert TableFolder(str(path)).current() is not None
     with pytest.raises(TableChanged, match="Run it again"):
         work.run(here.runner, "late", lambda *_: None)
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("select * from t where day > current_date - interval 1 day", "the time"),
+        ("select x from (select now() as x from t)", "the time"),
+        ("select unix_timestamp() from t", "the time"),
+        ("select * from t order by rand()", "chance"),
+        ("select * from t tablesample (10 percent)", "chance"),
+        ("select unix_timestamp(now), date_add(day, 1) from t", ""),
+    ],
+)
+def test_a_query_says_on_what_it_depends_besides_the_rows(statement: str, told: str) -> None:
+    assert changing_in(parse_statement(statement)) == told

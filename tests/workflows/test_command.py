@@ -181,12 +181,6 @@ class TestRun:
         assert result.exit_code == 1
         assert '"nope"' in result.stderr
 
-    @pytest.mark.parametrize(
-        "flags", [["--from", "a"], ["--only", "a"], ["--from-plan", "p"], ["-r", "--save", "p"], ["--parallel", "0"]]
-    )
-    def test_flags_that_do_not_go_together_are_a_usage_error(self, mason: Mason, flags: list[str]) -> None:
-        assert mason("workflow", "demo", "flow", *flags).exit_code == 2
-
     def test_a_run_from_a_saved_plan(self, mason: Mason) -> None:
         flow(mason, step("a"))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from mason.workflows.picture import draw
 from mason.workflows.validation import validate_workflow
 from tests.workflows.conftest import Flows, step
@@ -81,6 +83,32 @@ def test_a_condition_that_does_more_than_compare_is_refused(flows: Flows) -> Non
     (problem,) = flows.registration_problems()
 
     assert problem.startswith('15: dag[1].when: "__IMPORT__(1)" does more than compare')
+
+
+@pytest.mark.parametrize(
+    ("when", "said"),
+    [
+        ("{{a.rows}} >", '"{{a.rows}} >" cannot be read near ">"; a condition compares'),
+        ("{{a.rows}} > 1 && {{a.x}} = 2", '"{{a.rows}} > 1 && {{a.x}} = 2" cannot be read near "&&"; '),
+        ("{{a.rows}} is 12", '"{{a.rows}} IS 12": behind "is" stands null, true or false; '),
+        ('{{a.name}} = "z"', '"z" is in double quotes, and a text is in single ones; '),
+        ("(" * 900 + "1 = 1" + ")" * 900, f'"{"(" * 200}…" cannot be read, since there is too much in it; '),
+    ],
+)
+def test_a_condition_that_cannot_be_read_says_where(flows: Flows, when: str, said: str) -> None:
+    flows.workflow(step("a"), step("b", "a", when=f"'{when}'"))
+
+    (problem,) = flows.registration_problems()
+
+    assert problem.startswith(f"15: dag[1].when: {said}")
+
+
+def test_a_timeout_beyond_a_year_is_refused(flows: Flows) -> None:
+    flows.workflow(step("a", timeout=1e11))
+
+    (problem,) = flows.registration_problems()
+
+    assert problem.endswith("dag[0].timeout: 100000000000.0 is greater than the maximum of 31536000")
 
 
 def test_a_step_method_that_takes_something_else_is_refused(flows: Flows) -> None:

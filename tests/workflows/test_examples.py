@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import configured, strict_json
-from tests.conftest import EXAMPLES, Mason, Result
+from tests.cli.support import configured, registered, strict_json
+from tests.conftest import EXAMPLES, Mason, Result, write
 
 HERE = (
     "id: examples\nmetastore_engine: local\nstorage_engine: local\nscheduler_engine: local\nexecution_engine: local\n"
@@ -73,6 +73,24 @@ def test_export(examples: Mason) -> None:
     assert result.exit_code == 0, result.stdout
     (file,) = (examples.folder / "exported" / "csv").glob("*.csv")
     assert file.read_text().startswith("sku,price\n")
+
+
+@pytest.mark.parametrize(("as_of", "is_reused"), [("", False), ("      as_of: 2026-01-31T12:00:00\n", True)])
+def test_a_check_of_ages_is_asked_again_by_a_resume_unless_it_is_told_the_moment(
+    examples: Mason, as_of: str, is_reused: bool
+) -> None:
+    what = "{id: check, type: operator, namespace: table, command: check}"
+    yaml = f"type: workflow\nnamespace: demo\ncommand: fresh\ndag: [{what}]\nsupported_schedulers: [local]\n"
+    write(examples.folder / "flows" / "fresh", {"workflow.yaml": yaml})
+    registered(examples, examples.folder / "flows")
+    given = f'    path: in.csv\n    checks: ["freshness day max_age=5200w"]\n{as_of[2:]}'
+    write(examples.folder, {"in.csv": "day\n2026-01-31\n", "p.yaml": f"check:\n  parameters:\n{given}"})
+    first = strict_json(examples("workflow", "demo", "fresh", "-f", "p.yaml", "-r"))["Data"][0]["RunID"]
+
+    info = strict_json(examples("workflow", "--resume", first))["Info"]
+
+    assert (f"check: reused from run {first}." in info) is is_reused
+    assert ("check: runs again, since its answer depends on the time." in info) is not is_reused
 
 
 class TestDaily:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -83,10 +84,13 @@ def test_another_operator_and_another_workflow_are_both_named(runs: Runs, saved:
 
 
 def test_what_is_no_plan_is_refused(runs: Runs, saved: Path, data: Path) -> None:
-    saved.write_text("{}")
-    assert run(runs, parameters(data), saved) == ["is no plan of a workflow `--save FILE` makes one."]
-    saved.write_text("{")
-    assert run(runs, parameters(data), saved)[0].startswith("cannot be read as a plan")
+    whole = json.loads(saved.read_text())
+    without_inputs = {**whole, "Steps": {"a": {**whole["Steps"]["a"], "Inputs": None}}}
+    for text in ("{}", "{", "[]", "[" * 100_000, json.dumps({**whole, "Steps": []}), json.dumps(without_inputs)):
+        saved.write_text(text)
+        assert run(runs, parameters(data), saved) == ["is no plan of a workflow `--save FILE` makes one."]
+    saved.unlink()
+    assert run(runs, parameters(data), saved) == ["cannot be read: No such file or directory"]
 
 
 def test_a_plan_with_errors_is_not_saved(runs: Runs, tmp_path: Path) -> None:

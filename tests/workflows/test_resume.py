@@ -123,6 +123,43 @@ def test_a_same_size_edit_with_a_restored_time_is_noticed(runs: Runs) -> None:
     assert "a: runs again, since the files that it reads were changed." in second.said.response.info
 
 
+def test_what_is_resumed_in_another_folder_is_reused_only_where_its_paths_lead_to_the_same_files(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs.flows.operator("read", runs.tracing(), parameters=PATHS)
+    runs.flows.workflow(step("relative", command="read"), step("absolute", command="read"))
+    here, there = runs.flows.folder / "here", runs.flows.folder / "there"
+    for folder in (here, there):
+        folder.mkdir()
+        (folder / "data.csv").write_text("a\n1\n")
+    monkeypatch.chdir(here)
+    paths = {"relative": "data.csv", "absolute": str(here / "data.csv")}
+    given = "".join(f"{key}:\n  parameters: {{text: {key}, input_path: {path}}}\n" for key, path in paths.items())
+    first = runs.run(given)
+    monkeypatch.chdir(there)
+
+    second = runs.resume(first.run_id)
+
+    assert sorted(runs.trace) == ["absolute", "relative", "relative"]
+    assert "relative: runs again, since its paths lead elsewhere from this folder." in second.said.response.info
+    runs.resume(second.run_id)
+    assert len(runs.trace) == 3
+
+
+def test_a_step_whose_answer_depends_on_the_time_runs_again_and_what_depends_on_it(runs: Runs) -> None:
+    runs.flows.operator("fine", runs.tracing()).operator("look", runs.tracing())
+    code = runs.flows.folder / "defs" / "operators" / "demo" / "look" / "__init__.py"
+    code.write_text(f"{code.read_text()}\n    def answer_depends_on(self, parameters):\n        return 'the time'\n")
+    runs.flows.workflow(step("a", command="fine"), step("b", "a", command="look"), step("c", "b", command="fine"))
+    first = runs.run(texts(*"abc"))
+
+    second = runs.resume(first.run_id)
+
+    assert runs.trace == ["a", "b", "c", "b", "c"]
+    assert first.step("b")["DependsOn"] == "the time"
+    assert "b: runs again, since its answer depends on the time." in second.said.response.info
+
+
 def test_a_branch_that_ended_well_ends_there_again(runs: Runs) -> None:
     broken = breakable(runs)
     code = (
@@ -168,6 +205,7 @@ class TestChoices:
 
     def test_a_step_that_is_not_there(self, runs: Runs, first: str) -> None:
         assert runs.resume(first, first="bb").said.response.errors == ('There is no step "bb". Did you mean "b"?',)
+        assert runs.resume(first, only="merge").said.response.errors == ('There is no step "merge". Steps: a, b, c.',)
 
 
 def test_an_unknown_run_is_refused(runs: Runs) -> None:

@@ -11,6 +11,7 @@ import pytest
 from mason.engines.scheduler.models.dags.retry import Retry
 from mason.operators.registry import find_operator
 from mason.state.home import open_state, read_state
+from mason.state.models import RecordKind
 from mason.workflows import workflow_calls
 from mason.workflows.runs import list_runs
 from tests.workflows.conftest import Runs, step
@@ -182,15 +183,27 @@ class TestStep:
 
         assert runs.run().statuses["join"] == "skipped"
 
-    def test_an_exception_in_it_fails_the_run_with_the_place(self, runs: Runs) -> None:
-        runs.flows.workflow(step("a"), step("b", "a"), step("c"), code=flow_class('raise KeyError("x")'))
+    @pytest.mark.parametrize(
+        ("body", "said"), [('raise KeyError("x")', "KeyError: 'x'"), ("raise SystemExit(3)", "SystemExit: 3")]
+    )
+    def test_an_exception_in_it_fails_the_run_with_the_place(self, runs: Runs, body: str, said: str) -> None:
+        runs.flows.workflow(step("a"), step("b", "a"), step("c"), code=flow_class(body))
 
         ran = runs.run()
 
         assert ran.statuses == {"a": "failed", "b": "blocked", "c": "succeeded"}
         (error,) = ran.said.response.errors
-        assert error.startswith("a: step of demo:flow raised KeyError: 'x' (")
+        assert error.startswith(f"a: step of demo:flow raised {said} (")
         assert error.endswith("__init__.py:6)")
+
+    def test_whatever_ends_the_loop_the_run_is_over_and_says_why(self, runs: Runs) -> None:
+        runs.flows.workflow(step("a"), step("b", "a"), code=flow_class('raise GeneratorExit("odd")'))
+
+        with pytest.raises(GeneratorExit):
+            runs.run()
+
+        (run,) = list_runs(read_state(runs.env))
+        assert (run["Status"], run["Error"]) == ("failed", "This should not have happened: GeneratorExit: odd")
 
     def test_what_is_no_step_is_refused(self, runs: Runs) -> None:
         runs.flows.workflow(step("a"), step("b", "a"), code=flow_class("return None"))
@@ -308,6 +321,26 @@ class TestWhen:
 
         assert runs.run().said.response.errors == ("b: when {{a.name}} > 0: 'z' and 0 cannot be compared.",)
 
+    @pytest.mark.parametrize(
+        ("when", "said"),
+        [
+            ("{{a.name}}", "'z' is neither true nor false."),
+            ("-{{a.name}} < 0", "'z' is no number."),
+            ("{{a.rows}} > 1e1", ""),
+            ("-{{a.rows}} < -11.5", ""),
+        ],
+    )
+    def test_what_is_no_truth_and_what_is_no_number_fails_its_step_alone(
+        self, runs: Runs, when: str, said: str
+    ) -> None:
+        runs.flows.operator("give", 'resp.add_data({"Name": "z", "Rows": 12})')
+        runs.flows.workflow(step("a", command="give"), step("b", "a", when=f'"{when}"'), step("c", "a"))
+
+        ran = runs.run()
+
+        assert ran.said.response.errors == ((f"b: when {when}: {said}",) if said else ())
+        assert ran.statuses == {"a": "succeeded", "b": "failed" if said else "succeeded", "c": "succeeded"}
+
 
 class TestTheRecord:
     def test_a_run_is_recorded_with_its_steps(self, runs: Runs) -> None:
@@ -321,6 +354,26 @@ class TestTheRecord:
         assert run["Steps"][0]["Parameters"] == {"text": "x"}
         assert run["Steps"][0]["Operator"].startswith("demo:noop@sha256:")
         assert run["Steps"][0]["Response"] == {"Errors": [], "Info": [], "Warnings": [], "Data": []}
+
+    def test_what_ended_and_what_begins_is_written_down_before_it_begins(self, runs: Runs) -> None:
+        kept = "[(row.step, row.status) for row in store.list_run_steps(store.list_records('run')[0].id)]"
+        look = "from mason.state.home import read_state\nstore = read_state(env)\n" + runs.tracing(kept)
+        runs.flows.operator("look", look).workflow(step("a"), step("b"), step("c", "a", "b", command="look"))
+
+        runs.run()
+
+        assert runs.trace == ["[('a', 'succeeded'), ('b', 'succeeded'), ('c', 'running')]"]
+
+    def test_runs_of_a_workflow_are_found_behind_many_of_others(self, runs: Runs) -> None:
+        run = runs.flows.workflow(step("a")) and runs.run()
+        store = open_state(runs.env)
+        for number in range(120):
+            store.add_record(RecordKind.RUN, f"other{number}", "succeeded", {"Workflow": "other:flow@sha256:1"})
+
+        assert [each["RunID"] for each in list_runs(store, "demo:flow")] == [run.run_id]
+        assert [each["RunID"] for each in list_runs(store, "demo:")] == [run.run_id]
+        assert list_runs(store, "dem:") == []
+        assert len(list_runs(store)) == len(list_runs(store, "other:")) == 100
 
     def test_a_secret_is_in_no_record(self, runs: Runs, tmp_path: Path) -> None:
         parameters = "  optional:\n    - name: password\n      type: secret\n"
@@ -364,6 +417,19 @@ class TestTheRecord:
         assert most == 3
 
 
+@pytest.mark.parametrize("kind", ["object", "data"])
+def test_a_result_that_cannot_be_shown_fails_its_step_alone(runs: Runs, kind: str) -> None:
+    body = "class Odd:\n    def to_dict(self):\n        raise RuntimeError('not to be shown')\n"
+    given = "return OperatorResponse(resp, Odd())" if kind == "object" else "resp.add_data({'odd': Odd()})"
+    runs.flows.operator("give", body + given).workflow(step("a", command="give"), step("b", "a"), step("c"))
+
+    ran = runs.run()
+
+    assert ran.statuses == {"a": "failed", "c": "succeeded", "b": "blocked"}
+    assert ran.said.response.errors == ("a: This should not have happened: RuntimeError: not to be shown",)
+    assert ran.run["Status"] == "failed"
+
+
 def test_a_run_that_cannot_be_recorded_any_more_stops_and_says_why(runs: Runs) -> None:
     file = runs.flows.folder / "home" / "state.db"
     body = f"import sqlite3\ndb = sqlite3.connect({str(file)!r})\ndb.execute('DROP TABLE run_steps')\ndb.close()"
@@ -376,7 +442,8 @@ def test_a_run_that_cannot_be_recorded_any_more_stops_and_says_why(runs: Runs) -
     (error,) = said.response.errors
     assert "no such table: run_steps" in error
     assert runs.trace == []
-    assert list_runs(read_state(runs.env))[0]["Status"] == "failed"
+    (run,) = list_runs(read_state(runs.env))
+    assert (run["Status"], run["Steps"]) == ("failed", {"succeeded": 1, "cancelled": 1})
 
 
 def test_an_operator_whose_code_was_deleted_is_named_before_anything_runs(runs: Runs) -> None:

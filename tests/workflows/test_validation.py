@@ -2,8 +2,26 @@
 
 from __future__ import annotations
 
+import pytest
+
+from mason.workflows import expansion
 from mason.workflows.valid_workflow import Target
 from tests.workflows.conftest import Flows, step
+
+
+def test_checks_that_cannot_be_asked_are_found_before_anything_runs(flows: Flows) -> None:
+    checks = "  required:\n    - name: checks\n      type: list\n      elements: checks\n"
+    flows.operator("check", parameters=checks).workflow(step("a"), step("b", "a", command="check"))
+    given = 'b:\n  parameters:\n    checks:\n      - "not_nul id"\n      - {check: range, column: id}\n'
+
+    assert flows.problems(given) == [
+        'parameters.yaml:3: b.parameters.checks: Check 1: there is no check "not_nul". Did you mean "not_null"?',
+        "parameters.yaml:3: b.parameters.checks: Check 2: range needs min or max.",
+    ]
+    one = "parameters.yaml:2: b.parameters.checks: The parameter "
+    assert flows.problems("b:\n  parameters: {checks: {check: range}}\n") == [
+        one + '"checks" must be a list, not {"check": "range"}.'
+    ]
 
 
 def test_an_unknown_operator_is_named_with_the_nearest(flows: Flows) -> None:
@@ -112,6 +130,15 @@ def test_a_reference_to_itself_is_refused(flows: Flows) -> None:
     assert "need not have run by then" in problem
 
 
+def test_a_reference_without_an_end_is_refused(flows: Flows) -> None:
+    flows.workflow(step("a"), step("b", "a"))
+
+    (problem,) = flows.problems('b:\n  parameters:\n    text: "x-{{a.rows}}-{{a.rows"\n')
+
+    assert problem.startswith('parameters.yaml:3: b.parameters.text: "{{a.rows" has no end: a reference names a step')
+    assert flows.valid('b:\n  parameters:\n    text: "{{ is a brace, twice"\n').bound["b"].parameters is not None
+
+
 def test_a_reference_that_is_none_says_what_one_looks_like(flows: Flows) -> None:
     flows.workflow(step("a"), step("b", "a"))
 
@@ -182,6 +209,34 @@ class TestNested:
         flows.workflow(step("a", command="inner", type="workflow"))
 
         assert flows.problems() == ["workflow.yaml:9: dag[0].command: nests itself: demo:flow → demo:inner → demo:flow"]
+
+    def test_workflows_that_nest_each_other_too_deep_are_refused(self, flows: Flows) -> None:
+        for level in range(60):
+            flows.workflow(step("a", command=f"flow_{level + 1}", type="workflow"), command=f"flow_{level}")
+        flows.workflow(step("a"), command="flow_60").workflow(step("a", command="flow_0", type="workflow"))
+
+        assert flows.problems() == ["workflow.yaml:9: dag[0].command: nests workflows more than 50 deep"]
+
+    def test_workflows_that_double_each_other_are_refused_before_they_fill_the_memory(
+        self, flows: Flows, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(expansion, "MOST_STEPS", 500)
+        for level in range(40):
+            twice = [step(key, command=f"flow_{level + 1}", type="workflow") for key in "ab"]
+            flows.workflow(*twice, command=f"flow_{level}")
+        flows.workflow(step("a"), command="flow_40").workflow(step("a", command="flow_0", type="workflow"))
+
+        assert flows.problems() == ["workflow.yaml:5: dag: with it there are more than 500 steps"]
+
+    def test_many_ends_before_many_beginnings_are_refused_before_they_fill_the_memory(
+        self, flows: Flows, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(expansion, "MOST_DEPENDENCIES", 500)
+        flows.workflow(*[step(f"s{number}") for number in range(30)], command="wide")
+        nested = {"command": "wide", "type": "workflow"}
+        flows.workflow(step("a", **nested), step("b", "a", **nested))
+
+        assert flows.problems() == ["workflow.yaml:5: dag: with it there are more than 500 dependencies"]
 
     def test_an_unknown_workflow_is_named(self, flows: Flows) -> None:
         flows.workflow(step("a", command="iner", type="workflow"))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mason.errors import InvalidParameters
-from mason.parameters.definition import MAPPINGS, ParameterDefinition, ParameterDefinitions
+from mason.parameters.definition import ParameterDefinition, ParameterDefinitions
 from mason.parameters.validated_parameters import ParameterProblem, check_parameters
 
 _WORDS = {
@@ -64,10 +64,10 @@ def _fits(definition: ParameterDefinition, value: Any) -> bool:
 
 
 def _fits_list(definition: ParameterDefinition, value: Any) -> bool:
-    return isinstance(value, str) or (definition.elements == MAPPINGS and isinstance(value, dict))
+    return isinstance(value, str) or (definition.takes_mappings and isinstance(value, dict))
 
 
 def _wanted(definition: ParameterDefinition) -> str:
     if definition.type == "list":
-        return "a list of texts or objects" if definition.elements == MAPPINGS else "a list of texts"
+        return "a list of texts or objects" if definition.takes_mappings else "a list of texts"
     return _WORDS.get(definition.type, f"of type {definition.type}, which is a text")

@@ -15,6 +15,9 @@ _PAGE = 100
 _TIMEOUT = 30.0
 _PATIENCE = 30.0
 _LONGEST_DETAIL = 500
+_FAILED = 500
+_WAITS = (0.2, 0.4, 0.8, 1.6)
+_REPEATABLE = ("GET", "PATCH", "DELETE")
 
 
 class AirflowApi:
@@ -125,6 +128,11 @@ class AirflowApi:
         answer = self._send(method, f"/api/v2{path}", headers=self._headers(), **more)
         if answer.status_code in (401, 403):  # so Airflow says that a token has expired, too
             self.log_in()
+            answer = self._send(method, f"/api/v2{path}", headers=self._headers(), **more)
+        for wait in _WAITS if method in _REPEATABLE else ():
+            if answer.status_code < _FAILED:
+                break
+            time.sleep(wait)  # its database was locked: what changes nothing when it is done twice is asked again
             answer = self._send(method, f"/api/v2{path}", headers=self._headers(), **more)
         return answer if may_miss and answer.status_code == 404 else self._checked(answer)
 

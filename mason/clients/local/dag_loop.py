@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -32,6 +33,7 @@ from mason.errors import Interrupted, MasonError
 
 GRACE_SECONDS = 10.0
 _JITTER = 0.1
+_LONGEST_WAIT = 24 * 3600.0  # a queue cannot be asked to wait for centuries
 _INTERRUPT = object()
 
 
@@ -56,6 +58,7 @@ class DagLoop:
         self._said: dict[str, list[Verdict]] = {}
         self._ready: deque[tuple[ValidDagStep, int]] = deque()
         self._later: list[tuple[float, int, ValidDagStep, int]] = []
+        self._numbers = count()  # of steps that are due at the same moment, the first to fail comes first
         self._running: dict[int, _Running] = {}
         self._finished: SimpleQueue[Any] = SimpleQueue()
         self._threads = StepThreads(self._finished)
@@ -98,8 +101,8 @@ class DagLoop:
                 self._ready.append((step, 1))
 
     def _start_ready(self) -> None:
-        self._work.keep()  # a step is written down before anything follows it
-        while self._ready and len(self._running) < self._limit:
+        starting: list[tuple[ValidDagStep, int]] = []
+        while self._ready and len(self._running) + len(starting) < self._limit:
             step, attempt = self._ready.popleft()
             try:
                 reason = self._work.skips(step)
@@ -110,6 +113,10 @@ class DagLoop:
                 self._settle(step, StepStatus.SKIPPED, reason, Verdict(Follow.END, f'"{step.key}" was skipped'))
                 continue
             self._work.note(StepEvent(step, StepStatus.RUNNING, attempt))
+            starting.append((step, attempt))
+        # What ended and what begins, in one go: a step is written down before anything follows it.
+        self._work.keep()
+        for step, attempt in starting:
             number = self._threads.start(partial(self._work.run_step, step))
             deadline = time.monotonic() + step.timeout if step.timeout else float("inf")
             self._running[number] = _Running(step, attempt, deadline)
@@ -119,11 +126,10 @@ class DagLoop:
         next_time = min((each.deadline for each in self._running.values() if each.step.timeout), default=float("inf"))
         if self._later and len(self._running) < self._limit:
             next_time = min(next_time, self._later[0][0])
-        self._work.keep()
         if not self._running and not self._later:
             return
         try:
-            left = None if next_time == float("inf") else max(0.0, next_time - time.monotonic())
+            left = None if next_time == float("inf") else min(max(0.0, next_time - time.monotonic()), _LONGEST_WAIT)
             found = self._finished.get(timeout=left)
         except Empty:
             found = None
@@ -163,7 +169,7 @@ class DagLoop:
         if asks_again and may_retry and attempt <= step.retry.most:
             wait = step.retry.wait(attempt) * (1 + self._jitter())
             self._work.note(StepEvent(step, StepStatus.RETRYING, attempt, reason, executed, wait=wait))
-            heapq.heappush(self._later, (time.monotonic() + wait, len(self._later), step, attempt + 1))
+            heapq.heappush(self._later, (time.monotonic() + wait, next(self._numbers), step, attempt + 1))
             return
         status = StepStatus.FAILED if reason else StepStatus.SUCCEEDED
         self.statuses[step.key] = status

@@ -40,11 +40,15 @@ KINDS: Mapping[str, Kind] = {
     "regular_expression": Kind("one", required=("pattern",)),
     "foreign_key": Kind("some", required=("references",), optional=("referenced_columns",)),
 }
-OF_THE_TABLE = ("row_count", "freshness")
+ROW_COUNT = "row_count"
+OF_THE_TABLE = (ROW_COUNT, "freshness")
 """Kinds that say something of the table as a whole, and of no row."""
 
 BY_KEYS = ("unique", "foreign_key")
 """Kinds that need to see more than one row to say something of it."""
+
+LISTS = ("columns", "values", "referenced_columns")
+"""What may be several; anything else is one."""
 
 
 @dataclass(frozen=True)

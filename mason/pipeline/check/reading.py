@@ -17,13 +17,14 @@ from datetime import timedelta
 from typing import Any
 
 from mason.errors import InvalidParameters
-from mason.pipeline.check.checks import BLOCK, KINDS, WARN, BadCheck, Check, Kind, written
+from mason.pipeline.check.checks import BLOCK, KINDS, LISTS, ROW_COUNT, WARN, BadCheck, Check, Kind, written
 from mason.util.nearest import did_you_mean
 
 _COMMON = ("check", "column", "columns", "on_failure", "name")
-_LISTS = ("columns", "values", "referenced_columns")
 _AGE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]+)", re.IGNORECASE).fullmatch
 _UNITS = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+AGE_UNITS: Mapping[str, str] = {**_UNITS, **{word: unit for unit in _UNITS.values() for word in (unit[:-1], unit)}}
+"""What a time may be counted in, each with the word that Python has for it."""
 
 
 def read_checks(given: Sequence[Any]) -> list[Check]:
@@ -55,8 +56,7 @@ def read_age(text: str) -> timedelta:
         BadCheck: it says none.
     """
     found = _AGE(text.strip())
-    word = found[2].lower() if found else ""
-    unit = _UNITS.get(word) or next((each for each in _UNITS.values() if word in (each, each[:-1])), "")
+    unit = AGE_UNITS.get(found[2].lower()) if found else None
     if not found or not unit:
         raise BadCheck(f'max_age "{text}" is no time. Say it as 90m, 36h, 2d or 1w.')
     return timedelta(**{unit: float(found[1])})
@@ -89,7 +89,7 @@ def _of_text(text: str) -> dict[str, Any]:
         if not equals:
             given.setdefault("columns", []).append(word)
         else:
-            given[name] = value.split("|") if name in _LISTS else value
+            given[name] = value.split("|") if name in LISTS else value
     return given
 
 
@@ -129,7 +129,7 @@ def _arguments(given: Mapping[Any, Any], kind: str) -> dict[str, Any]:
     read: dict[str, Any] = {}
     for name in wanted.arguments:
         if given.get(name) is not None:
-            read[name] = tuple(_texts(given[name])) if name in _LISTS else _text(given[name])
+            read[name] = tuple(_texts(given[name])) if name in LISTS else _text(given[name])
     missing = [name for name in wanted.required if not read.get(name)]
     if missing:
         raise BadCheck(f"{kind} needs {', '.join(missing)}.")
@@ -141,7 +141,7 @@ def _arguments(given: Mapping[Any, Any], kind: str) -> dict[str, Any]:
 def _check_limits(check: Check) -> None:
     if check.max_age:
         read_age(check.max_age)
-    if check.kind != "row_count":
+    if check.kind != ROW_COUNT:
         return
     for name, limit in (("min", check.min), ("max", check.max)):
         if limit and not limit.isdecimal():

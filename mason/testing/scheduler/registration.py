@@ -58,7 +58,7 @@ class RegistrationTests(SchedulerFixtures):
         with fails_with(BadInput):
             deploy(bad_name)
 
-        assert names(client) == before
+        assert [each for each in names(client) if each not in before] == []  # of what was there, others may delete some
 
     @tests_verbs("register_dag", "list_schedules", "delete_schedule")
     def test_a_name_may_have_dots_dashes_and_underscores(

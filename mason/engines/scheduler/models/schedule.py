@@ -35,7 +35,9 @@ class Schedule:
         try:
             return Timing.of(self.expression) if self.expression else None
         except ValueError as error:
-            raise BadInput(f'The schedule of "{self.name}": {error}.') from error
+            said = str(error)
+            end = "" if said.endswith((".", "?")) else "."
+            raise BadInput(f'The schedule of "{self.name}": {said}{end}') from error
 
     def check(self) -> None:
         """Check what every scheduler asks of a schedule.

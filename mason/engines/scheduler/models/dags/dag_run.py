@@ -87,7 +87,7 @@ class DagWork(Protocol):
         """Take notice of a change."""
 
     def keep(self) -> None:
-        """Write down for good what was noted; called before anything follows it, and before a wait."""
+        """Write down for good what was noted; called before what was noted to run begins to."""
 
 
 def judged(errors: Sequence[str], verdicts: Sequence[Verdict]) -> tuple[str, bool]:

@@ -28,6 +28,10 @@ class TableCheck(DataOperator):
             as_of.isoformat() if as_of else "",
         ).to_job()
 
+    def answer_depends_on(self, parameters: ValidatedParameters) -> str:
+        asks_for_ages = any(each.max_age for each in read_checks(parameters.get_required("checks")))
+        return "the time" if asks_for_ages and not parameters.get_optional("as_of") else ""
+
 
 def _located(config: ValidConfig, place: TablePlace, check: Check) -> Check:
     """Return the check with the whole path of the table that it refers to."""

@@ -4,6 +4,7 @@ from mason.engines.execution.models.job import Job
 from mason.operators.operator_definition import DataOperator
 from mason.operators.query_tables import table_paths
 from mason.parameters.validated_parameters import ValidatedParameters
+from mason.pipeline.sql.changing import changing_in
 from mason.pipeline.sql.job import QueryJob
 from mason.pipeline.sql.statement import parse_statement
 
@@ -26,3 +27,6 @@ class TableQuery(DataOperator):
             storage.path(output).path if output else "",
             parameters.get_optional("format"),
         ).to_job()
+
+    def answer_depends_on(self, parameters: ValidatedParameters) -> str:
+        return changing_in(parse_statement(parameters.get_required("query_string")))

@@ -1,0 +1,44 @@
+"""The flags of `mason workflow`: what is asked for is done, or refused."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from mason.cli.workflow import command
+
+FLOW = ["demo", "flow"]
+
+
+def refused(*words: str) -> str:
+    """Return why a call is refused, which must be a usage error."""
+    result = CliRunner().invoke(command, words)
+    assert result.exit_code == 2, result.output
+    return result.output.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--from", "a"], "--from goes with --resume RUN."),
+        (["--only", "a"], "--only goes with --resume RUN."),
+        (["--from-plan", "p"], "--from-plan goes with --run."),
+        (["--schedule", "@daily"], "--schedule goes with --deploy."),
+        (["-s", "name"], "--schedule-name goes with --deploy."),
+        (["-r", "--save", "p"], "--save and --run do not go together."),
+        (["-d", "--resume", "x"], "--resume and --deploy do not go together."),
+        (["-r", "--draw", "text"], "--draw and --run do not go together."),
+        (["-r", "--runs"], "--runs and --run do not go together."),
+        (["--show", "x", "--resume", "x"], "--show and --resume do not go together."),
+        (["-d", "--scheduler"], "--scheduler and --deploy do not go together."),
+        (["--resume", "x", "--from", "a", "--only", "b"], "--from and --only do not go together."),
+        (["--parallel", "0"], "Invalid value for '--parallel': 0 is not in the range x>=1."),
+    ],
+)
+def test_flags_that_do_not_go_together_are_a_usage_error(flags: list[str], said: str) -> None:
+    assert refused(*FLOW, *flags) == f"Error: {said}"
+
+
+@pytest.mark.parametrize("flag", ["--file", "--show", "--resume", "--save", "--from-plan", "--schedule", "--only"])
+def test_a_flag_with_nothing_behind_it_is_not_as_good_as_none(flag: str) -> None:
+    assert refused(*FLOW, "-r", flag, "") == f"Error: {flag} is given with nothing behind it."
