@@ -23,13 +23,14 @@ from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import OperatorCall, respond
 from mason.pipeline.calls import begin_call
 from mason.state.home import read_state
-from mason.state.models import Kind
+from mason.state.models import Kind, Record
 from mason.state.tokens import Scope, Token
 from mason.util.environment import MasonEnvironment
 from mason.util.names import full_name
 from mason.util.redaction import Redactor
 
 if TYPE_CHECKING:
+    from mason.workflows.resume import Choice
     from mason.workflows.valid_workflow import ValidWorkflow
     from mason.workflows.workflow_calls import WorkflowCall
 
@@ -46,6 +47,28 @@ class Execution:
 
     def __call__(self, call: Call) -> Answer:
         return copy_context().run(self._run, call)  # what a call sets is not there for the next one in this thread
+
+    def refusal(self, call: Call) -> Answer | None:
+        """Return the answer to a call of which is known before it runs that it cannot; nothing to any other."""
+
+        def work(response: Response) -> OperatorResponse:
+            self._check(call)
+            return OperatorResponse(response)
+
+        result = respond(work, describe_bug=lambda error: _describe_bug(call, error))
+        return self._answer(call, result) if result.response.errors else None
+
+    def _check(self, call: Call) -> None:
+        """Look at the operator or the workflow and at the configuration; the parameters of an operator are known."""
+        if call.kind is Kind.OPERATOR:
+            catalogue = self._live.now()
+            config, operator = catalogue.configuration(call.config_id), catalogue.operator(call.name)
+            if _own_api(operator.load()) is None:  # who has one may call other operators with it
+                operator.spec.narrow(config)
+        elif call.resumed:
+            self._find_resumed(call)
+        else:
+            self._find_workflow(call)
 
     def _run(self, call: Call) -> Answer:
         REQUEST.set(RequestInfo(call.request_id, _caller(call), redact=lambda text: self._redacted(call, text)))
@@ -79,44 +102,57 @@ class Execution:
         return _as_answer(own(*bodies, **call.parameters))
 
     def _run_workflow(self, call: Call) -> Answer:
-        from mason.workflows.parameter_file import given_parameters
-        from mason.workflows.workflow_calls import WorkflowCall
-
         def work(response: Response) -> OperatorResponse:
             if call.resumed:
-                given = given_parameters(call.body) if call.body else None
-                self._resume(call, WorkflowCall("", config_id=call.config_id, given=given), response)
-                return OperatorResponse(response)
-            given = given_parameters(call.body)
-            self._handle(
-                call, WorkflowCall(str(call.name), "", None, call.config_id, call.schedule_name, given=given), response
-            )
+                self._resume(call, response)
+            else:
+                self._handle(call, response)
             return OperatorResponse(response)
 
         return self._answer(call, respond(work, describe_bug=lambda error: _describe_bug(call, error)))
 
-    def _handle(self, call: Call, asked: WorkflowCall, response: Response) -> None:
-        from mason.workflows.workflow_calls import find_workflow, handled
+    def _handle(self, call: Call, response: Response) -> None:
+        from mason.workflows.workflow_calls import handled
 
-        workflow = find_workflow(self._env, asked)
-        _require_steps(call, workflow)
+        asked, workflow = self._find_workflow(call)
         handled(workflow, asked, response, deploy=call.deploy, run=not call.plan)
 
-    def _resume(self, call: Call, asked: WorkflowCall, response: Response) -> None:
-        from mason.workflows.resume import Choice, resume_workflow
+    def _find_workflow(self, call: Call) -> tuple[WorkflowCall, ValidWorkflow]:
+        from mason.workflows.parameter_file import given_parameters
+        from mason.workflows.workflow_calls import WorkflowCall, find_workflow
+
+        given = given_parameters(call.body)
+        asked = WorkflowCall(str(call.name), "", None, call.config_id, call.schedule_name, given=given)
+        workflow = find_workflow(self._env, asked)
+        _require_steps(call, workflow)
+        return asked, workflow
+
+    def _resume(self, call: Call, response: Response) -> None:
+        from mason.workflows.resume import resume_workflow
         from mason.workflows.runner import run_workflow
+
+        record, workflow, choice = self._find_resumed(call)
+        workflow, reused = resume_workflow(workflow, read_state(self._env), record, choice, response)
+        run_workflow(workflow, response, reused=reused)
+
+    def _find_resumed(self, call: Call) -> tuple[Record, ValidWorkflow, Choice]:
+        from mason.workflows.parameter_file import given_parameters
+        from mason.workflows.resume import Choice, check_choice
         from mason.workflows.runs import find_run
-        from mason.workflows.workflow_calls import find_resumed
+        from mason.workflows.workflow_calls import WorkflowCall, find_resumed
 
         store = read_state(self._env)
-        if asked.given is None and find_run(store, call.resumed).document["ParameterFile"]:
+        if not call.body and find_run(store, call.resumed).document["ParameterFile"]:
             raise BadInput(
                 f'The run "{call.resumed}" was started with a file.', hint="Send its parameters as the body."
             )
+        given = given_parameters(call.body) if call.body else None
+        asked = WorkflowCall("", config_id=call.config_id, given=given)
         record, workflow = find_resumed(self._env, store, call.resumed, asked)
         _require_steps(call, workflow)
-        workflow, reused = resume_workflow(workflow, store, record, Choice(call.first, call.only), response)
-        run_workflow(workflow, response, reused=reused)
+        choice = Choice(call.first, call.only)
+        check_choice(workflow, store, record, choice)
+        return record, workflow, choice
 
     def _answer(self, call: Call, result: OperatorResponse) -> Answer:
         shown = result.to_dict()
