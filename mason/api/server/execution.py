@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,12 +17,13 @@ from mason.api.server.calls import Call
 from mason.api.server.replies import PathHider, document
 from mason.api.server.requests import REQUEST, Caller, RequestInfo
 from mason.clients.response import Response
-from mason.errors import BadInput, MasonError
+from mason.errors import BadInput, ClientFailed, MasonError, NotFound, StateFailed
 from mason.operators.catalogue import Catalogue, LiveCatalogue
-from mason.operators.operator_definition import OperatorDefinition
+from mason.operators.operator_definition import OperatorDefinition, is_one_job
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import OperatorCall, respond
 from mason.pipeline.calls import begin_call
+from mason.pipeline.handover import JOB, RUN, Handover, begin_handover
 from mason.state.home import read_state
 from mason.state.models import Kind, Record
 from mason.state.tokens import Scope, Token
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from mason.workflows.workflow_calls import WorkflowCall
 
 LOG = logging.getLogger("mason.api")
+_PATIENCE_SECONDS = 60.0
 
 
 class Execution:
@@ -45,8 +48,9 @@ class Execution:
         self._live = live
         self._hiders: dict[tuple[str, ...], PathHider] = {}
 
-    def __call__(self, call: Call) -> Answer:
-        return copy_context().run(self._run, call)  # what a call sets is not there for the next one in this thread
+    def __call__(self, call: Call, handover: Handover) -> Answer:
+        # What a call sets is not there for the next one in this thread.
+        return copy_context().run(self._run, call, handover)
 
     def refusal(self, call: Call) -> Answer | None:
         """Return the answer to a call of which is known before it runs that it cannot; nothing to any other."""
@@ -70,13 +74,21 @@ class Execution:
         else:
             self._find_workflow(call)
 
-    def _run(self, call: Call) -> Answer:
+    def _run(self, call: Call, handover: Handover) -> Answer:
         REQUEST.set(RequestInfo(call.request_id, _caller(call), redact=lambda text: self._redacted(call, text)))
         try:
             if call.kind is Kind.WORKFLOW:
+                handover.kind = RUN
+                begin_handover(handover)
                 return self._run_workflow(call)
             begin_call(call.id)  # the job of an operator has the id of its call; those of steps have their own
             catalogue = self._live.latest()  # it was accepted, and is run whatever becomes of the store meanwhile
+            operator = catalogue.operator(call.name).load()
+            if is_one_job(operator) and _own_api(operator) is None:  # of any other the job is not the whole
+                handover.kind = JOB
+                begin_handover(handover)
+            if handover.earlier:
+                self._find_handed_over(catalogue, call, handover)
             return self._run_operator(catalogue, call)
         except MasonError as error:
             return document(errors=map(self._hider(call.config_id), error.messages)), error.status
@@ -100,6 +112,22 @@ class Execution:
         if own is None:
             return get(call.namespace, call.command, *bodies, **call.parameters)
         return _as_answer(own(*bodies, **call.parameters))
+
+    def _find_handed_over(self, catalogue: Catalogue, call: Call, handover: Handover) -> None:
+        """Ask the engine whether it still knows what an earlier process handed over.
+
+        Raises:
+            StateFailed: it does not, so that nobody can tell what became of it.
+            ClientFailed: the engine cannot be reached.
+        """
+        client = catalogue.configuration(call.config_id).execution.client
+        try:
+            _patiently(lambda: client.get_job(handover.earlier, response=Response()))
+        except NotFound as error:
+            handover.is_forgotten = True
+            raise StateFailed(
+                f"The server that ran the job is gone, and its engine knows no job {handover.earlier} any more."
+            ) from error
 
     def _run_workflow(self, call: Call) -> Answer:
         def work(response: Response) -> OperatorResponse:
@@ -175,6 +203,19 @@ class Execution:
         with suppress(MasonError):  # a configuration that cannot be read has told nobody its secrets
             text = catalogue.configuration(call.config_id).redactor(text)
         return redactor(text)
+
+
+def _patiently(ask: Callable[[], object]) -> None:
+    """Ask an engine until it can be reached, for a while: after a restart the network may come last."""
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            ask()
+            return
+        except ClientFailed:
+            if time.monotonic() > end:
+                raise
+            time.sleep(1)
 
 
 def _require_steps(call: Call, workflow: ValidWorkflow) -> None:

@@ -1,0 +1,123 @@
+"""A server that dies while Athena works for it: the next one follows the query to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import yaml
+
+from mason.configurations.saved import read_configurations, save_configurations
+from mason.operators.definition_folder import read_definitions
+from mason.operators.definition_kind import OPERATORS
+from mason.operators.registry import register
+from mason.state.home import open_state
+from mason.testing.golden import TABLES
+from mason.util.environment import MasonEnvironment
+from tests.api.support import Server, operator, prepared, until
+from tests.athena.test_faults import execution
+from tests.glue.proxy import Answer, AwsProxy, error
+from tests.ministack import Ministack
+
+MakeTable = Callable[[str, pa.Table], str]
+BY_HAND = """
+from mason.pipeline.sql.job import QueryJob
+job = QueryJob("select 1 as one", parameters.get_required("database_name"), {}).to_job()
+plan, _ = config.execution.client.plan_job(job, response=resp)
+config.execution.client.run_job(plan, response=resp)
+resp.add_info("There was more to do.")
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path, ministack: Ministack, settings: dict[str, str], proxy: AwsProxy) -> Iterator[Server]:
+    mason = prepared(tmp_path / "work", tmp_path / "home")
+    clients = {"athena": {**settings, "endpoint": proxy.endpoint}, "s3": ministack.configuration()}
+    engines = {"metastore_engine": "athena", "execution_engine": "athena", "storage_engine": "s3"}
+    document = {"id": "aws", **engines, "clients": {name: {"configuration": told} for name, told in clients.items()}}
+    (tmp_path / "aws.yaml").write_text(yaml.safe_dump(document))
+    env = MasonEnvironment(mason.home)
+    save_configurations(env, read_configurations(tmp_path / "aws.yaml").valid)
+    by_hand = operator(
+        tmp_path / "more",
+        "test",
+        "by_hand",
+        BY_HAND,
+        parameters="parameters:\n  required: [database_name]\n",
+        swagger="paths:\n  /test/by_hand:\n    post:\n",
+    )
+    register(env, open_state(env), read_definitions(by_hand, [OPERATORS]).valid, replace=False)
+    running = Server(mason, ("--jobs", "8")).start()
+    yield running
+    running.kill()
+
+
+def test_after_a_crash_a_query_that_athena_has_is_followed_to_its_end(
+    server: Server, proxy: AwsProxy, database: str, make_athena_table: MakeTable
+) -> None:
+    make_athena_table("orders", TABLES["orders"])
+    proxy.says = still_running({})
+
+    def begin(path: str, **body: str) -> str:
+        query = {"wait": "0", "config_id": "aws"}
+        reply = server.post(path, params=query, json={"database_name": database, **body})
+        assert reply.status_code == 202, reply.text
+        job: str = reply.json()["Data"][0]["JobID"]
+        return job
+
+    def ask(query: str) -> str:
+        return begin("/api/table/query", query_string=query)
+
+    known, failed = ask("select id from orders where id < 3 order by id"), ask("select id / 0 as x from orders")
+    forgotten, cancelled = ask("select id from orders"), ask("select id from orders limit 1")
+    own = begin("/api/test/by_hand")
+    of_athena = {job: engine_job(server, job) for job in (known, failed, forgotten, cancelled)}
+    until(lambda: proxy.operations.count("StartQueryExecution") == 5, "Athena has them all")
+
+    server.kill()
+    told = server.mason("operator", "job", "get", "-p", f"job_id:{known}").json
+    assert told["Data"][0]["Status"] == "running", "Athena has it still"
+    server.mason("operator", "job", "cancel", "-p", f"job_id:{cancelled}")
+    proxy.says = still_running(
+        {
+            of_athena[failed]: execution("FAILED", StateChangeReason="Division by zero"),
+            of_athena[forgotten]: error("InvalidRequestException", "QueryExecution was not found"),
+        },
+        known=of_athena[known],
+    )
+    server.start()
+
+    done = server.wait_for_job(known)
+    assert done["Response"]["Data"][0]["Rows"] == [{"id": 1}, {"id": 2}]
+    assert "Division by zero" in server.wait_for_job(failed, "failed")["Error"]
+    assert of_athena[forgotten] in server.wait_for_job(forgotten, "lost")["Error"]
+    server.wait_for_job(cancelled, "cancelled")
+    assert {"QueryExecutionId": of_athena[cancelled]} in stopped(proxy)
+    assert server.job(own)["Status"] == "lost", "what it would have done after its query, nobody knows"
+    assert proxy.operations.count("StartQueryExecution") == 5, "nothing was asked twice"
+
+
+def still_running(answers: Mapping[str, Answer], known: str = "") -> Callable[[str, Mapping[str, Any]], Answer | None]:
+    """Let every query run on, but one that is over by now, and those of which something else is to be said."""
+
+    def says(operation: str, request: Mapping[str, Any]) -> Answer | None:
+        query = request.get("QueryExecutionId", "")
+        if operation != "GetQueryExecution" or query == known:
+            return None
+        return answers.get(query) or execution("RUNNING")
+
+    return says
+
+
+def engine_job(server: Server, job: str) -> str:
+    """Return what Athena calls a job, as soon as that is known."""
+    until(lambda: "EngineJob" in server.job(job), f"the job {job} is Athena's")
+    found: str = server.job(job)["EngineJob"]
+    return found
+
+
+def stopped(proxy: AwsProxy) -> list[Mapping[str, Any]]:
+    return [request for operation, request in proxy.requests if operation == "StopQueryExecution"]
