@@ -84,19 +84,20 @@ class Execution:
             begin_call(call.id)  # the job of an operator has the id of its call; those of steps have their own
             catalogue = self._live.latest()  # it was accepted, and is run whatever becomes of the store meanwhile
             operator = catalogue.operator(call.name).load()
-            if is_one_job(operator) and _own_api(operator) is None:  # of any other the job is not the whole
+            own = _own_api(operator)
+            if is_one_job(operator) and own is None:  # of any other the job is not the whole
                 handover.kind = JOB
                 begin_handover(handover)
             if handover.earlier:
                 self._find_handed_over(catalogue, call, handover)
-            return self._run_operator(catalogue, call)
+            return self._run_operator(catalogue, call, own)
         except MasonError as error:
             return document(errors=map(self._hider(call.config_id), error.messages)), error.status
         except (Exception, SystemExit) as error:  # noqa: BLE001 (a bug, here or in an operator: the server lives on)
             LOG.error("%s", traceback.format_exc())
             return document(errors=[_describe_bug(call, error)]), MasonError.status
 
-    def _run_operator(self, catalogue: Catalogue, call: Call) -> Answer:
+    def _run_operator(self, catalogue: Catalogue, call: Call, own: Callable[..., Any] | None) -> Answer:
         def run(asked: OperatorCall) -> Answer:
             _caller(call).require_operator(full_name(asked.namespace, asked.command))
             chosen = replace(asked, config_id=call.config_id)
@@ -108,7 +109,6 @@ class Execution:
 
         RUNNER.set(run)
         bodies = [dict(call.body)] if call.body else []
-        own = _own_api(catalogue.operator(call.name).load())
         if own is None:
             return get(call.namespace, call.command, *bodies, **call.parameters)
         return _as_answer(own(*bodies, **call.parameters))
