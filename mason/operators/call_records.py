@@ -25,7 +25,11 @@ from mason.util.environment import MasonEnvironment
 SHOWN_CALLS = 1_000
 ENGINE_JOB = "EngineJob"
 """The id that an engine gave the work of a call, where it goes on with it by itself."""
-_HIDDEN = ("Call", "Claim", "Process", "Fingerprint")
+
+ENGINE_NOTES = "EngineNotes"
+"""What whoever finishes such a call needs to know besides."""
+
+_HIDDEN = ("Call", "Claim", "Process", "Fingerprint", ENGINE_NOTES)
 
 
 def find_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: Response) -> JobRecord:

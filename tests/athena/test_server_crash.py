@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,7 @@ def server(tmp_path: Path, ministack: Ministack, settings: dict[str, str], proxy
 
 
 def test_after_a_crash_a_query_that_athena_has_is_followed_to_its_end(
-    server: Server, proxy: AwsProxy, database: str, make_athena_table: MakeTable
+    server: Server, proxy: AwsProxy, bucket: str, database: str, make_athena_table: MakeTable
 ) -> None:
     make_athena_table("orders", TABLES["orders"])
     proxy.says = still_running({})
@@ -68,14 +68,16 @@ def test_after_a_crash_a_query_that_athena_has_is_followed_to_its_end(
         job: str = reply.json()["Data"][0]["JobID"]
         return job
 
-    def ask(query: str) -> str:
-        return begin("/api/table/query", query_string=query)
+    def ask(query: str, **more: str) -> str:
+        return begin("/api/table/query", query_string=query, **more)
 
     known, failed = ask("select id from orders where id < 3 order by id"), ask("select id / 0 as x from orders")
     forgotten, cancelled = ask("select id from orders"), ask("select id from orders limit 1")
+    output = f"s3://{bucket}/{database}/kept"
+    kept = ask("select id from orders where id < 3", output_path=output)
     own = begin("/api/test/by_hand")
-    of_athena = {job: engine_job(server, job) for job in (known, failed, forgotten, cancelled)}
-    until(lambda: proxy.operations.count("StartQueryExecution") == 5, "Athena has them all")
+    of_athena = {job: engine_job(server, job) for job in (known, failed, forgotten, cancelled, kept)}
+    until(lambda: proxy.operations.count("StartQueryExecution") == 6, "Athena has them all")
 
     server.kill()
     told = server.mason("operator", "job", "get", "-p", f"job_id:{known}").json
@@ -86,7 +88,7 @@ def test_after_a_crash_a_query_that_athena_has_is_followed_to_its_end(
             of_athena[failed]: execution("FAILED", StateChangeReason="Division by zero"),
             of_athena[forgotten]: error("InvalidRequestException", "QueryExecution was not found"),
         },
-        known=of_athena[known],
+        over=(of_athena[known], of_athena[kept]),
     )
     server.start()
 
@@ -97,15 +99,18 @@ def test_after_a_crash_a_query_that_athena_has_is_followed_to_its_end(
     server.wait_for_job(cancelled, "cancelled")
     assert {"QueryExecutionId": of_athena[cancelled]} in stopped(proxy)
     assert server.job(own)["Status"] == "lost", "what it would have done after its query, nobody knows"
-    assert proxy.operations.count("StartQueryExecution") == 5, "nothing was asked twice"
+    assert server.wait_for_job(kept)["Response"]["Data"][0]["RowsOut"] == 2
+    assert proxy.operations.count("StartQueryExecution") == 6, "nothing was asked twice"
 
 
-def still_running(answers: Mapping[str, Answer], known: str = "") -> Callable[[str, Mapping[str, Any]], Answer | None]:
-    """Let every query run on, but one that is over by now, and those of which something else is to be said."""
+def still_running(
+    answers: Mapping[str, Answer], over: Collection[str] = ()
+) -> Callable[[str, Mapping[str, Any]], Answer | None]:
+    """Let every query run on, but those that are over by now, and those of which something else is to be said."""
 
     def says(operation: str, request: Mapping[str, Any]) -> Answer | None:
         query = request.get("QueryExecutionId", "")
-        if operation != "GetQueryExecution" or query == known:
+        if operation != "GetQueryExecution" or query in over:
             return None
         return answers.get(query) or execution("RUNNING")
 

@@ -24,7 +24,7 @@ from mason.api.server.reads import Reads
 from mason.api.server.running_calls import RunningCalls
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import AlreadyExists, Conflict, StateFailed, TooMany
-from mason.operators.call_records import ENGINE_JOB, call_status, is_left, is_with_engine
+from mason.operators.call_records import ENGINE_JOB, ENGINE_NOTES, call_status, is_left, is_with_engine
 from mason.pipeline.handover import Handover
 from mason.state.heartbeat import LEASE_SECONDS, Heartbeat
 from mason.state.models import Record, RecordKind
@@ -219,7 +219,8 @@ class CallQueue:
     def _run_claimed(self, record: Record, call: Call) -> None:
         self._log(call.id, JobStatus.RUNNING, record.document)
         running = RunningRecord(self._store, record)
-        handover = Handover(earlier=record.document.get(ENGINE_JOB, ""), keep=running.keep)
+        earlier, notes = record.document.get(ENGINE_JOB, ""), record.document.get(ENGINE_NOTES, {})
+        handover = Handover(earlier=earlier, notes=notes, keep=running.keep)
         if self._is_cancelled(call.id) and not handover.earlier:  # what an engine has must be ended there
             answer = cancelled("The job was cancelled before it began.")
         else:

@@ -12,7 +12,7 @@ from typing import Any
 from mason.api.server.calls import Call, now
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import Conflict, StateFailed
-from mason.operators.call_records import ENGINE_JOB
+from mason.operators.call_records import ENGINE_JOB, ENGINE_NOTES
 from mason.state.models import Record
 from mason.state.store import StateStore
 
@@ -76,9 +76,9 @@ class RunningRecord:
         self._store = store
         self.now = record
 
-    def keep(self, engine_id: str) -> None:
+    def keep(self, engine_id: str, notes: Mapping[str, str]) -> None:
         """Write down what an engine calls the job, so that another process finds it should this one be gone."""
-        document = {**self.now.document, ENGINE_JOB: engine_id}
+        document = {**self.now.document, ENGINE_JOB: engine_id, ENGINE_NOTES: dict(notes)}
         try:
             self.now = self._store.update_record(self.now, JobStatus.RUNNING, document)
         except (Conflict, StateFailed) as error:  # the call goes on, and ends with this process
