@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextvars import copy_context
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +12,22 @@ import pyarrow as pa
 import pytest
 import yaml
 
+from mason.clients.athena.execution import AthenaExecutionClient
+from mason.clients.s3.storage import S3StorageClient
 from mason.configurations.saved import read_configurations, save_configurations
+from mason.engines.execution.models.job import Job
+from mason.errors import Conflict
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
+from mason.pipeline.handover import JOB, Handover, begin_handover
+from mason.pipeline.object_lease import Lease
+from mason.pipeline.sql.job import QueryJob
+from mason.pipeline.sql.query import BadQuery
+from mason.pipeline.storage_address import open_objects
+from mason.pipeline.table_objects import LEASES, TableObjects
 from mason.state.home import open_state
+from mason.testing.contract import answer
 from mason.testing.golden import TABLES
 from mason.util.environment import MasonEnvironment
 from tests.api.support import Server, operator, prepared, until
@@ -126,3 +139,74 @@ def engine_job(server: Server, job: str) -> str:
 
 def stopped(proxy: AwsProxy) -> list[Mapping[str, Any]]:
     return [request for operation, request in proxy.requests if operation == "StopQueryExecution"]
+
+
+@dataclass
+class Unload:
+    """A query whose rows become a table, as the calls of one process after another see it."""
+
+    client: AthenaExecutionClient
+    job: Job
+    noted: dict[str, Any]
+
+    def run(self, earlier: str = "", notes: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """Run it as a call would, with what an earlier process has noted."""
+        handover = Handover(JOB, earlier, notes or {}, lambda job, told: self.noted.update(Job=job, Notes=dict(told)))
+
+        def work() -> dict[str, Any]:
+            begin_handover(handover)
+            done: dict[str, Any] = answer(self.client.run_job, answer(self.client.plan_job, self.job)).to_dict()
+            return done
+
+        return copy_context().run(work)
+
+
+@pytest.fixture
+def unload(
+    settings: dict[str, str], proxy: AwsProxy, ministack: Ministack, database: str, make_athena_table: MakeTable
+) -> Unload:
+    path = make_athena_table("orders", TABLES["orders"])
+    address = S3StorageClient(ministack.configuration()).address()
+    statement, output = "select id from orders where id < 3", f"{path.removeprefix('s3://')}_kept"
+    job = QueryJob(statement, database, {"orders": path}, address, output=output).to_job()
+    return Unload(AthenaExecutionClient({**settings, "endpoint": proxy.endpoint}), job, {})
+
+
+def test_a_table_that_was_committed_before_the_crash_is_not_committed_again(unload: Unload, proxy: AwsProxy) -> None:
+    first = unload.run()
+    asked = proxy.operations.count("StartQueryExecution")
+
+    again = unload.run(unload.noted["Job"], unload.noted["Notes"])
+
+    assert (again["Commit"], again["RowsOut"]) == (first["Commit"], 2)
+    assert proxy.operations.count("StartQueryExecution") == asked
+
+
+def test_what_athena_wrote_for_a_dead_job_and_was_removed_is_not_committed(unload: Unload) -> None:
+    unload.run()
+    notes = {**unload.noted["Notes"], "Commit": "0123456789abcdef"}  # nobody holds a lease of that name
+
+    with pytest.raises(Conflict, match="was removed, since its job seemed dead"):
+        unload.run(unload.noted["Job"], notes)
+
+
+def test_a_table_that_another_job_changed_after_the_crash_is_left_as_it_is(
+    unload: Unload, proxy: AwsProxy, ministack: Ministack
+) -> None:
+    proxy.says = lambda operation, _: execution("FAILED") if operation == "GetQueryExecution" else None
+    with pytest.raises(BadQuery):
+        unload.run()
+    crashed = dict(unload.noted)
+    proxy.reset()
+    current = unload.run()["Commit"]
+    table = TableObjects(open_objects(unload.job.inputs["storage"]), unload.job.outputs["path"])
+    lease = Lease(table._store, f"{table.path}/{LEASES}/{crashed['Notes']['Commit']}.json", "crashed")
+    with lease:
+        pass  # as a process that was killed leaves it
+
+    with pytest.raises(Conflict, match="was changed by another job"):
+        unload.run(crashed["Job"], crashed["Notes"])
+
+    found = table.current()
+    assert found is not None
+    assert found.id == current
