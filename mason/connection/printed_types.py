@@ -9,6 +9,7 @@ import pyarrow as pa
 
 _TIMESTAMP = re.compile(r"timestamp\[(s|ms|us|ns), tz=(.+)\]")
 _DECIMAL = re.compile(r"(decimal32|decimal64|decimal128|decimal256)\((\d+), (-?\d+)\)")
+_FIXED = re.compile(r"fixed_size_binary\[(\d+)\]")
 _NESTED = re.compile(r"(list|large_list|struct|map|dictionary)<(.*)>", re.DOTALL)
 _DECIMALS = {"decimal128": pa.decimal128, "decimal256": pa.decimal256}
 _NOT_NULL = " not null"
@@ -26,6 +27,8 @@ def printed_type(text: str) -> pa.DataType:
         return pa.timestamp(zoned[1], zoned[2])
     if decimal:
         return _DECIMALS.get(decimal[1], pa.decimal128)(int(decimal[2]), int(decimal[3]))
+    if fixed := _FIXED.fullmatch(text):
+        return pa.binary(int(fixed[1]))
     if nested:
         return _nested(nested[1], list(_parts(nested[2])))
     return pa.type_for_alias(text)

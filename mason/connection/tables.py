@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import base64
 import json
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
@@ -64,7 +64,7 @@ def _column(values: Sequence[Any], word: str) -> pa.Array:
         kind = printed_type(word)
         read = next((read for fits, read in _READERS if fits(kind)), pa.array)
         found: pa.Array = read(values, kind)
-    except (BadCell, pa.ArrowException, ArithmeticError, TypeError, ValueError, SyntaxError):
+    except (BadCell, pa.ArrowException, ArithmeticError, TypeError, ValueError):
         return pa.array([None if value is None else _text(value) for value in values], pa.string())
     return found
 
@@ -82,21 +82,38 @@ def _times(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
 
 def _nested(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    return pa.array([read_cell(value, kind) for value in values], kind)
+    return pa.array([read_cell(_with_bytes(value, kind), kind) for value in values], kind)
 
 
 def _bytes(text: str) -> bytes:
-    value = ast.literal_eval(text)  # JSON has no bytes: responses show them as Python does
-    if not isinstance(value, bytes):
-        raise ValueError(text)
+    return base64.b64decode(text, validate=True)  # JSON has no bytes: responses have them as base64
+
+
+def _with_bytes(value: Any, kind: pa.DataType) -> Any:
+    """Return a value with the bytes in it, which a cell would take for text."""
+    if value is None:
+        return None
+    if _is_binary(kind):
+        return _bytes(value)
+    if pat.is_struct(kind) and isinstance(value, Mapping):
+        types = {field.name: field.type for field in kind}
+        return {name: _with_bytes(each, types[name]) if name in types else each for name, each in value.items()}
+    if pat.is_map(kind) and isinstance(value, list):
+        return [[_with_bytes(key, kind.key_type), _with_bytes(each, kind.item_type)] for key, each in value]
+    if pat.is_nested(kind) and isinstance(value, list):
+        return [_with_bytes(each, kind.value_type) for each in value]
     return value
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    return bool(pat.is_binary(kind) or pat.is_large_binary(kind) or pat.is_fixed_size_binary(kind))
 
 
 _READERS: Sequence[tuple[Callable[[pa.DataType], bool], Callable[[Sequence[Any], pa.DataType], pa.Array]]] = (
     (pat.is_floating, _each(float)),
     (pat.is_decimal, _each(lambda value: Decimal(str(value)))),
     (lambda kind: pat.is_temporal(kind) and not pat.is_duration(kind), _times),
-    (lambda kind: pat.is_binary(kind) or pat.is_large_binary(kind), _each(_bytes)),
+    (_is_binary, _each(_bytes)),
     (pat.is_nested, _nested),
 )
 

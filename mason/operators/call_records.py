@@ -23,7 +23,13 @@ from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 
 SHOWN_CALLS = 1_000
-_HIDDEN = ("Call", "Claim", "Process", "Fingerprint")
+ENGINE_JOB = "EngineJob"
+"""The id that an engine gave the work of a call, where it goes on with it by itself."""
+
+ENGINE_NOTES = "EngineNotes"
+"""What whoever finishes such a call needs to know besides."""
+
+_HIDDEN = ("Call", "Claim", "Process", "Fingerprint", ENGINE_NOTES)
 
 
 def find_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: Response) -> JobRecord:
@@ -38,7 +44,8 @@ def find_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: 
         return config.execution.client.get_job(job_id, response=response)[0]
     of_engine: Mapping[str, Any] = {}
     with suppress(MasonError):  # what the call itself says is enough
-        of_engine = config.execution.client.get_job(job_id, response=Response(response.redactor))[0].details
+        known_as = call.document.get(ENGINE_JOB, job_id)
+        of_engine = config.execution.client.get_job(known_as, response=Response(response.redactor))[0].details
     return call_job(store, call, of_engine)
 
 
@@ -87,11 +94,21 @@ def call_job(store: StateStore, call: Record, of_engine: Mapping[str, Any] | Non
 
 
 def call_status(store: StateStore, call: Record) -> JobStatus:
-    """Return where a call stands: one whose process is gone is lost, whatever its record says."""
-    process = call.document.get("Process")
-    if call.status == JobStatus.RUNNING and process and is_gone(store, process):
+    """Return where a call stands: one whose process is gone is lost, unless its engine has it."""
+    if is_left(store, call) and not is_with_engine(call):
         return JobStatus.LOST
     return JobStatus(call.status)
+
+
+def is_left(store: StateStore, call: Record) -> bool:
+    """Say whether the process that ran a call is gone."""
+    process: Mapping[str, Any] = call.document.get("Process", {})
+    return call.status == JobStatus.RUNNING and bool(process) and is_gone(store, process)
+
+
+def is_with_engine(call: Record) -> bool:
+    """Say whether an engine goes on with a call without the process that ran it, so that another can follow it."""
+    return ENGINE_JOB in call.document and "Call" in call.document
 
 
 def find_call(store: StateStore, job_id: str) -> Record:

@@ -35,8 +35,16 @@ class Lease:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._beat, name=f"lease of {job}", daemon=True)
 
+    def take_over(self) -> bool:
+        """Take the lease of this job from a process that is gone; false if what it wrote was removed since."""
+        found = self._store.read(self._path)
+        if found is None or json.loads(found[0])["state"] == _SWEPT:
+            return False
+        self._tag = self._store.rewrite(self._path, self._content(_WRITING), found[1])
+        return self._tag is not None
+
     def __enter__(self) -> Lease:
-        self._tag = self._store.write_new(self._path, self._content(_WRITING))
+        self._tag = self._tag or self._store.write_new(self._path, self._content(_WRITING))
         assert self._tag, "a job's id is its own"
         self._thread.start()
         return self

@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import ClassVar
 
-from mason.errors import MasonError, Unsupported
+from mason.errors import Conflict, MasonError, Unsupported
 from mason.pipeline.object_lease import Lease, sweep_lease
 from mason.pipeline.object_store import ObjectStore
 from mason.pipeline.object_view import show, shown, view_of
@@ -33,6 +33,7 @@ LOG = logging.getLogger("mason.pipeline")
 DATA = f"{OWN_FOLDER}/data"
 LEASES = f"{OWN_FOLDER}/leases"
 _SHOWN = ".shown"
+_AGAIN = "Run it again."
 
 
 class TableObjects:
@@ -72,8 +73,29 @@ class TableObjects:
         if not self._store.keeps_conditions(self.path):
             raise Unsupported(f"{self.path} is on a store without conditional writes: no table can be written there.")
         self.sweep()
+        with self._staged(job, self._lease(job)) as staging:
+            yield staging
+
+    @contextlib.contextmanager
+    def stage_again(self, job: str) -> Iterator[str]:
+        """Give the prefix that a process which is gone has staged for a job, to whoever finishes it.
+
+        Raises:
+            Conflict: what was staged is removed, since nobody was there who renewed its lease.
+        """
+        lease = self._lease(job)
+        if not lease.take_over():
+            raise Conflict(f"What was written for {self.path} was removed, since its job seemed dead.", hint=_AGAIN)
+        with self._staged(job, lease) as staging:
+            yield staging
+
+    def _lease(self, job: str) -> Lease:
+        return Lease(self._store, f"{self.path}/{LEASES}/{job}.json", job)
+
+    @contextlib.contextmanager
+    def _staged(self, job: str, lease: Lease) -> Iterator[str]:
         staging = f"{self.path}/{DATA}/{job}"
-        with Lease(self._store, f"{self.path}/{LEASES}/{job}.json", job) as lease:
+        with lease:
             self._leases[staging] = lease
             try:
                 yield staging

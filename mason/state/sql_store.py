@@ -60,6 +60,10 @@ class SqlStore(StateStore):
     clock: ClassVar[str]
     """The seconds since 1970, in the database's words. Its clock is the one that all who share a store have."""
 
+    def do_alone(self, work: Callable[[Statements], T]) -> T:
+        """Do some work with the tables themselves, in one transaction, during which nobody else registers anything."""
+        return self._alone(work)
+
     def register(self, new: Sequence[NewRegistration], *, replace: bool) -> list[Outcome]:
         def work(db: Statements) -> list[Outcome]:
             rows = db.rows("SELECT kind, namespace, command, digest FROM current_registrations")

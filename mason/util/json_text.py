@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import re
@@ -20,7 +21,10 @@ def json_text(value: Any) -> str:
 
 
 def json_value(value: Any) -> Any:
-    """Return the value with what JSON has no word for as text: times, decimals, NaN, and objects of any other kind."""
+    """Return the value with what JSON has no word for as text: times, decimals, NaN, and objects of any other kind.
+
+    Bytes are base64, as in the JSON files that Mason writes.
+    """
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -29,6 +33,8 @@ def json_value(value: Any) -> Any:
         return {str(key): json_value(each) for key, each in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [json_value(each) for each in value]
+    if isinstance(value, bytes | bytearray):
+        return base64.b64encode(value).decode()
     if isinstance(value, date | datetime):
         return value.isoformat()
     return json_value(value.to_dict()) if hasattr(value, "to_dict") else str(value)

@@ -13,6 +13,7 @@ from mason.engines.scheduler.models.dags.dag_run import StepStatus
 from mason.engines.scheduler.models.deployment import Deployment
 from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import BadInput, NotFound, Unprocessable
+from mason.pipeline.handover import RUN, hand_over, note_forgotten
 from mason.state.home import read_state
 from mason.workflows.outside_runs import OutsideRun
 from mason.workflows.runs import LOST, show_run
@@ -65,12 +66,21 @@ def deploy_workflow(workflow: ValidWorkflow, schedule: Schedule, response: Respo
 def run_outside(workflow: ValidWorkflow, schedule: Schedule, response: Response) -> None:
     """Have the scheduler run a workflow that was deployed, and tell what became of it as far as it can be known."""
     scheduler = _scheduler(workflow)
-    response.add_info(f"Triggering schedule: {schedule.name}")
-    run, _ = scheduler.trigger_schedule(schedule.name, response=response)
+
+    def trigger() -> str:
+        response.add_info(f"Triggering schedule: {schedule.name}")
+        return scheduler.trigger_schedule(schedule.name, response=response)[0]
+
     if support_of(type(scheduler))["follow_run"]:
+        run = trigger()
         response.add_data({"Schedule": schedule.name, "SchedulerRun": run, "Status": "triggered"})
         return
-    statuses, _ = scheduler.follow_run(schedule.name, run, response=response)
+    run = hand_over(RUN, trigger)
+    try:
+        statuses, _ = scheduler.follow_run(schedule.name, run, response=response)
+    except NotFound:
+        note_forgotten(RUN)
+        raise
     _tell(workflow, OutsideRun(workflow.scheduler, schedule.name, run), statuses, response)
 
 

@@ -37,6 +37,21 @@ class Choice:
     only: str = ""
 
 
+def check_choice(workflow: ValidWorkflow, store: StateStore, run: Record, choice: Choice) -> None:
+    """Look at whether a run can be resumed at all, and has the steps that a user names.
+
+    Raises:
+        Conflict: the run goes on.
+        BadInput: there is no such step.
+    """
+    if is_alive(store, run):
+        raise Conflict(f'The run "{run.id}" goes on in another process.', hint="Wait for it, or stop it.")
+    for key in filter(None, (choice.first, choice.only)):
+        if key not in workflow.dag.by_key:
+            some = f"Steps: {', '.join(list(workflow.dag.by_key)[:_SHOWN_STEPS])}."
+            raise BadInput(f'There is no step "{key}".', hint=did_you_mean(key, workflow.dag.by_key) or some)
+
+
 def resume_workflow(
     workflow: ValidWorkflow, store: StateStore, run: Record, choice: Choice, response: Response
 ) -> tuple[ValidWorkflow, Reused]:
@@ -47,12 +62,7 @@ def resume_workflow(
         BadInput: there is no such step.
         Unprocessable: a step that should run alone needs one that has not succeeded.
     """
-    if is_alive(store, run):
-        raise Conflict(f'The run "{run.id}" goes on in another process.', hint="Wait for it, or stop it.")
-    for key in filter(None, (choice.first, choice.only)):
-        if key not in workflow.dag.by_key:
-            some = f"Steps: {', '.join(list(workflow.dag.by_key)[:_SHOWN_STEPS])}."
-            raise BadInput(f'There is no step "{key}".', hint=did_you_mean(key, workflow.dag.by_key) or some)
+    check_choice(workflow, store, run, choice)
     rows = {row.step: row for row in store.list_run_steps(run.id)}
     judge = _Judge(workflow, rows, run)
     reused: dict[str, RunStep] = {}

@@ -9,6 +9,7 @@ from pathlib import Path
 from mason.clients.response import Response
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import respond
+from mason.pipeline.handover import RUN, was_handed_over
 from mason.state.home import read_state
 from mason.state.models import Record
 from mason.state.store import StateStore
@@ -101,7 +102,8 @@ def handled(
 ) -> None:
     """Deploy a workflow, run it, do both, or, where neither is asked for, plan it.
 
-    A scheduler that is not this process is handed the workflow as it is now in any case, and asked to run it.
+    A scheduler that is not this process is handed the workflow as it is now in any case, and asked to run it; where an
+    earlier process has done so for the same call, that run is followed.
     """
     from mason.workflows.deployment import deploy_workflow, run_outside, runs_here, schedule_of, schedule_to_run
     from mason.workflows.plan import plan_workflow
@@ -114,8 +116,8 @@ def handled(
     if deploy or not here:
         choose = schedule_of(workflow, call.schedule_name, call.schedule) if deploy else None
         schedule = choose or schedule_to_run(workflow, call.schedule_name, call.schedule, response)
-        deployed = deploy_workflow(workflow, schedule, response)
-        if not run:
+        deployed = None if was_handed_over(RUN) else deploy_workflow(workflow, schedule, response)
+        if deployed and not run:
             response.add_data(deployed)
         elif not here:
             run_outside(workflow, schedule, response)

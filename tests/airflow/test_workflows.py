@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator, Mapping
+from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from mason.errors import ClientFailed, Conflict, Forbidden, NotFound, Unprocessa
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
+from mason.pipeline.handover import RUN, Handover, begin_handover
 from mason.state.home import open_state, read_state
 from mason.testing.scheduler.fixtures import a_deployment
 from mason.util.environment import MasonEnvironment
@@ -186,6 +188,29 @@ def test_what_is_deployed_and_the_same_is_left_alone(home: Home, name: str, airf
 
     assert f"Airflow has the DAG {name} as it is." in said["Info"]
     assert file.stat().st_mtime_ns == before
+
+
+def test_a_run_that_an_earlier_process_began_is_followed_and_not_begun_again(home: Home, name: str) -> None:
+    home.flow(step("a"))
+    began: list[str] = []
+
+    def run(handover: Handover) -> dict[str, Any]:
+        def work() -> dict[str, Any]:
+            begin_handover(handover)
+            return home.run(schedule_name=name)
+
+        return copy_context().run(work)
+
+    first = run(Handover(RUN, keep=lambda run_id, _: began.append(run_id)))
+    again, unknown = Handover(RUN, began[0]), Handover(RUN, "mason__never")
+    followed, lost = run(again), run(unknown)
+
+    assert followed["Data"] == first["Data"]
+    assert followed["Data"][0]["SchedulerRun"] == began[0]
+    assert "Triggering" in str(first["Info"])
+    assert "Triggering" not in str(followed["Info"])
+    assert lost["Errors"] == [f'Airflow has no run "mason__never" of {name} any more. Was its DAG deleted?']
+    assert (again.is_forgotten, unknown.is_forgotten) == (False, True)
 
 
 def test_a_token_that_has_expired_is_renewed(api: AirflowApi) -> None:

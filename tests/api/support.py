@@ -229,6 +229,14 @@ def test_operators(root: Path) -> Path:
         parameters="parameters:\n  required:\n    - {name: password, type: secret}\n",
         swagger="paths:\n  /test/blurt:\n    post:\n",
     )
+    operator(
+        root,
+        "test",
+        "abroad",
+        'resp.add_info("Nobody is there.")',
+        parameters="supported_configurations:\n  - metastore: glue\n",
+        swagger="paths:\n  /test/abroad:\n    post:\n    get:\n",
+    )
     operator(root, "test", "unseen", 'resp.add_info("Nobody calls this through the API.")')
     commands = {"step_1": "hidden", "step_2": "blurt"}
     steps = [f"  - {{id: {step}, type: operator, namespace: test, command: {each}}}" for step, each in commands.items()]

@@ -22,6 +22,7 @@ from mason.errors import StateFailed
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
+from mason.pipeline.handover import Handover
 from mason.state.models import Kind, RecordKind
 from mason.state.postgres import PostgresStore
 from mason.state.tokens import Scope, create_token, revoke_token
@@ -228,7 +229,7 @@ def test_a_job_of_another_machine_is_lost_when_its_server_shows_no_sign_of_life(
     assert lease is not None
     store.add_record(RecordKind.CALL, "job", "running", {"Process": process})
 
-    queue = CallQueue(store, lambda _: ({}, 200), parallel=1, most_queued=1, lost_seconds=0.1)
+    queue = CallQueue(store, lambda *_: ({}, 200), parallel=1, most_queued=1, lost_seconds=0.1)
     queue.start()
 
     time.sleep(0.6)  # it has looked by now
@@ -248,7 +249,7 @@ def test_a_call_is_run_once_though_nobody_knows_what_was_written_when_the_databa
     wire = Wire(postgres.port)
     store, ran = PostgresStore(database.replace(f":{postgres.port}", f":{wire.port}")), list[str]()
 
-    def run(call: Call) -> Answer:
+    def run(call: Call, handover: Handover) -> Answer:
         ran.append(call.id)
         return {"Errors": [], "Data": []}, 200
 

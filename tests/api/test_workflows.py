@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
 
 from tests.api.support import Server
 from tests.conftest import write
@@ -93,6 +97,37 @@ def test_what_is_wrong_with_a_workflow_is_told_at_once(server: Server) -> None:
     assert (misspelt.status_code, "There is no parameter" in misspelt.text) == (400, True)
 
 
+@pytest.mark.parametrize("given", [{"run_now": "true"}, {"deploy": "true", "schedule_name": "wrong"}, {}])
+@pytest.mark.parametrize(
+    ("path", "config_id", "body", "status", "message"),
+    [
+        ("infr", "files", BODY, 404, 'Workflow "table:infr" not found.'),
+        ("infer", "none", BODY, 404, 'Configuration "none" not found.'),
+        ("infer", "files", {"step_1": []}, 400, "must be a mapping with"),
+        ("infer", "files", {"step_1": {"parameters": "x"}}, 400, "must be a mapping of names to values"),
+        ("infer", "files", {"step_9": {}}, 400, "the workflow has no such step"),
+        ("infer", "files", {"step_1": {"parameters": {"database": "shop"}}}, 400, 'no parameter "database"'),
+    ],
+)
+def test_what_is_wrong_with_a_workflow_never_becomes_a_job(
+    server: Server,
+    given: dict[str, str],
+    path: str,
+    config_id: str,
+    body: dict[str, Any],
+    status: int,
+    message: str,
+) -> None:
+    before = [each["JobID"] for each in server.get("/api/jobs").json()["Data"]]
+
+    query = {**given, "wait": "0", "config_id": config_id}
+    reply = server.post(f"/api/workflow/table/{path}", params=query, json=body)
+
+    assert reply.status_code == status, reply.text
+    assert any(message in each for each in reply.json()["Errors"]), reply.text
+    assert [each["JobID"] for each in server.get("/api/jobs").json()["Data"]] == before
+
+
 def failed_run(server: Server, name: str) -> str:
     """Run a workflow on data that come only afterwards."""
     step = {**BODY["step_1"]["parameters"], "storage_path": name, "table_name": name}
@@ -145,9 +180,10 @@ def test_what_is_wrong_with_resuming_is_told(server: Server) -> None:
         (f"/api/run/{run}/resume?form=step_1", 400, 'There is no parameter "form"'),
         (f"/api/run/{of_file}/resume", 400, "was started with a file"),
     ):
-        reply = server.post(path)
-        assert reply.status_code == status, reply.text
-        assert message in reply.json()["Errors"][0]
+        for wait in ("10", "0"):
+            reply = server.post(httpx.URL(path).copy_merge_params({"wait": wait}))
+            assert reply.status_code == status, reply.text
+            assert message in reply.json()["Errors"][0]
 
 
 def test_a_secret_cannot_be_deployed(server: Server) -> None:

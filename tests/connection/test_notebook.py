@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 import sys
 from types import ModuleType, SimpleNamespace
@@ -16,6 +17,7 @@ from mason.connection.connection import Connection
 from mason.connection.printed_types import printed_type
 from mason.connection.progress import StreamLine, progress_text
 from mason.errors import MasonError, NotFound, TooLarge
+from mason.util.json_text import json_text
 
 
 def response(*data: Any, **more: Any) -> CallResponse:
@@ -176,6 +178,7 @@ def test_how_far_a_job_is_comes_from_its_record() -> None:
         pa.struct([("a", pa.list_(pa.struct([("b c", pa.decimal128(5, 2))]))), ("d", pa.time64("us"))]),
         pa.map_(pa.string(), pa.list_(pa.int8())),
         pa.large_string(),
+        pa.binary(16),
     ],
     ids=str,
 )
@@ -185,8 +188,30 @@ def test_a_type_is_read_as_arrow_prints_it(kind: pa.DataType) -> None:
 
 def test_bytes_come_back_as_bytes() -> None:
     value = b"\x00\xff'"
+    told = json.loads(json_text(value))
 
-    assert rows({"b": "binary"}, {"b": str(value)}, {"b": None}).to_arrow()["b"].to_pylist() == [value, None]
+    assert rows({"b": "binary"}, {"b": told}, {"b": None}).to_arrow()["b"].to_pylist() == [value, None]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (pa.binary(2), b"\x00\xff"),
+        (pa.list_(pa.binary()), [b"\xff", None, b""]),
+        (
+            pa.struct([("a", pa.list_(pa.struct([("b", pa.binary()), ("c", pa.string())])))]),
+            {"a": [{"b": b"x", "c": "x"}]},
+        ),
+        (pa.map_(pa.string(), pa.binary()), [("k", b"\x01"), ("n", None)]),
+    ],
+    ids=str,
+)
+def test_bytes_inside_of_something_come_back_as_bytes(kind: pa.DataType, value: Any) -> None:
+    told = json.loads(json_text(value))
+
+    [found] = rows({"v": str(kind)}, {"v": told}).to_arrow()["v"].to_pylist()
+
+    assert found == value
 
 
 def test_what_does_not_fit_its_column_is_text_and_nothing_is_lost() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from mason.util.atomic_file import write_file
 from mason.util.dotenv import parse_env, read_env_files
-from mason.util.json_text import json_text
+from mason.util.json_text import compact_json, json_text
 from mason.util.names import class_name, is_config_id, is_identifier
 from mason.util.nearest import did_you_mean
 from mason.util.text_table import table_lines
@@ -56,6 +56,8 @@ def test_the_first_env_file_wins_and_a_missing_one_is_nothing(tmp_path: Path) ->
 def test_json_has_a_word_for_everything() -> None:
     value = {1: float("nan"), "t": datetime(2026, 1, 1, tzinfo=UTC), "d": Decimal("1.50"), "s": (1, {"ä"})}
 
+    assert json.loads(json_text({"b": b"\x00\xff", "a": bytearray(b"x")})) == {"b": "AP8=", "a": "eA=="}
+    assert compact_json([b"\x00\xff"]) == b'["AP8="]'
     assert json.loads(json_text(value)) == {"1": "nan", "t": "2026-01-01T00:00:00+00:00", "d": "1.50", "s": [1, ["ä"]]}
 
 

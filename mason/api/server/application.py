@@ -53,7 +53,7 @@ class Application:
         self.queue = CallQueue(
             self._store, execution, parallel=settings.parallel_jobs, most_queued=settings.queued_jobs
         )
-        calls = CallHandlers(settings, self._live, self.queue, self._store)
+        calls = CallHandlers(settings, self._live, self.queue, self._store, execution.refusal)
         self._schedules = Schedules(env)
         self._own_routes = OwnRoutes(env, self._store, self._live, self.queue, calls)
         self._calls = calls

@@ -19,12 +19,13 @@ from typing import Any
 from mason.api.operator_api import Answer
 from mason.api.server.answers import answer_of, cancelled, kept, status_of
 from mason.api.server.calls import Call, now
-from mason.api.server.claims import Claims
+from mason.api.server.claims import Claims, RunningRecord
 from mason.api.server.reads import Reads
 from mason.api.server.running_calls import RunningCalls
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import AlreadyExists, Conflict, StateFailed, TooMany
-from mason.operators.call_records import call_status
+from mason.operators.call_records import ENGINE_JOB, ENGINE_NOTES, call_status, is_left, is_with_engine
+from mason.pipeline.handover import Handover
 from mason.state.heartbeat import LEASE_SECONDS, Heartbeat
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
@@ -44,7 +45,7 @@ class CallQueue:
     def __init__(
         self,
         store: StateStore,
-        run: Callable[[Call], Answer],
+        run: Callable[[Call, Handover], Answer],
         *,
         parallel: int,
         most_queued: int,
@@ -61,7 +62,8 @@ class CallQueue:
         self._elsewhere: set[str] = set()
         self._running = RunningCalls()
         self._busy: set[str] = set()
-        self._reads = Reads(self._answer_unless_cancelled)
+        self._taken_over: dict[str, Record] = {}
+        self._reads = Reads(lambda call: self._answer_unless_cancelled(call, Handover()))
         names = [f"mason-call-{number}" for number in range(parallel)]
         self._threads = [threading.Thread(target=self._work, name=name, daemon=True) for name in names]
         self._threads.append(threading.Thread(target=self._look_around, name="mason-look", daemon=True))
@@ -131,7 +133,7 @@ class CallQueue:
         """Make a job of a call that takes longer than its caller waits."""
         document = {**call.shown(), "StartedAt": now(), "Process": self._process}
         record = self._store.add_record(RecordKind.CALL, call.id, JobStatus.RUNNING, document)
-        future.add_done_callback(lambda done: self._end(record, done.result()))
+        future.add_done_callback(lambda done: self._end(record, done.result(), status_of(done.result())))
 
     def announce_stop(self) -> None:
         """Begin nothing new: whoever waits for an answer is told where the job will be found."""
@@ -201,6 +203,9 @@ class CallQueue:
             self._wake.notify()
 
     def _claim(self, call_id: str) -> tuple[Record, Call] | None:
+        taken_over = self._taken_over.pop(call_id, None)
+        if taken_over:
+            return taken_over, Call.of_document(taken_over.document)
         record = self._store.get_record(RecordKind.CALL, call_id)
         call = self._in_memory.pop(call_id, None)
         if record and call:
@@ -213,11 +218,14 @@ class CallQueue:
 
     def _run_claimed(self, record: Record, call: Call) -> None:
         self._log(call.id, JobStatus.RUNNING, record.document)
-        if self._is_cancelled(call.id):
+        running = RunningRecord(self._store, record)
+        earlier, notes = record.document.get(ENGINE_JOB, ""), record.document.get(ENGINE_NOTES, {})
+        handover = Handover(earlier=earlier, notes=notes, keep=running.keep)
+        if self._is_cancelled(call.id) and not handover.earlier:  # what an engine has must be ended there
             answer = cancelled("The job was cancelled before it began.")
         else:
-            answer = self._answer_unless_cancelled(call)
-        self._end(record, answer)
+            answer = self._answer_unless_cancelled(call, handover)
+        self._end(running.now, answer, JobStatus.LOST if handover.is_forgotten else status_of(answer))
 
     def _is_cancelled(self, call_id: str) -> bool:
         """Say whether somebody asked for the end of a call; while the store is away, it does not begin."""
@@ -231,15 +239,14 @@ class CallQueue:
     def _was_asked_to_end(self, call_id: str) -> bool:
         return self._store.get_record(RecordKind.CANCELLATION, call_id) is not None
 
-    def _answer_unless_cancelled(self, call: Call) -> Answer:
+    def _answer_unless_cancelled(self, call: Call, handover: Handover) -> Answer:
         try:
             with self._running.running(call.id):
-                return self._run(call)
+                return self._run(call, handover)
         except KeyboardInterrupt:
             return cancelled("The job was cancelled.")
 
-    def _end(self, record: Record, answer: Answer) -> None:
-        status = status_of(answer)
+    def _end(self, record: Record, answer: Answer, status: JobStatus) -> None:
         shown = {key: value for key, value in record.document.items() if key != "Call"}
         document = {**shown, "EndedAt": now(), **kept(answer)}
         try:
@@ -267,11 +274,21 @@ class CallQueue:
 
     def _settle_lost(self) -> None:
         for record in self._store.list_records(RecordKind.CALL, status=JobStatus.RUNNING, limit=_MANY):
-            if call_status(self._store, record) is JobStatus.LOST:
+            if is_left(self._store, record) and is_with_engine(record):
+                self._take_over(record)
+            elif is_left(self._store, record):
                 self._settle(record)
             elif self._claims.is_doubted(record):
                 self._line_up(record.id)
         self._look_for_lost_at = time.monotonic() + self._lost_seconds
+
+    def _take_over(self, record: Record) -> None:
+        """Follow a call whose process is gone, and whose engine goes on with it, to its end."""
+        taken_over = self._claims.take_over(record)
+        if taken_over:
+            LOG.info("The job %s goes on as %s.", record.id, record.document[ENGINE_JOB])
+            self._taken_over[record.id] = taken_over
+            self._line_up(record.id)
 
     def _settle(self, record: Record) -> None:
         """Write down what became of a call whose process is gone, or is about to be."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import uuid
 from collections.abc import Mapping
@@ -11,8 +12,11 @@ from typing import Any
 from mason.api.server.calls import Call, now
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import Conflict, StateFailed
+from mason.operators.call_records import ENGINE_JOB, ENGINE_NOTES
 from mason.state.models import Record
 from mason.state.store import StateStore
+
+LOG = logging.getLogger("mason.api")
 
 
 class Claims:
@@ -45,6 +49,13 @@ class Claims:
             raise
         return None
 
+    def take_over(self, record: Record) -> Record | None:
+        """Take a call whose process is gone and whose engine has it; nothing if another server was faster."""
+        document = {**record.document, "Process": self._process, "Claim": uuid.uuid4().hex}
+        with suppress(Conflict):
+            return self._store.update_record(record, JobStatus.RUNNING, document)
+        return None
+
     def is_doubted(self, record: Record) -> bool:
         """Say whether the claim of a record is one in doubt."""
         return record.document.get("Claim") in self._doubts
@@ -56,3 +67,19 @@ class Claims:
                 return False
             self._doubts.remove(record.document["Claim"])
             return True
+
+
+class RunningRecord:
+    """The record of a call while it runs: it says which job of an engine the call has become."""
+
+    def __init__(self, store: StateStore, record: Record) -> None:
+        self._store = store
+        self.now = record
+
+    def keep(self, engine_id: str, notes: Mapping[str, str]) -> None:
+        """Write down what an engine calls the job, so that another process finds it should this one be gone."""
+        document = {**self.now.document, ENGINE_JOB: engine_id, ENGINE_NOTES: dict(notes)}
+        try:
+            self.now = self._store.update_record(self.now, JobStatus.RUNNING, document)
+        except (Conflict, StateFailed) as error:  # the call goes on, and ends with this process
+            LOG.warning("The record of the job %s does not say that it is %s: %s", self.now.id, engine_id, error)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from queue import SimpleQueue
@@ -11,27 +13,99 @@ from typing import Generic, TypeVar
 A = TypeVar("A")
 R = TypeVar("R")
 
+_PATIENCE_SECONDS = 0.005
+
 
 class DaemonPool(Generic[A, R]):
-    """Applies a function, which does not raise, to arguments in some threads."""
+    """Applies a function, which does not raise, to arguments: in one thread, as long as that gets along.
 
-    def __init__(self, function: Callable[[A], R], threads: int, name: str) -> None:
+    Threads of Python take turns, and a turn costs as much as a short piece of work. So others join only when nothing
+    was begun for a moment, since what is at work takes long or waits for something; each time as many as there are.
+    Where short work is to be done again, one is enough again.
+    """
+
+    def __init__(
+        self, function: Callable[[A], R], threads: int, name: str, patience_seconds: float = _PATIENCE_SECONDS
+    ) -> None:
         self._function = function
-        self._waiting: SimpleQueue[tuple[A, Future[R]]] = SimpleQueue()
-        for number in range(threads):
-            threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True).start()
+        self._most = threads
+        self._name = name
+        self._patience = patience_seconds
+        self._lock = threading.Lock()
+        self._waiting: deque[tuple[A, Future[R]]] = deque()
+        self._begun = 0
+        self._busy = 0
+        self._coming = 0
+        """How many of those that are busy have yet to begin something."""
+        self._threads = 0
+        self._since: dict[int, float] = {}
+        """When the threads that are at work began what they do."""
+        self._turns: SimpleQueue[None] = SimpleQueue()
+        self._is_crowded = threading.Event()
+        threading.Thread(target=self._watch, name=f"{name}-watch", daemon=True).start()
 
     def submit(self, argument: A) -> Future[R]:
         future: Future[R] = Future()
-        self._waiting.put((argument, future))
+        with self._lock:
+            self._waiting.append((argument, future))
+            if self._is_any_short(time.monotonic()):
+                self._is_crowded.set()
+            else:
+                self._join()
         return future
+
+    def _join(self) -> None:
+        """Let one more thread work; who calls has the lock."""
+        if self._busy == self._most:
+            return
+        self._busy += 1
+        self._coming += 1
+        if self._busy > self._threads:
+            self._threads += 1
+            threading.Thread(target=self._work, name=f"{self._name}-{self._threads}", daemon=True).start()
+        self._turns.put(None)
 
     def _work(self) -> None:
         while True:
-            argument, future = self._waiting.get()
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                future.set_result(self._function(argument))
-            except BaseException as error:  # noqa: BLE001 (whoever waits has to hear of it; the thread is for others, too)
-                future.set_exception(error)
+            self._turns.get()
+            while (found := self._next()) is not None:
+                self._apply(*found)
+
+    def _next(self) -> tuple[A, Future[R]] | None:
+        """Return what this thread is to do next; nothing if it is not needed."""
+        now, number = time.monotonic(), threading.get_ident()
+        with self._lock:
+            self._coming -= number not in self._since
+            began = self._since.pop(number, 0.0)
+            if not self._waiting or (self._is_short(began, now) and self._is_any_short(now)):
+                self._busy -= 1
+                return None
+            self._since[number] = now
+            self._begun += 1
+            return self._waiting.popleft()
+
+    def _is_short(self, began: float, now: float) -> bool:
+        return now - began < self._patience
+
+    def _is_any_short(self, now: float) -> bool:
+        return self._coming > 0 or any(self._is_short(began, now) for began in self._since.values())
+
+    def _apply(self, argument: A, future: Future[R]) -> None:
+        if not future.set_running_or_notify_cancel():
+            return
+        try:
+            future.set_result(self._function(argument))
+        except BaseException as error:  # noqa: BLE001 (whoever waits has to hear of it; the thread is for others, too)
+            future.set_exception(error)
+
+    def _watch(self) -> None:
+        while True:
+            self._is_crowded.wait()
+            begun = self._begun
+            time.sleep(self._patience)
+            with self._lock:
+                if not self._waiting:
+                    self._is_crowded.clear()
+                elif self._begun == begun:
+                    for _ in range(min(max(1, self._busy), len(self._waiting))):
+                        self._join()

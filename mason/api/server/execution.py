@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,24 +17,27 @@ from mason.api.server.calls import Call
 from mason.api.server.replies import PathHider, document
 from mason.api.server.requests import REQUEST, Caller, RequestInfo
 from mason.clients.response import Response
-from mason.errors import BadInput, MasonError
+from mason.errors import BadInput, ClientFailed, MasonError, NotFound, StateFailed
 from mason.operators.catalogue import Catalogue, LiveCatalogue
-from mason.operators.operator_definition import OperatorDefinition
+from mason.operators.operator_definition import OperatorDefinition, is_one_job
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import OperatorCall, respond
 from mason.pipeline.calls import begin_call
+from mason.pipeline.handover import JOB, RUN, Handover, begin_handover
 from mason.state.home import read_state
-from mason.state.models import Kind
+from mason.state.models import Kind, Record
 from mason.state.tokens import Scope, Token
 from mason.util.environment import MasonEnvironment
 from mason.util.names import full_name
 from mason.util.redaction import Redactor
 
 if TYPE_CHECKING:
+    from mason.workflows.resume import Choice
     from mason.workflows.valid_workflow import ValidWorkflow
     from mason.workflows.workflow_calls import WorkflowCall
 
 LOG = logging.getLogger("mason.api")
+_PATIENCE_SECONDS = 60.0
 
 
 class Execution:
@@ -44,24 +48,56 @@ class Execution:
         self._live = live
         self._hiders: dict[tuple[str, ...], PathHider] = {}
 
-    def __call__(self, call: Call) -> Answer:
-        return copy_context().run(self._run, call)  # what a call sets is not there for the next one in this thread
+    def __call__(self, call: Call, handover: Handover) -> Answer:
+        # What a call sets is not there for the next one in this thread.
+        return copy_context().run(self._run, call, handover)
 
-    def _run(self, call: Call) -> Answer:
+    def refusal(self, call: Call) -> Answer | None:
+        """Return the answer to a call of which is known before it runs that it cannot; nothing to any other."""
+
+        def work(response: Response) -> OperatorResponse:
+            self._check(call)
+            return OperatorResponse(response)
+
+        result = respond(work, describe_bug=lambda error: _describe_bug(call, error))
+        return self._answer(call, result) if result.response.errors else None
+
+    def _check(self, call: Call) -> None:
+        """Look at the operator or the workflow and at the configuration; the parameters of an operator are known."""
+        if call.kind is Kind.OPERATOR:
+            catalogue = self._live.now()
+            config, operator = catalogue.configuration(call.config_id), catalogue.operator(call.name)
+            if _own_api(operator.load()) is None:  # who has one may call other operators with it
+                operator.spec.narrow(config)
+        elif call.resumed:
+            self._find_resumed(call)
+        else:
+            self._find_workflow(call)
+
+    def _run(self, call: Call, handover: Handover) -> Answer:
         REQUEST.set(RequestInfo(call.request_id, _caller(call), redact=lambda text: self._redacted(call, text)))
         try:
             if call.kind is Kind.WORKFLOW:
+                handover.kind = RUN
+                begin_handover(handover)
                 return self._run_workflow(call)
             begin_call(call.id)  # the job of an operator has the id of its call; those of steps have their own
             catalogue = self._live.latest()  # it was accepted, and is run whatever becomes of the store meanwhile
-            return self._run_operator(catalogue, call)
+            operator = catalogue.operator(call.name).load()
+            own = _own_api(operator)
+            if is_one_job(operator) and own is None:  # of any other the job is not the whole
+                handover.kind = JOB
+                begin_handover(handover)
+            if handover.earlier:
+                self._find_handed_over(catalogue, call, handover)
+            return self._run_operator(catalogue, call, own)
         except MasonError as error:
             return document(errors=map(self._hider(call.config_id), error.messages)), error.status
         except (Exception, SystemExit) as error:  # noqa: BLE001 (a bug, here or in an operator: the server lives on)
             LOG.error("%s", traceback.format_exc())
             return document(errors=[_describe_bug(call, error)]), MasonError.status
 
-    def _run_operator(self, catalogue: Catalogue, call: Call) -> Answer:
+    def _run_operator(self, catalogue: Catalogue, call: Call, own: Callable[..., Any] | None) -> Answer:
         def run(asked: OperatorCall) -> Answer:
             _caller(call).require_operator(full_name(asked.namespace, asked.command))
             chosen = replace(asked, config_id=call.config_id)
@@ -73,50 +109,78 @@ class Execution:
 
         RUNNER.set(run)
         bodies = [dict(call.body)] if call.body else []
-        own = _own_api(catalogue.operator(call.name).load())
         if own is None:
             return get(call.namespace, call.command, *bodies, **call.parameters)
         return _as_answer(own(*bodies, **call.parameters))
 
-    def _run_workflow(self, call: Call) -> Answer:
-        from mason.workflows.parameter_file import given_parameters
-        from mason.workflows.workflow_calls import WorkflowCall
+    def _find_handed_over(self, catalogue: Catalogue, call: Call, handover: Handover) -> None:
+        """Ask the engine whether it still knows what an earlier process handed over.
 
+        Raises:
+            StateFailed: it does not, so that nobody can tell what became of it.
+            ClientFailed: the engine cannot be reached.
+        """
+        client = catalogue.configuration(call.config_id).execution.client
+        try:
+            _patiently(lambda: client.get_job(handover.earlier, response=Response()))
+        except NotFound as error:
+            handover.is_forgotten = True
+            raise StateFailed(
+                f"The server that ran the job is gone, and its engine knows no job {handover.earlier} any more."
+            ) from error
+
+    def _run_workflow(self, call: Call) -> Answer:
         def work(response: Response) -> OperatorResponse:
             if call.resumed:
-                given = given_parameters(call.body) if call.body else None
-                self._resume(call, WorkflowCall("", config_id=call.config_id, given=given), response)
-                return OperatorResponse(response)
-            given = given_parameters(call.body)
-            self._handle(
-                call, WorkflowCall(str(call.name), "", None, call.config_id, call.schedule_name, given=given), response
-            )
+                self._resume(call, response)
+            else:
+                self._handle(call, response)
             return OperatorResponse(response)
 
         return self._answer(call, respond(work, describe_bug=lambda error: _describe_bug(call, error)))
 
-    def _handle(self, call: Call, asked: WorkflowCall, response: Response) -> None:
-        from mason.workflows.workflow_calls import find_workflow, handled
+    def _handle(self, call: Call, response: Response) -> None:
+        from mason.workflows.workflow_calls import handled
 
-        workflow = find_workflow(self._env, asked)
-        _require_steps(call, workflow)
+        asked, workflow = self._find_workflow(call)
         handled(workflow, asked, response, deploy=call.deploy, run=not call.plan)
 
-    def _resume(self, call: Call, asked: WorkflowCall, response: Response) -> None:
-        from mason.workflows.resume import Choice, resume_workflow
+    def _find_workflow(self, call: Call) -> tuple[WorkflowCall, ValidWorkflow]:
+        from mason.workflows.parameter_file import given_parameters
+        from mason.workflows.workflow_calls import WorkflowCall, find_workflow
+
+        given = given_parameters(call.body)
+        asked = WorkflowCall(str(call.name), "", None, call.config_id, call.schedule_name, given=given)
+        workflow = find_workflow(self._env, asked)
+        _require_steps(call, workflow)
+        return asked, workflow
+
+    def _resume(self, call: Call, response: Response) -> None:
+        from mason.workflows.resume import resume_workflow
         from mason.workflows.runner import run_workflow
+
+        record, workflow, choice = self._find_resumed(call)
+        workflow, reused = resume_workflow(workflow, read_state(self._env), record, choice, response)
+        run_workflow(workflow, response, reused=reused)
+
+    def _find_resumed(self, call: Call) -> tuple[Record, ValidWorkflow, Choice]:
+        from mason.workflows.parameter_file import given_parameters
+        from mason.workflows.resume import Choice, check_choice
         from mason.workflows.runs import find_run
-        from mason.workflows.workflow_calls import find_resumed
+        from mason.workflows.workflow_calls import WorkflowCall, find_resumed
 
         store = read_state(self._env)
-        if asked.given is None and find_run(store, call.resumed).document["ParameterFile"]:
+        if not call.body and find_run(store, call.resumed).document["ParameterFile"]:
             raise BadInput(
                 f'The run "{call.resumed}" was started with a file.', hint="Send its parameters as the body."
             )
+        given = given_parameters(call.body) if call.body else None
+        asked = WorkflowCall("", config_id=call.config_id, given=given)
         record, workflow = find_resumed(self._env, store, call.resumed, asked)
         _require_steps(call, workflow)
-        workflow, reused = resume_workflow(workflow, store, record, Choice(call.first, call.only), response)
-        run_workflow(workflow, response, reused=reused)
+        choice = Choice(call.first, call.only)
+        check_choice(workflow, store, record, choice)
+        return record, workflow, choice
 
     def _answer(self, call: Call, result: OperatorResponse) -> Answer:
         shown = result.to_dict()
@@ -139,6 +203,19 @@ class Execution:
         with suppress(MasonError):  # a configuration that cannot be read has told nobody its secrets
             text = catalogue.configuration(call.config_id).redactor(text)
         return redactor(text)
+
+
+def _patiently(ask: Callable[[], object]) -> None:
+    """Ask an engine until it can be reached, for a while: after a restart the network may come last."""
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            ask()
+            return
+        except ClientFailed:
+            if time.monotonic() > end:
+                raise
+            time.sleep(1)
 
 
 def _require_steps(call: Call, workflow: ValidWorkflow) -> None:

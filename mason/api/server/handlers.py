@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
@@ -42,11 +42,19 @@ _LOOK_SECONDS = 1.0
 class CallHandlers:
     """Makes calls out of requests, and replies out of answers."""
 
-    def __init__(self, settings: ServerSettings, live: LiveCatalogue, queue: CallQueue, store: StateStore) -> None:
+    def __init__(
+        self,
+        settings: ServerSettings,
+        live: LiveCatalogue,
+        queue: CallQueue,
+        store: StateStore,
+        refusal: Callable[[Call], Answer | None],
+    ) -> None:
         self._settings = settings
         self._live = live
         self._queue = queue
         self._store = store
+        self._refusal = refusal
 
     def operator(self, registration: Registration, spec: OperatorSpec, declared: Declared) -> Handler:
         """Return what answers for an operator at a path."""
@@ -131,6 +139,8 @@ class CallHandlers:
         return config_id
 
     async def _read(self, call: Call, wait: float) -> HttpResponse:
+        if wait < _LOOK_SECONDS and (refused := await asyncio.to_thread(self._refusal, call)):
+            return json_reply(*refused)
         future = self._queue.read(call)
         answer = await self._within(future, wait)
         if answer is not None:
@@ -140,16 +150,16 @@ class CallHandlers:
 
     async def _accept(self, request: Request, call: Call, wait: float, *, keep: bool) -> HttpResponse:
         key = request.headers.get(_KEY)
-        if key is None:
-            future = await asyncio.to_thread(self._queue.add, call, keep=keep)
-        else:
-            call = replace(call, id=_id_of_key(call, key))
-            answer_or_future = await asyncio.to_thread(self._add_once, call, keep)
-            if isinstance(answer_or_future, tuple):
-                return json_reply(*answer_or_future)
-            future = answer_or_future
-        answer = await self._within(future, wait)
+        call = call if key is None else replace(call, id=_id_of_key(call, key))
+        answer_or_future = await asyncio.to_thread(self._add if key is None else self._add_once, call, keep)
+        if isinstance(answer_or_future, tuple):
+            return json_reply(*answer_or_future)
+        answer = await self._within(answer_or_future, wait)
         return json_reply(*answer) if answer is not None else _still_running(call.id)
+
+    def _add(self, call: Call, keep: bool, fingerprint: str = "") -> Future[Answer] | Answer:
+        """Accept a call, unless it is known before it runs that it cannot."""
+        return self._refusal(call) or self._queue.add(call, keep=keep, fingerprint=fingerprint)
 
     def _add_once(self, call: Call, keep: bool) -> Future[Answer] | Answer:
         """Accept a call unless its key was used before: then the answer is what that call's was, or will be.
@@ -158,10 +168,12 @@ class CallHandlers:
             Conflict: the key was used for something else.
         """
         fingerprint = _fingerprint(call)
-        try:
-            return self._queue.add(call, keep=keep, fingerprint=fingerprint)
-        except AlreadyExists:
-            record = self._store.get_record(RecordKind.CALL, call.id)
+        record = self._store.get_record(RecordKind.CALL, call.id)
+        if record is None:
+            try:
+                return self._add(call, keep, fingerprint)
+            except AlreadyExists:  # somebody else used the key just now
+                record = self._store.get_record(RecordKind.CALL, call.id)
         if record and record.document.get("Fingerprint") != fingerprint:
             raise Conflict(
                 "This Idempotency-Key was used for another request.", hint="Use a new key for a new request."

@@ -117,24 +117,24 @@ def options(method: str, taken: set[str]) -> list[dict[str, Any]]:
 
 def replies(output: Any, description: str = "") -> dict[str, Any]:
     """Return the replies of an operation; the example of the good one is what the operator says it gives."""
-    example: dict[str, Any] = {"Errors": [], "Info": [], "Warnings": [], "Data": []}
-    if output is not None:
-        example["Data"] = output if isinstance(output, list) else [output]
+    data = [] if output is None else output if isinstance(output, list) else [output]
     return {
-        "200": _reply(description or "What the operator gave.", example),
-        "202": _reply("It still runs: ask for the job at the Location.", None),
-        "4XX": _reply("What is wrong with the request.", None),
-        "5XX": _reply("What went wrong.", None),
+        "200": _reply(description or "What the operator gave.", {**_NOTHING, "Data": data}),
+        "202": _reply("It still runs: ask for the job at the Location.", {**_NOTHING, "Data": [_STILL_RUNNING]}),
+        "4XX": _reply("What is wrong with the request.", {**_NOTHING, "Errors": ['The parameter "name" is missing.']}),
+        "5XX": _reply("What went wrong.", {**_NOTHING, "Errors": ["The technology behind it cannot be reached."]}),
     }
+
+
+_NOTHING: Mapping[str, Any] = {"Errors": [], "Info": [], "Warnings": [], "Data": []}
+_STILL_RUNNING = {"JobID": "5d1f3a0c9b7e4f21", "Status": "running"}
 
 
 _TEXT = {"type": "string"}
 
 
-def _reply(description: str, example: Any) -> dict[str, Any]:
-    content: dict[str, Any] = {"schema": _RESPONSE}
-    if example is not None:
-        content["example"] = example
+def _reply(description: str, example: Mapping[str, Any]) -> dict[str, Any]:
+    content = {"schema": _RESPONSE, "example": example}
     return {"description": description, "content": {"application/json": content}}
 
 

@@ -31,8 +31,12 @@ from mason.workflows.runs import list_runs, show_run
 
 LOOK_SECONDS = 0.5
 QUIET_SECONDS = 15.0
-_JOB_ID = {"name": "job_id", "in": "path", "required": True, "schema": {"type": "string"}}
-_RUN_ID = {"name": "run_id", "in": "path", "required": True, "schema": {"type": "string"}}
+_TEXT = {"type": "string"}
+_JOB_ID = {"name": "job_id", "in": "path", "required": True, "description": "The id of a job.", "schema": _TEXT}
+_RUN_ID = {"name": "run_id", "in": "path", "required": True, "description": "The id of a run.", "schema": _TEXT}
+_SET_CURRENT = {"name": "set_current", "in": "query", "required": True, "schema": _TEXT}
+_NAME = {"name": "name", "in": "query", "schema": _TEXT}
+_LIMIT = {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}}
 
 
 class OwnRoutes:
@@ -53,9 +57,9 @@ class OwnRoutes:
         self._calls = calls
 
     def all(self) -> list[Route]:
-        set_current = {"name": "set_current", "in": "query", "required": True, "schema": {"type": "string"}}
-        name = {"name": "name", "in": "query", "schema": {"type": "string"}}
-        limit = {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000}}
+        set_current = {**_SET_CURRENT, "description": "The id of a configuration."}
+        name = {**_NAME, "description": "Only runs of this workflow, such as `table:infer`."}
+        limit = {**_LIMIT, "description": "So many at most."}
         workflow = Route("post", WORKFLOW_PATH, Scope.RUN, self._calls.workflow, {})
         return [
             Route("get", "/configs", Scope.READ, self._list_configs, _shown("config", "The saved configurations.")),

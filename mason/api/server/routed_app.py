@@ -1,78 +1,48 @@
-"""The connexion application of one moment: its routes are those of what is registered, and never change."""
+"""What answers requests as long as nothing else is registered: the short way, and connexion for what needs it."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
 from starlette.routing import compile_path
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mason.api.server.fragments import BASE_PATH
-from mason.api.server.quiet_connexion import (
-    ROUTING_CONTEXT,
-    ConnexionRequest,
-    ConnexionResponse,
-    ContextMiddleware,
-    RequestValidationMiddleware,
-    Resolver,
-    ResponseValidationMiddleware,
-    SecurityMiddleware,
-    SwaggerUIOptions,
-    connexion,
-)
-from mason.api.server.replies import PathHider, document, error_reply
-from mason.api.server.requests import current_request
-from mason.api.server.routes import Route
-from mason.api.server.specification import routed_specification, shown_specification
-from mason.errors import MasonError
+from mason.api.server.replies import PathHider
+from mason.api.server.routes import Route, answer_route
+from mason.api.server.specification import shown_specification
 from mason.state.models import Registration
 from mason.util.json_text import compact_json
 
-LOG = logging.getLogger("mason.api")
+_LATER_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class RoutedApp:
-    """What answers requests as long as nothing else is registered."""
+    """What answers requests, and what it says of itself."""
 
     app: ASGIApp
     specification: bytes
 
 
 def build_routed_app(routes: Sequence[Route], workflows: Sequence[Registration], hide: PathHider) -> RoutedApp:
-    """Build the application. It takes some tenths of a second: not a thing for the thread that answers requests."""
-    app = connexion.ConnexionMiddleware(
-        _Answering({route.id: route for route in routes}),
-        import_name=__name__,
-        middlewares=_middlewares(routes),
-        swagger_ui_options=SwaggerUIOptions(
-            serve_spec=False, swagger_ui_path="/ui", spec_path="/openapi.json", swagger_ui_config=_UI_CONFIG
-        ),
-    )
-    app.add_api(routed_specification(routes), base_path=BASE_PATH, resolver=Resolver(lambda _: _nothing))
-    for kind in (MasonError, HTTPException, connexion.ProblemException, Exception):
-        app.add_error_handler(kind, _explain(hide, AllowedMethods(routes)))
-    asyncio.run(_warm_up(app))
-    return RoutedApp(_ShortWay(routes, app), compact_json(shown_specification(routes, workflows)))
+    """Build what answers requests. Where an author declared parameters, connexion is asked now whether they can be."""
 
+    def build() -> ASGIApp:
+        from mason.api.server.connexion_app import build_connexion_app  # it takes longer to import than all the rest
 
-class AllowedMethods:
-    """Knows which methods a path takes, of all routes that it fits: `/table/merge` is also `/table/{table_name}`."""
+        return build_connexion_app(routes, hide)
 
-    def __init__(self, routes: Sequence[Route]) -> None:
-        self._patterns = [(route.method, compile_path(BASE_PATH + route.path)[0]) for route in routes]
-
-    def at(self, path: str) -> list[str]:
-        """Return the methods; of what is not a route, such as the pages of the UI, those that read."""
-        found = {method.upper() for method, pattern in self._patterns if pattern.match(path)} or {"GET"}
-        return sorted(found | {"HEAD"} if "GET" in found else found)
+    long_way = _LongWay(build)
+    if any(route.declared for route in routes):
+        long_way.build()
+    else:
+        long_way.build_later()
+    return RoutedApp(_ShortWay(routes, long_way), compact_json(shown_specification(routes, workflows)))
 
 
 class _ShortWay:
@@ -94,92 +64,33 @@ class _ShortWay:
             if match is not None:
                 if route.declared:
                     break
-                await _answer(route, match.groupdict(), scope, receive, send)
+                await answer_route(route, match.groupdict(), scope, receive, send)
                 return
         await self._long_way(scope, receive, send)
 
 
-class _Answering:
-    """Answers what connexion has routed and checked."""
+class _LongWay:
+    """An application that is built when it is first needed, or before: the server answers others meanwhile."""
 
-    def __init__(self, routes: Mapping[str, Route]) -> None:
-        self._routes = routes
+    def __init__(self, build: Callable[[], ASGIApp]) -> None:
+        self._build = build
+        self._lock = threading.Lock()
+        self._app: ASGIApp | None = None
+
+    def build(self) -> ASGIApp:
+        with self._lock:
+            if self._app is None:
+                self._app = self._build()
+            return self._app
+
+    def build_later(self) -> None:
+        """Build it in a moment, when the first requests are answered."""
+        timer = threading.Timer(_LATER_SECONDS, self.build)
+        timer.daemon = True
+        timer.start()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return
-        route = self._routes.get(scope["extensions"][ROUTING_CONTEXT]["operation_id"])
-        if route is None:
-            raise HTTPException(404)
-        await _answer(route, scope["path_params"], scope, receive, send)
-
-
-async def _answer(route: Route, in_path: Mapping[str, str], scope: Scope, receive: Receive, send: Send) -> None:
-    asked = current_request()
-    asked.route = route.id
-    asked.caller.require(route.scope)
-    reply = await route.handle(Request(scope, receive), in_path)
-    await reply(scope, receive, send)
-
-
-def _nothing() -> None:
-    """What connexion takes for the handler of each route; it is not called."""
-
-
-def _middlewares(routes: Sequence[Route]) -> list[Any]:
-    """Return what connexion does with a request: who may call, and what replies look like, is seen to elsewhere."""
-    left_out = [SecurityMiddleware, ResponseValidationMiddleware, ContextMiddleware]
-    if not any(route.declared for route in routes):
-        left_out.append(RequestValidationMiddleware)  # nobody has asked for more than Mason's own checks
-    return [each for each in connexion.ConnexionMiddleware.default_middlewares if each not in left_out]
-
-
-_UI_CONFIG = {"displayOperationId": False, "persistAuthorization": False, "validatorUrl": None}
-
-
-def _explain(
-    hide: PathHider, allowed: AllowedMethods
-) -> Callable[[ConnexionRequest, Exception], Awaitable[ConnexionResponse]]:
-    """Return what puts an error into the form of every other reply."""
-
-    async def explain(request: ConnexionRequest, error: Exception) -> ConnexionResponse:
-        return _explained(error, hide, allowed, request.url.path)
-
-    return explain
-
-
-def _explained(error: Exception, hide: PathHider, allowed: AllowedMethods, path: str) -> ConnexionResponse:
-    if isinstance(error, MasonError):
-        told = error_reply(error, hide)
-        return _connexion_reply(told.status_code, bytes(told.body), dict(told.headers))
-    status = getattr(error, "status_code", None) or getattr(error, "status", None)
-    if not isinstance(status, int):
-        LOG.error("A request failed.", exc_info=error)
-        asked = current_request()
-        message = f"Something went wrong. The server's log says more, under the request {asked.id}."
-        return _connexion_reply(500, compact_json(document(errors=[message])), {})
-    detail = _WORDS.get(status) or str(getattr(error, "detail", "") or "The request cannot be answered.")
-    headers = {"Allow": ", ".join(allowed.at(path))} if status == _WRONG_METHOD else {}
-    return _connexion_reply(status, compact_json(document(errors=[detail])), headers)
-
-
-_WRONG_METHOD = 405
-_WORDS = {404: "There is nothing at this path.", _WRONG_METHOD: "This path does not take this method."}
-
-
-def _connexion_reply(status: int, body: bytes, headers: Mapping[str, str]) -> ConnexionResponse:
-    kept = {name: value for name, value in headers.items() if name.lower() not in ("content-length", "content-type")}
-    return ConnexionResponse(status, mimetype="application/json", content_type=None, body=body, headers=kept)
-
-
-async def _warm_up(app: ASGIApp) -> None:
-    """Let the application build what it builds at its first event."""
-    events: list[Message] = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
-
-    async def receive() -> Message:
-        return events.pop(0)
-
-    async def send(message: Message) -> None:
-        return None
-
-    await app({"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}, receive, send)
+        app = self._app
+        if app is None:
+            app = await asyncio.to_thread(self.build)
+        await app(scope, receive, send)

@@ -8,9 +8,12 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response as HttpResponse
+from starlette.types import Receive, Send
+from starlette.types import Scope as AsgiScope
 
 from mason.api.server.fragments import Declared, read_fragment
 from mason.api.server.operations import shown_operator
+from mason.api.server.requests import current_request
 from mason.operators.catalogue import Catalogue
 from mason.operators.operator_spec import OperatorSpec
 from mason.operators.registry import packaged_operators
@@ -39,6 +42,17 @@ class Route:
     @property
     def id(self) -> str:
         return f"{self.method} {self.path}"
+
+
+async def answer_route(
+    route: Route, in_path: Mapping[str, str], scope: AsgiScope, receive: Receive, send: Send
+) -> None:
+    """Answer a request that was found to be for a route, if its caller may use it."""
+    asked = current_request()
+    asked.route = route.id
+    asked.caller.require(route.scope)
+    reply = await route.handle(Request(scope, receive), in_path)
+    await reply(scope, receive, send)
 
 
 OperatorHandler = Callable[[Registration, OperatorSpec, Declared], Handler]

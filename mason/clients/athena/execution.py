@@ -19,6 +19,7 @@ from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord
 from mason.errors import MasonError, NotFound, Unsupported
 from mason.pipeline.evidence_json import decode_schema
+from mason.pipeline.handover import JOB, hand_over
 
 
 class AthenaExecutionClient(ExecutionClient):
@@ -100,7 +101,7 @@ class AthenaExecutionClient(ExecutionClient):
 
     def _shown(self, work: AthenaWork, response: Response) -> JobRecord:
         asked = work.question.rows(work.limit)
-        query_id = self._queries.start(asked.text, work.job.database)
+        query_id = hand_over(JOB, lambda: self._queries.start(asked.text, work.job.database))
         response.add_info(f"Athena runs the job {query_id}.")
         execution = self._queries.wait(query_id)
         columns, cells = self._queries.rows(query_id, work.limit)

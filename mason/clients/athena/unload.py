@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from uuid import uuid4
 
 import pyarrow as pa
@@ -13,10 +14,12 @@ from mason.clients.athena.query_work import AthenaWork
 from mason.clients.athena.results import to_table
 from mason.clients.response import Response
 from mason.pipeline.evidence_json import encode_schema
+from mason.pipeline.handover import JOB, earlier_notes, hand_over
 from mason.pipeline.merge.staging import committed_file
 from mason.pipeline.sql.query import canonical
-from mason.pipeline.storage_address import open_filesystem
-from mason.pipeline.table_commit import CommitRecord, open_table
+from mason.pipeline.storage_address import open_filesystem, open_objects
+from mason.pipeline.table_commit import CommitRecord
+from mason.pipeline.table_objects import TableObjects
 from mason.util.words import counted
 
 
@@ -29,24 +32,48 @@ def unload(work: AthenaWork, queries: Queries, response: Response) -> tuple[Exec
         BadQuery, ClientFailed, JobCancelled: the query did not succeed; nothing of it is kept.
         Conflict: another job committed to the table meanwhile.
     """
-    job = work.job
+    table = TableObjects(open_objects(work.job.storage), work.job.output)
+    notes = earlier_notes(JOB)
+    if not notes:
+        current, commit = table.current(), uuid4().hex[:16]
+        notes = {"Commit": commit, "Expected": current.id if current else ""}
+        with table.stage(commit) as staging:
+            return _unloaded(work, queries, response, table, staging, notes)
+    done = _find(table, notes["Commit"])
+    if done:  # only the record of it could not be written any more
+        return queries.wait(done.details["athena"]), done
+    with table.stage_again(notes["Commit"]) as staging:
+        return _unloaded(work, queries, response, table, staging, notes)
+
+
+def _unloaded(
+    work: AthenaWork,
+    queries: Queries,
+    response: Response,
+    table: TableObjects,
+    staging: str,
+    notes: Mapping[str, str],
+) -> tuple[Execution, CommitRecord]:
+    job, commit = work.job, notes["Commit"]
     filesystem = open_filesystem(job.storage)
-    table = open_table(job.storage, job.output)
-    expected = table.current()
-    commit = uuid4().hex[:16]
-    with table.stage(commit) as staging:
-        query_id = queries.start(work.question.unload(f"s3://{staging}/").text, job.database)
-        response.add_info(f"Athena runs the job {query_id}.")
-        execution = queries.wait(query_id)
-        paths = _files(filesystem, staging)
-        files = [committed_file(filesystem, staging, path) for path in paths]
-        schema = _schema(filesystem, staging, paths) if paths else _schema_of_nothing(work, queries)
-        rows = sum(each.rows for each in files)
-        details = {"query": job.statement, "athena": query_id}
-        record = CommitRecord(commit, 0, None, commit, files, rows, 0, encode_schema(schema), details=details)
-        done = table.publish(staging, record, expected=expected)
+    statement = work.question.unload(f"s3://{staging}/").text
+    query_id = hand_over(JOB, lambda: queries.start(statement, job.database), notes)
+    response.add_info(f"Athena runs the job {query_id}.")
+    execution = queries.wait(query_id)
+    paths = _files(filesystem, staging)
+    files = [committed_file(filesystem, staging, path) for path in paths]
+    schema = _schema(filesystem, staging, paths) if paths else _schema_of_nothing(work, queries)
+    rows = sum(each.rows for each in files)
+    details = {"query": job.statement, "athena": query_id}
+    record = CommitRecord(commit, 0, None, commit, files, rows, 0, encode_schema(schema), details=details)
+    done = table.publish(staging, record, expected=_find(table, notes["Expected"]))
     response.add_info(f"{counted(done.rows, 'row')}: {job.output}")
     return execution, done
+
+
+def _find(table: TableObjects, commit: str) -> CommitRecord | None:
+    """The commit of that id, if the table has it."""
+    return next((each for each in table.history() if each.id == commit), None) if commit else None
 
 
 def _files(filesystem: pafs.FileSystem, folder: str) -> list[str]:

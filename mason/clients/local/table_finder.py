@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -17,6 +18,7 @@ from mason.errors import UnreadableFile
 from mason.pipeline.formats import format_of_name, name_without_format
 
 OWN_FOLDER = ".mason"
+_SMALL = 256 * 1024
 _NOT_IN_FILE_NAMES = re.compile(r"[/%\0]|^\.")
 
 
@@ -93,12 +95,28 @@ def read_entry(file: Path) -> Mapping[str, Any]:
         UnreadableFile: it is damaged.
     """
     try:
-        entry = json.loads(file.read_bytes())
+        entry = _parsed(_content(file))
     except ValueError as error:
         raise _damaged(file, error) from error
     if not isinstance(entry, dict):
         raise _damaged(file, "it is not a mapping")
     return entry
+
+
+def _content(file: Path) -> bytes:
+    """Return what is in a small file. A server reads many: fewer calls of the system are fewer turns of its threads."""
+    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        content = os.read(descriptor, _SMALL)
+        return content if len(content) < _SMALL else file.read_bytes()
+    finally:
+        os.close(descriptor)
+
+
+@lru_cache(256)
+def _parsed(content: bytes) -> Any:
+    """Return what an entry says; nobody changes it. The same tables are asked for again and again."""
+    return json.loads(content)
 
 
 def read_table(file: Path, entry: Mapping[str, Any]) -> Table:

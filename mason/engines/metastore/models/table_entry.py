@@ -6,7 +6,7 @@ The Arrow schema stands in its own binary form beside the readable columns: no t
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -50,21 +50,21 @@ def table_of(entry: Mapping[str, Any]) -> Table:
 
 
 def _schema(entry: Mapping[str, Any]) -> Schema:
-    fields = _arrow_schema(entry["ArrowSchema"])
+    fields = _arrow_fields(entry["ArrowSchema"])
     shown = entry["Schema"]["Columns"]
     columns = [
-        Column(field.name, field.type, field.nullable, {key: word for key, word in words.items() if key != "Name"})
+        Column(*field, {key: word for key, word in words.items() if key != "Name"})
         for field, words in zip(fields, shown, strict=True)
     ]
     return Schema(entry["Schema"]["SchemaType"], tuple(columns))
 
 
 @lru_cache(256)
-def _arrow_schema(text: str) -> pa.Schema:
-    """Return a schema as it was kept; a server is asked for the same tables again and again."""
+def _arrow_fields(text: str) -> Sequence[tuple[str, pa.DataType, bool]]:
+    """Return the fields of a schema as it was kept; a server is asked for the same tables again and again."""
     import pyarrow as pa
 
-    return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))
+    return [(each.name, each.type, each.nullable) for each in pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))]
 
 
 def _conflict(entry: Mapping[str, Any]) -> SchemaConflict:

@@ -1,0 +1,85 @@
+"""Work that an engine goes on with when the process that asked for it is gone: whoever comes after finds it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+JOB = "job"
+"""A job that an execution engine runs by itself."""
+
+RUN = "run"
+"""A workflow that a scheduler runs by itself."""
+
+
+def _forget(engine_id: str, notes: Mapping[str, str]) -> None:
+    """Where nobody would come after this process, nothing need be kept."""
+
+
+@dataclass
+class Handover:
+    """What a call may hand over, and what an earlier process has handed over for it already."""
+
+    kind: str = ""
+    """What it may be; a step of a workflow that runs a job hands over nothing of the workflow's call."""
+    earlier: str = ""
+    """The id that the engine gave what an earlier process handed over."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """What that process needed to know to finish it."""
+    keep: Callable[[str, Mapping[str, str]], None] = _forget
+    is_taken: bool = False
+    """Whether what was handed over is followed again: what comes next is new."""
+    is_forgotten: bool = False
+    """Whether the engine knows nothing any more of what an earlier process handed over."""
+
+
+_CURRENT: ContextVar[Handover | None] = ContextVar("mason_handover", default=None)
+
+
+def begin_handover(handover: Handover) -> None:
+    """Say what the call that this thread works on may hand over."""
+    _CURRENT.set(handover)
+
+
+def hand_over(kind: str, start: Callable[[], str], notes: Mapping[str, str] = _NOTHING) -> str:
+    """Hand work to an engine and return the engine's id for it; what an earlier process handed over is not again.
+
+    Args:
+        notes: what whoever comes after needs to know to finish it; `earlier_notes` gives it back.
+    """
+    handover = _current(kind)
+    if handover is None:
+        return start()
+    if was_handed_over(kind):
+        handover.is_taken = True
+        return handover.earlier
+    engine_id = start()
+    handover.keep(engine_id, notes)
+    return engine_id
+
+
+def was_handed_over(kind: str) -> bool:
+    """Say whether an earlier process has handed over what this call is about to."""
+    handover = _current(kind)
+    return handover is not None and bool(handover.earlier) and not handover.is_taken
+
+
+def earlier_notes(kind: str) -> Mapping[str, str]:
+    """Return what an earlier process noted of what it handed over for this call; nothing if it is to begin."""
+    handover = _current(kind)
+    return handover.notes if handover is not None and was_handed_over(kind) else _NOTHING
+
+
+def note_forgotten(kind: str) -> None:
+    """Say that the engine knows nothing of what was handed over: of an earlier process's, nobody can tell the end."""
+    handover = _current(kind)
+    if handover is not None and handover.is_taken:
+        handover.is_forgotten = True
+
+
+def _current(kind: str) -> Handover | None:
+    handover = _CURRENT.get()
+    return handover if handover is not None and handover.kind == kind else None
