@@ -23,7 +23,7 @@ from mason.pipeline.sql.statement import parse_statement
 FOLDER = Path(__file__).parent
 ANSWERS = FOLDER / "answers.json"
 REFUSED = FOLDER / "refused.sql"
-TOGETHER = 40  # expressions that are asked in one query
+TOGETHER = 80  # expressions that are asked in one query
 
 Answer = Mapping[str, Any]
 

@@ -116,3 +116,4 @@ with recursive r(n) as (select 1 union all select n + 1 from r where n < 3) sele
 select id from t where i64 not in (select weight from u where weight is not null) order by id
 select * from (select length(s) from t)
 select i32, count(*) over (partition by i32 % i8) as n from t order by i32
+select id from t where coalesce(i64 in (select id from u), true) order by id

@@ -116,8 +116,8 @@ class Expressions:
         return Typed(exp.In(this=first, expressions=rest), st.BOOL)
 
     def _in_query(self, node: Any) -> Typed:
-        if not self.scope.in_where:
-            raise unlike_spark('"IN (SELECT …)" outside of WHERE')
+        if not _picks_rows(node):
+            raise unlike_spark('"IN (SELECT …)" but as a condition of WHERE')
         query = node.args["query"]
         value, kind = self.typed(node.this), self._one_column(query, self.scope)
         both = st.common(value.kind, kind)
@@ -303,6 +303,17 @@ def _case_of(tests: Sequence[Any], results: Sequence[Any], other: Any) -> Any:
 def _unless(condition: Any, like: Any) -> Any:
     """A condition, or its opposite where the statement has NOT."""
     return exp.Not(this=exp.Paren(this=condition)) if like.args.get("negate") else condition
+
+
+def _picks_rows(node: Any) -> bool:
+    """Whether a condition only picks rows: there what is unknown is a no, and Spark makes it one early."""
+    above, denied = node.parent, False
+    while isinstance(above, exp.Paren | exp.And | exp.Or | exp.Not):
+        if denied and not isinstance(above, exp.Paren | exp.And):
+            return False
+        denied = denied or isinstance(above, exp.Not)
+        above = above.parent
+    return isinstance(above, exp.Where)
 
 
 def _is_known(node: Any) -> bool:
