@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from mason.pipeline.sql.query import decode_rows
 from mason.pipeline.tasks import without_beats
 from tests.sql.answers.book import (
     ANSWERS,
+    REFUSED,
     Answer,
     Expression,
     ask_together,
@@ -44,7 +46,7 @@ def main() -> None:
         if "--record" in sys.argv:
             _record(_spark(Path(folder)))
         else:
-            sys.exit(_compare(_here(Path(folder)), verbose="--refused" in sys.argv))
+            sys.exit(_compare(_here(Path(folder)), note="--refused" in sys.argv))
 
 
 def _spark(folder: Path) -> Ask:
@@ -104,21 +106,25 @@ def _answer(statement: str, ask: Ask) -> Answer:
         return {"error": str(error).strip().splitlines()[0][:200]}
 
 
-def _compare(ask: Ask, *, verbose: bool) -> int:
-    counts = {"same": 0, "refused": 0, "different": 0}
-    for statement, expected in recorded().items():
-        try:
-            found = encoded(ask(statement))
-        except MasonError as error:
-            found = {"error": str(error)}
-        except Exception as error:  # noqa: BLE001 (a defect: it is shown as one)
-            found = {"error": f"{type(error).__name__}: {error}", "rows": []}
-        verdict = _verdict(expected, found)
-        counts[verdict] += 1
-        if verdict == "different" or (verbose and verdict == "refused"):
-            print(f"{verdict}: {statement}\n  Spark {expected}\n  here  {found}")  # noqa: T201
-    print(counts)  # noqa: T201
-    return int(counts["different"] > 0)
+def _compare(ask: Ask, *, note: bool) -> int:
+    verdicts = {statement: _compared(statement, expected, ask) for statement, expected in recorded().items()}
+    if note:
+        REFUSED.write_text("".join(f"{each}\n" for each, verdict in verdicts.items() if verdict == "refused"))
+    print(Counter(verdicts.values()))  # noqa: T201
+    return int("different" in verdicts.values())
+
+
+def _compared(statement: str, expected: Answer, ask: Ask) -> str:
+    try:
+        found = encoded(ask(statement))
+    except MasonError as error:
+        found = {"error": str(error)}
+    except Exception as error:  # noqa: BLE001 (a defect: it is shown as one)
+        found = {"error": f"{type(error).__name__}: {error}", "rows": []}
+    verdict = _verdict(expected, found)
+    if verdict != "same":
+        print(f"{verdict}: {statement}\n  Spark {expected}\n  here  {found}")  # noqa: T201
+    return verdict
 
 
 def _verdict(expected: Answer, found: Answer) -> str:

@@ -17,6 +17,7 @@ from mason.errors import ClientFailed
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.sinks import SinkPlace, open_sink
 from mason.pipeline.sql.duckdb_types import duckdb_type, quoted
+from mason.pipeline.sql.local.refusal import unlike_spark
 from mason.pipeline.sql.local.translation import Translation, translated
 from mason.pipeline.sql.local_copies import at_hand
 from mason.pipeline.sql.query import (
@@ -191,6 +192,8 @@ def _explained(error: Exception) -> Exception:
         return table_gone()
     if isinstance(error, duckdb.InterruptException):
         return ClientFailed("The query was interrupted.")
+    if isinstance(error, duckdb.BinderException) and "volatile" in str(error):
+        return unlike_spark("window over a value that may be an error", ": compute it in a subquery first")
     if isinstance(error, duckdb.Error):
         first = str(error).strip().splitlines()[0]
         return BadQuery(f"The query failed: {first.removeprefix('Invalid Input Error: ')}")

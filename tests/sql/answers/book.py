@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -22,9 +22,9 @@ from mason.pipeline.sql.statement import parse_statement
 
 FOLDER = Path(__file__).parent
 ANSWERS = FOLDER / "answers.json"
-TOGETHER = 40  # expressions that are asked in one query
+REFUSED = FOLDER / "refused.sql"
+TOGETHER = 80  # expressions that are asked in one query
 
-Ask = Callable[[SqlQuery], pa.Table]
 Answer = Mapping[str, Any]
 
 
@@ -90,6 +90,11 @@ def recorded() -> Mapping[str, Answer]:
     """Return the answers of Spark by their statements."""
     found: Mapping[str, Answer] = json.loads(ANSWERS.read_text())
     return found
+
+
+def refused() -> Collection[str]:
+    """Return the statements that the local engine refuses though Spark has an answer."""
+    return set(REFUSED.read_text().splitlines())
 
 
 def encoded(table: pa.Table) -> Answer:

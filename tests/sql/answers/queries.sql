@@ -161,3 +161,14 @@ select * from (select length(s) from t)
 select i32, count(*) over (partition by i32 % 2) as n from t order by i32
 select distinct ok, i8 > 1 as b from t order by ok, b
 select ok, collect_list(i32) as l from (select * from t order by id) group by ok order by ok
+select i32 % i8 as m, count(*) as n from t group by i32 % i8 order by m
+select d10 / d5 as q, count(*) as n from t group by d10 / d5 order by q
+select cast(digits as int) as k, count(*) as n from t group by cast(digits as int) order by k
+select cast(digits as int) + 1 as k, count(*) as n from t group by cast(digits as int) having count(*) > 0 order by k
+select i32, count(*) over (partition by i32 % i8) as n from t order by i32
+select n, count(*) over (partition by m) as c from (select id as n, i32 % i8 as m from t) order by n
+select id from t where i64 in (select id from u) or id = 3 order by id
+select id from t where not (i64 in (select id from u)) order by id
+select id from t where i64 not in (select id from u) and id > 1 order by id
+select id from t where coalesce(i64 in (select id from u), true) order by id
+select id from t where not (id = 1 or i64 in (select id from u)) order by id

@@ -1039,3 +1039,13 @@ round(100.0 * i32 / sum(i32) over (), 2)
 rank() over (order by length(s))
 collect_list(s) over (partition by ok order by id)
 sum(i64 % 100) over (order by day rows 1 preceding)
+lower('ΟΔΟΣ ΣΑΣ Σ')
+upper('ﬁn ǰ')
+upper('ς')
+lag(i32) ignore nulls over (order by id)
+first_value(i32) ignore nulls over (order by id)
+if(null, 1, 2)
+null / 0
+(i32 - i32) / nullif(i32, i32)
+cast(null as int) % 0
+cast(null as decimal(5,2)) / 0

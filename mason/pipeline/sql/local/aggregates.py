@@ -29,7 +29,9 @@ class Rows:
 
     def of(self, function: Any, condition: Any = None) -> Any:
         """Return the call of a function of DuckDB over these rows, or over those of them that a condition picks."""
-        node = self.nulls(this=function) if self.nulls else function
+        node = function
+        if self.nulls is not None:
+            node = self.nulls(this=_with_nulls(function))
         conditions = [each.copy() for each in (self.condition, condition) if each is not None]
         if conditions:
             node = exp.Filter(this=node, expression=exp.Where(this=exp.and_(*conditions, copy=False)))
@@ -39,6 +41,16 @@ class Rows:
         window.set("this", node)
         return window
 
+
+def _with_nulls(function: Any) -> Any:
+    """A function for which sqlglot knows where DuckDB says that nulls are passed over."""
+    kind = _NEIGHBOURS.get(function.name)
+    if kind is None:
+        raise unlike_spark(f'"{function.name}" that passes over nulls')
+    return kind(**dict(zip(("this", "offset", "default"), function.expressions, strict=False)))
+
+
+_NEIGHBOURS = {"first_value": exp.FirstValue, "last_value": exp.LastValue, "lag": exp.Lag, "lead": exp.Lead}
 
 Aggregate = Callable[[Sequence[Any], "Expressions", Rows], Typed]
 
@@ -68,11 +80,13 @@ def of_some_rows(node: Any, within: Expressions) -> Typed:
 
 def over_rows(node: Any, within: Expressions) -> Typed:
     """Return a function over a window."""
-    inner, condition = node.this, None
+    inner = node.this
     if isinstance(inner, exp.Filter):
-        inner, condition = inner.this, within.condition(inner.expression.this)
+        raise does_not_fit("Spark has no FILTER in a function over a window")
     name, arguments, nulls = _function(inner)
-    return called(name, arguments, within, Rows(condition, window_of(node, within), nulls))
+    if any(isinstance(each, exp.Distinct) for each in arguments):
+        raise does_not_fit("Spark has no DISTINCT in a function over a window")
+    return called(name, arguments, within, Rows(None, window_of(node, within), nulls))
 
 
 def window_of(node: Any, within: Expressions) -> Any:
@@ -157,8 +171,7 @@ def _avg(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
     whole = st.total_of(exact.kind)
     total = Typed(plain_cast(rows.of(call("sum", distinct(exact.node))), whole), whole)
     count = rows.of(exp.Count(this=distinct(exact.node.copy())))
-    some = plain_cast(exp.Nullif(this=count, expression=number(0)), pa.decimal128(20, 0))
-    return Typed(divided(total, Typed(some, pa.decimal128(20, 0)), kind), kind)
+    return Typed(divided(total, Typed(plain_cast(count, pa.decimal128(20, 0)), pa.decimal128(20, 0)), kind), kind)
 
 
 def _extreme(name: str) -> Aggregate:

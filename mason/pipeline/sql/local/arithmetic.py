@@ -46,7 +46,7 @@ def made(operator: type, left: Typed, right: Typed) -> Typed:
         kind = st.DOUBLE
     one, other = converted(left, kind), converted(right, kind)
     if operator in (exp.Div, exp.Mod):
-        other = call("spark_divisor", other)
+        other = _divisor(other, right, one)
     node = operator(this=_wrapped(one), expression=_wrapped(other))
     return Typed(exp.Paren(this=node), kind)
 
@@ -59,7 +59,7 @@ def divided(left: Typed, right: Typed, kind: pa.DataType) -> Any:
         over = exp.Mul(this=over, expression=huge(10**shift))
     else:
         under = exp.Mul(this=under, expression=huge(10**-shift))
-    quotient = call("spark_quotient", exp.Paren(this=over), call("spark_divisor", exp.Paren(this=under)))
+    quotient = call("spark_quotient", exp.Paren(this=over), _divisor(exp.Paren(this=under), right, left.node))
     digits = call("spark_scaled", quotient, huge(10**kind.scale), number(kind.scale))
     return plain_cast(digits if kind.scale else quotient, kind)
 
@@ -103,7 +103,7 @@ def _whole_division(left: Typed, right: Typed, kind: pa.DataType) -> Typed:
         under = exp.Mul(this=call("spark_unscaled", other.node), expression=huge(10 ** max(-shift, 0)))
     else:
         over, under = converted(left, st.LONG), converted(right, st.LONG)
-    node = exp.IntDiv(this=exp.Paren(this=over), expression=call("spark_divisor", exp.Paren(this=under)))
+    node = exp.IntDiv(this=exp.Paren(this=over), expression=_divisor(exp.Paren(this=under), right, left.node))
     return Typed(plain_cast(node, st.LONG), st.LONG)
 
 
@@ -114,7 +114,7 @@ def _of_decimals(operator: type, left: Typed, right: Typed) -> Typed:
     kind = _DECIMALS[operator](left.kind, right.kind)
     if left.kind.scale + right.kind.scale > st.MOST_DIGITS and operator is exp.Mul:
         raise unlike_spark(f"product of {told(left.kind)} and {told(right.kind)}", ": it has too many digits")
-    other = call("spark_divisor", right.node) if operator is exp.Mod else right.node
+    other = _divisor(right.node, right, left.node) if operator is exp.Mod else right.node
     if operator is exp.Mul:  # DuckDB would multiply short decimals into a short one, which may be too short
         digits = max(left.kind.precision, _SHORT + 1)
         left = Typed(plain_cast(left.node, pa.decimal128(digits, left.kind.scale)), left.kind)
@@ -127,12 +127,24 @@ def _exact(value: Typed, kind: pa.DataType) -> Typed:
         return Typed(plain_cast(value.node, kind), kind)
     if st.is_decimal(value.kind):
         return value
-    plain = value.node
-    while isinstance(plain, exp.Paren | exp.Neg):
-        plain = plain.this
-    literal = isinstance(plain, exp.Literal) and not plain.is_string
-    exact = st.literal_decimal(plain.name) if literal else st.as_decimal(value.kind)
+    literal = _literal(value.node)
+    exact = st.as_decimal(value.kind) if literal is None else st.literal_decimal(literal)
     return Typed(plain_cast(value.node, exact), exact)
+
+
+def _divisor(node: Any, given: Typed, dividend: Any) -> Any:
+    """A divisor that is an error where it is zero; a null is divided by anything."""
+    literal = _literal(given.node)
+    if literal is not None and literal.strip("0.") != "":
+        return node
+    return call("spark_divisor", node, dividend.copy())
+
+
+def _literal(node: Any) -> str | None:
+    """The digits of a number that stands in the statement."""
+    while isinstance(node, exp.Paren | exp.Neg | exp.Cast):
+        node = node.this
+    return str(node.name) if isinstance(node, exp.Literal) and not node.is_string else None
 
 
 def _wrapped(node: Any) -> Any:

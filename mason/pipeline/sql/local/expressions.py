@@ -116,8 +116,8 @@ class Expressions:
         return Typed(exp.In(this=first, expressions=rest), st.BOOL)
 
     def _in_query(self, node: Any) -> Typed:
-        if not self.scope.in_where:
-            raise unlike_spark('"IN (SELECT …)" outside of WHERE')
+        if not _picks_rows(node):
+            raise unlike_spark('"IN (SELECT …)" but as a condition of WHERE')
         query = node.args["query"]
         value, kind = self.typed(node.this), self._one_column(query, self.scope)
         both = st.common(value.kind, kind)
@@ -176,7 +176,12 @@ class Expressions:
             tests = [exp.EQ(this=node.this.copy(), expression=each) for each in tests]
         default = node.args.get("default") or exp.Null()
         (*results, other), kind = self.alike([*(each.args["true"] for each in node.args["ifs"]), default])
-        return Typed(_case_of([self.condition(each) for each in tests], results, other), kind)
+        return Typed(_case_of([self._test(each) for each in tests], results, other), kind)
+
+    def _test(self, node: Any) -> Any:
+        if isinstance(node, exp.Null):
+            raise does_not_fit("WHEN NULL is no condition")
+        return self.condition(node)
 
     def _if(self, node: Any) -> Typed:
         (yes, no), kind = self.alike([node.args["true"], node.args.get("false") or exp.Null()])
@@ -214,6 +219,12 @@ class Expressions:
 
     def _joined(self, node: Any) -> Typed:
         return functions.called("concat", [node.this, node.expression], self)
+
+    def _adjacent(self, node: Any) -> Typed:
+        """Texts that stand side by side, which are one."""
+        if any(not isinstance(each, exp.Literal) for each in node.expressions):
+            raise unlike_spark(f'"{_shown(node)}"')
+        return Typed(text("".join(each.name for each in node.expressions)), st.TEXT)
 
     def _function(self, node: Any) -> Typed:
         return functions.called(node.name.lower(), node.expressions, self)
@@ -294,6 +305,17 @@ def _unless(condition: Any, like: Any) -> Any:
     return exp.Not(this=exp.Paren(this=condition)) if like.args.get("negate") else condition
 
 
+def _picks_rows(node: Any) -> bool:
+    """Whether a condition only picks rows: there what is unknown is a no, and Spark makes it one early."""
+    above, denied = node.parent, False
+    while isinstance(above, exp.Paren | exp.And | exp.Or | exp.Not):
+        if denied and not isinstance(above, exp.Paren | exp.And):
+            return False
+        denied = denied or isinstance(above, exp.Not)
+        above = above.parent
+    return isinstance(above, exp.Where)
+
+
 def _is_known(node: Any) -> bool:
     """Whether nothing is said in an expression but what is understood here."""
     known = _PARTS.get(type(node), _USUAL)
@@ -333,6 +355,7 @@ _MAKERS: Mapping[type, Callable[[Expressions, Any], Typed]] = {
     **dict.fromkeys((exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor), Expressions._bits),
     exp.BitwiseNot: Expressions._bits_not,
     exp.DPipe: Expressions._joined,
+    exp.Concat: Expressions._adjacent,
     exp.Anonymous: Expressions._function,
     exp.Substring: Expressions._substring,
     exp.Trim: Expressions._trim,
@@ -362,6 +385,7 @@ _PARTS: Mapping[type, set[str]] = {
     exp.Cast: {"this", "to"},
     exp.TryCast: {"this", "to", "safe"},
     exp.DPipe: {"this", "expression", "safe"},
+    exp.Concat: {"expressions", "safe"},
     exp.Substring: {"this", "start", "length"},
     exp.Trim: {"this", "expression", "position"},
     exp.StrPosition: {"this", "substr"},

@@ -278,7 +278,7 @@ _ONE_DOUBLE = ("exp", "cbrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh
 
 _PLAIN: Mapping[str, Plain] = {
     **dict.fromkeys(("upper", "ucase"), Plain("spark_upper", [_T], _T)),
-    **dict.fromkeys(("lower", "lcase"), Plain("lower", [_T], _T)),
+    **dict.fromkeys(("lower", "lcase"), Plain("spark_lower", [_T], _T)),
     "initcap": Plain("spark_initcap", [_T], _T),
     "ltrim": Plain("ltrim", [_T, _T], _T, [text(" ")]),
     "rtrim": Plain("rtrim", [_T, _T], _T, [text(" ")]),

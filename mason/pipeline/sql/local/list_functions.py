@@ -135,9 +135,11 @@ def _of_element(name: str) -> Special:
 
 def _of_two(name: str) -> Special:
     def made(arguments: Sequence[Any], within: Expressions) -> Typed:
-        nodes, kind = within.alike(arguments)
-        _list(Typed(None, kind))
-        return Typed(call(name, *nodes), kind)
+        one, other = (_list(within.typed(each)) for each in arguments)
+        kind = one.kind if other.kind.value_type == st.NOTHING else other.kind
+        if one.kind.value_type not in (kind.value_type, st.NOTHING):
+            raise does_not_fit(f"Lists of {told(one.kind.value_type)} and {told(other.kind.value_type)} do not mix")
+        return Typed(call(name, converted(one, kind), converted(other, kind)), kind)
 
     return made
 

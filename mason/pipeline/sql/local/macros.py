@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+# Letters that become several capitals, and which ones DuckDB does not know; ß is dealt with.
+_LONGER = "ŉǰΐΰևẖ-ẚὐὒὔὖᾀ-ᾯᾲ-ᾴᾶᾷᾼῂ-ῄῆῇῌῒΐῖῗῢ-ῤῦῧῲ-ῴῶῷῼﬀ-ﬆﬓ-ﬗ"
 _WHOLE = r"\s*[+-]?[0-9]+\s*"
 _NUMBER = r"(?i)\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?\s*"
 _FLOAT = r"(?i)\s*([+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity)|nan)\s*"
@@ -53,7 +55,9 @@ spark_power(t) AS CASE WHEN contains(t, 'e') THEN split_part(t, 'e', 1)
     THEN spark_digits(ltrim(t[3:], '0')) || 'E-' || (length(t) - 1 - length(ltrim(t[3:], '0')))
     ELSE spark_digits(replace(t, '.', '')) || 'E' || (strpos(t || '.', '.') - 2) END
 spark_digits(t) AS t[1] || '.' || coalesce(nullif(rtrim(t[2:], '0'), ''), '0')
-spark_upper(s) AS replace(upper(replace(s, 'ß', 'SS')), 'ŉ', 'ʼN')
+spark_upper(s) AS CASE WHEN regexp_matches(s, '[{_LONGER}]')
+    THEN error('The local engine has no capitals for "' || s || '".') ELSE upper(replace(s, 'ß', 'SS')) END
+spark_lower(s) AS lower(regexp_replace(replace(s, 'İ', 'i̇'), '(\p{{L}})Σ(\P{{L}}|$)', '\1ς\2', 'g'))
 spark_initcap(s) AS array_to_string(list_transform(string_split(lower(s), ' '),
     lambda word: upper(word[1]) || word[2:]), ' ')
 spark_substr(s, p, n) AS CASE WHEN p IS NULL OR n IS NULL THEN NULL ELSE spark_between(s,
@@ -77,13 +81,13 @@ spark_chr(n) AS CASE WHEN n IS NULL THEN NULL WHEN n < 0 THEN '' ELSE chr(CAST(n
 """
 
 _NUMBERS = """
-spark_divisor(x) AS CASE WHEN x = 0 THEN error('Division by zero.') ELSE x END
+spark_divisor(b, a) AS CASE WHEN b = 0 AND a IS NOT NULL THEN error('Division by zero.') ELSE nullif(b, 0) END
 spark_unscaled(x) AS CAST(replace(CAST(x AS VARCHAR), '.', '') AS HUGEINT)
 spark_quotient(a, b) AS (a // b) + CASE WHEN abs(a % b) >= abs(b) - abs(a % b)
     THEN CASE WHEN (a < 0) = (b < 0) THEN 1 ELSE -1 END ELSE 0 END
 spark_scaled(q, unit, scale) AS CASE WHEN q < 0 THEN '-' ELSE '' END || CAST(abs(q) // unit AS VARCHAR) || '.'
     || lpad(CAST(abs(q) % unit AS VARCHAR), scale, '0')
-spark_pmod(a, n) AS CASE WHEN a % spark_divisor(n) < 0 THEN (a % n + n) % n ELSE a % n END
+spark_pmod(a, n) AS CASE WHEN a % spark_divisor(n, a) < 0 THEN (a % n + n) % n ELSE a % n END
 spark_round(x, n) AS CASE WHEN isnan(x) OR abs(x) >= 1e15 THEN x
     ELSE CAST(round(CAST(CAST(x AS VARCHAR) AS DECIMAL(38, 20)), n) AS DOUBLE) END
 spark_sqrt(x) AS CASE WHEN x < 0 THEN CAST('nan' AS DOUBLE) ELSE sqrt(x) END

@@ -72,7 +72,7 @@ def _select(tree: Any, scope: Scope) -> Columns:
     within = Scope(scope.tables, outer=scope.outer if not scope.sources else scope)
     _add_sources(tree, within)
     make = Expressions(within, one_column)
-    _replace(tree.args.get("where"), Expressions(within.where(), one_column).condition)
+    _replace(tree.args.get("where"), make.condition)
     columns = _projections(tree, make)
     named = Expressions(within.with_names({name.lower(): kind for name, kind in columns if name}), one_column)
     _group(tree.args.get("group"), named)
@@ -181,7 +181,7 @@ def _add_sources(tree: Any, scope: Scope) -> None:
 
 def _replace_on(join: Any, scope: Scope) -> None:
     if join.args.get("on") is not None:
-        join.set("on", Expressions(scope.where(), one_column).condition(join.args["on"]))
+        join.set("on", Expressions(scope, one_column).condition(join.args["on"]))
 
 
 def _merge_columns(join: Any, before: Mapping[str, Columns], added: str, scope: Scope) -> None:

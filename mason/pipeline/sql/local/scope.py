@@ -30,7 +30,6 @@ class Scope:
     merged: dict[str, pa.DataType] = field(default_factory=dict)
     """The columns that USING made one of two."""
     outer: Scope | None = None
-    in_where: bool = False
 
     def inner(self) -> Scope:
         """Return the scope of a query inside this one."""
@@ -41,10 +40,6 @@ class Scope:
 
     def with_names(self, names: Mapping[str, pa.DataType]) -> Scope:
         return replace(self, names={**self.names, **names})
-
-    def where(self) -> Scope:
-        """Return the scope of a condition that picks rows: there an unknown answer is a no."""
-        return replace(self, in_where=True)
 
     def type_of(self, column: Any) -> pa.DataType:
         """Return the type of a column.

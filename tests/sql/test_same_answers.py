@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pyarrow as pa
+import pytest
+
+from mason.pipeline.evidence_json import decode_schema
+from mason.pipeline.in_process import InProcessRunner
+from mason.pipeline.sql.local.translation import translated
+from mason.pipeline.sql.query import BadQuery, SqlTable, fetch_rows
+from mason.pipeline.tasks import TaskRunner
+from tests.sql.answers.book import (
+    Answer,
+    Expression,
+    ask_together,
+    encoded,
+    groups,
+    lines,
+    query_of,
+    recorded,
+    refused,
+    together,
+    values,
+    write_tables,
+)
+
+ANSWERS = recorded()
+REFUSED = refused()
+ANSWERED = [each for each in [*values(), *groups()] if "error" not in ANSWERS[each.statement]]
+QUERIES = [each for each in lines("queries.sql") if "error" not in ANSWERS[each]]
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Sequence[SqlTable]:
+    return write_tables(tmp_path_factory.mktemp("answers"))
+
+
+def asking(runner: TaskRunner, tables: Sequence[SqlTable]) -> Callable[[str], pa.Table]:
+    return lambda statement: fetch_rows(runner, query_of(statement, tables))
+
+
+def answers_together(
+    expressions: Sequence[Expression], runner: TaskRunner, tables: Sequence[SqlTable]
+) -> Mapping[str, Answer]:
+    found: dict[str, Answer] = {}
+    for lot in together(expressions):
+        found.update(ask_together(lot, asking(runner, tables)))
+    return found
+
+
+def expected(statements: Sequence[str]) -> Mapping[str, Answer]:
+    return {each: ANSWERS[each] for each in statements}
+
+
+def test_the_local_engine_gives_the_types_and_the_values_that_spark_gave(tables: Sequence[SqlTable]) -> None:
+    asked = [each for each in ANSWERED if each.statement not in REFUSED]
+    found = answers_together(asked, InProcessRunner(), tables)
+    assert found == expected([each.statement for each in asked])
+
+
+def test_the_local_engine_answers_whole_queries_as_spark_did(tables: Sequence[SqlTable]) -> None:
+    ask = asking(InProcessRunner(), tables)
+    asked = [each for each in QUERIES if each not in REFUSED]
+    assert {each: encoded(ask(each)) for each in asked} == expected(asked)
+
+
+@pytest.mark.parametrize("statement", [each for each in ANSWERS if "error" in ANSWERS[each] or each in REFUSED])
+def test_what_is_an_error_in_spark_or_would_be_another_answer_is_an_error_here(
+    tables: Sequence[SqlTable], statement: str
+) -> None:
+    with pytest.raises(BadQuery):
+        asking(InProcessRunner(), tables)(statement)
+
+
+def test_what_is_recorded_is_what_spark_says(spark_runner: TaskRunner, tables: Sequence[SqlTable]) -> None:
+    """Of every sixth expression; `scripts/compare_engines.py --record` asks for all of them."""
+    some = ANSWERED[::6]
+    assert answers_together(some, spark_runner, tables) == expected([each.statement for each in some])
+
+
+def test_a_refusal_names_what_the_local_engine_lacks_and_who_has_it(tables: Sequence[SqlTable]) -> None:
+    schemas = {table.name: decode_schema(table.schema) for table in tables}
+    with pytest.raises(BadQuery) as refusal:
+        translated("select soundex(s) as x from t", {}, schemas)
+    assert str(refusal.value) == (
+        'The local engine has no function "soundex" with the answers of Spark. '
+        "Where Spark knows it, ask Spark: execution_engine: spark."
+    )
