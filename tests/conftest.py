@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import gc
 import json
 import os
@@ -14,7 +15,6 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,23 +95,23 @@ class Mason:
         return {**kept, **user_home, **self.variables, **(variables or {})}
 
     def register_examples(self) -> Mason:
-        """Register the operators that come with Mason; a new home gets a copy of one in which they are."""
-        if not self.home.exists() and "MASON_STATE" not in self.variables:
-            shutil.copytree(_home_with_examples(), self.home, symlinks=True)
-            return self
+        """Have the operators that come with Mason: a new home is a copy of one in which the command registered them."""
+        if type(self) is not Mason or self.home.exists() or "MASON_STATE" in self.variables:
+            return self._registered_examples()
+        shutil.copytree(_home_with_examples(), self.home, symlinks=True)
+        return self
+
+    def _registered_examples(self) -> Mason:
         result = self("register", str(EXAMPLES / "operators"))
         assert result.exit_code == 0, result.stderr
         return self
 
 
-@cache
+@functools.cache
 def _home_with_examples() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="mason-tests-"))
+    folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    mason = Mason(folder, folder / "home")
-    result = mason("register", str(EXAMPLES / "operators"))
-    assert result.exit_code == 0, result.stderr
-    return mason.home
+    return Mason(folder, folder / "home")._registered_examples().home
 
 
 @pytest.fixture
