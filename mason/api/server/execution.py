@@ -117,10 +117,13 @@ class Execution:
         """Ask the engine whether it still knows what an earlier process handed over.
 
         Raises:
-            StateFailed: it does not, so that nobody can tell what became of it.
+            StateFailed: it does not, or the operator is another one by now: nobody can tell what became of the call.
             ClientFailed: the engine cannot be reached.
         """
         client = catalogue.configuration(call.config_id).execution.client
+        if handover.kind != JOB:
+            handover.is_forgotten = True
+            raise StateFailed(f"The server that ran the job is gone, and {call.name} was replaced since.")
         try:
             _patiently(lambda: client.get_job(handover.earlier, response=Response()))
         except NotFound as error:
