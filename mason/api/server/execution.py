@@ -120,7 +120,8 @@ class Execution:
             StateFailed: it does not, or the operator is another one by now: nobody can tell what became of the call.
             ClientFailed: the engine cannot be reached.
         """
-        client = catalogue.configuration(call.config_id).execution.client
+        accepted = catalogue.operator(call.name).spec.narrow(catalogue.configuration(call.config_id))
+        client = accepted.execution.client
         if handover.kind != JOB:
             handover.is_forgotten = True
             raise StateFailed(f"The server that ran the job is gone, and {call.name} was replaced since.")
