@@ -30,6 +30,8 @@ class Handover:
     notes: Mapping[str, str] = field(default_factory=dict)
     """What that process needed to know to finish it."""
     keep: Callable[[str, Mapping[str, str]], None] = _forget
+    is_cancelled: bool = False
+    """Whether somebody asked for the end of it meanwhile: it is not followed, and its engine is asked to stop it."""
     is_taken: bool = False
     """Whether what was handed over is followed again: what comes next is new."""
     is_forgotten: bool = False

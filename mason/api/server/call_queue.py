@@ -221,7 +221,8 @@ class CallQueue:
         running = RunningRecord(self._store, record)
         earlier, notes = record.document.get(ENGINE_JOB, ""), record.document.get(ENGINE_NOTES, {})
         handover = Handover(earlier=earlier, notes=notes, keep=running.keep)
-        if self._is_cancelled(call.id) and not handover.earlier:  # what an engine has must be ended there
+        handover.is_cancelled = self._is_cancelled(call.id)
+        if handover.is_cancelled and not handover.earlier:  # what an engine has must be ended there
             answer = cancelled("The job was cancelled before it began.")
         else:
             answer = self._answer_unless_cancelled(call, handover)

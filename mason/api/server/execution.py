@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mason.api.operator_api import RUNNER, Answer, get
+from mason.api.server.answers import cancelled
 from mason.api.server.calls import Call
 from mason.api.server.replies import PathHider, document
 from mason.api.server.requests import REQUEST, Caller, RequestInfo
@@ -77,6 +78,8 @@ class Execution:
     def _run(self, call: Call, handover: Handover) -> Answer:
         REQUEST.set(RequestInfo(call.request_id, _caller(call), redact=lambda text: self._redacted(call, text)))
         try:
+            if handover.is_cancelled:
+                return self._stop_handed_over(call, handover)
             if call.kind is Kind.WORKFLOW:
                 handover.kind = RUN
                 begin_handover(handover)
@@ -113,14 +116,26 @@ class Execution:
             return get(call.namespace, call.command, *bodies, **call.parameters)
         return _as_answer(own(*bodies, **call.parameters))
 
+    def _stop_handed_over(self, call: Call, handover: Handover) -> Answer:
+        """Ask an engine to stop what an earlier process handed over; what a scheduler runs, it runs to its end."""
+        if call.kind is Kind.OPERATOR:
+            catalogue = self._live.latest()
+            accepted = catalogue.operator(call.name).spec.narrow(catalogue.configuration(call.config_id))
+            accepted.execution.client.cancel_job(handover.earlier, response=Response())
+        return cancelled("The job was cancelled.")
+
     def _find_handed_over(self, catalogue: Catalogue, call: Call, handover: Handover) -> None:
         """Ask the engine whether it still knows what an earlier process handed over.
 
         Raises:
-            StateFailed: it does not, so that nobody can tell what became of it.
+            StateFailed: it does not, or the operator is another one by now: nobody can tell what became of the call.
             ClientFailed: the engine cannot be reached.
         """
-        client = catalogue.configuration(call.config_id).execution.client
+        accepted = catalogue.operator(call.name).spec.narrow(catalogue.configuration(call.config_id))
+        client = accepted.execution.client
+        if handover.kind != JOB:
+            handover.is_forgotten = True
+            raise StateFailed(f"The server that ran the job is gone, and {call.name} was replaced since.")
         try:
             _patiently(lambda: client.get_job(handover.earlier, response=Response()))
         except NotFound as error:

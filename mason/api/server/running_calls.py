@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -52,7 +53,17 @@ class RunningCalls:
 
     def _interrupt(self, call_id: str, running: _Running) -> None:
         with self._lock:
-            if self._calls.get(call_id) is running and not running.is_interrupted:
+            if self._calls.get(call_id) is running and not running.is_interrupted and not _imports(running.thread):
                 running.is_interrupted = True
                 interrupt = ctypes.py_object(KeyboardInterrupt)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(running.thread), interrupt)
+
+
+def _imports(thread: int) -> bool:
+    """Say whether a thread imports a module just now: interrupted there, it could keep others from it for ever."""
+    frame = sys._current_frames().get(thread)
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
