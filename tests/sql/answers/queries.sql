@@ -88,8 +88,6 @@ select * from (select ok, i32 from t) pivot (sum(i32) for ok in (true as yes, fa
 select * from t tablesample (50 percent) where false
 select t.id, x.n from t, lateral (select count(*) as n from u where u.id = t.id) x order by t.id
 select id, i32 from t sort by id
-select first(i32) as f from t
-select any_value(i32) as f from t
 select rand() as r from t where false
 select current_user() as u
 select monotonically_increasing_id() as m from t where false
@@ -160,7 +158,6 @@ select sum(weight) as w from t left join u on t.id = u.id
 select * from (select length(s) from t)
 select i32, count(*) over (partition by i32 % 2) as n from t order by i32
 select distinct ok, i8 > 1 as b from t order by ok, b
-select ok, collect_list(i32) as l from (select * from t order by id) group by ok order by ok
 select i32 % i8 as m, count(*) as n from t group by i32 % i8 order by m
 select d10 / d5 as q, count(*) as n from t group by d10 / d5 order by q
 select cast(digits as int) as k, count(*) as n from t group by cast(digits as int) order by k

@@ -77,7 +77,6 @@ select ok, regr_count(i32, f64) as x from t group by ok order by ok
 select ok, regr_slope(i32, f64) as x from t group by ok order by ok
 select ok, try_sum(i32) as x from t group by ok order by ok
 select ok, try_avg(i32) as x from t group by ok order by ok
-select ok, histogram_numeric(i32, 2) as x from t group by ok order by ok
 select count(*) as n, max(place) as x from t
 select count(*) as n, max(tags) as x from t
 select count(*) as n, skewness(i32) as x from t
@@ -91,7 +90,6 @@ select count(*) as n, regr_count(i32, f64) as x from t
 select count(*) as n, regr_slope(i32, f64) as x from t
 select count(*) as n, try_sum(i32) as x from t
 select count(*) as n, try_avg(i32) as x from t
-select count(*) as n, histogram_numeric(i32, 2) as x from t
 select count(*) as n, max(place) as x from t where id > 100
 select count(*) as n, max(tags) as x from t where id > 100
 select count(*) as n, skewness(i32) as x from t where id > 100
@@ -105,7 +103,6 @@ select count(*) as n, regr_count(i32, f64) as x from t where id > 100
 select count(*) as n, regr_slope(i32, f64) as x from t where id > 100
 select count(*) as n, try_sum(i32) as x from t where id > 100
 select count(*) as n, try_avg(i32) as x from t where id > 100
-select count(*) as n, histogram_numeric(i32, 2) as x from t where id > 100
 select * from (select ok, i32 from t) pivot (sum(i32) for ok in (true as yes, false as no))
 select * from t tablesample (50 percent) where false
 select rand() as r from t where false
