@@ -321,6 +321,7 @@ def test_nothing_but_the_tables_is_within_reach_of_the_engine_here(here: Databas
     pq.write_table(pa.table({"a": [1]}), secret)
     work = here.work("select 1 as a")
     for statement in (f"select * from '{secret}'", f"copy (select 1) to '{tmp_path}/new.csv'", "install httpfs"):
+        reaching = Translation(statement, [("a", pa.int32())], [])
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(duckdb_engine, "to_duckdb", lambda query, reaching=reaching: reaching)
             with pytest.raises(BadQuery, match="disabled by configuration"):
