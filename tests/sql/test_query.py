@@ -18,6 +18,7 @@ from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.scan import plan_scan
 from mason.pipeline.sql import duckdb_engine
 from mason.pipeline.sql.changing import changing_in
+from mason.pipeline.sql.local.translation import Translation
 from mason.pipeline.sql.query import BadQuery, TableChanged
 from mason.pipeline.sql.statement import parse_statement
 from mason.pipeline.table_folder import TableFolder
@@ -322,8 +323,9 @@ def test_nothing_but_the_tables_is_within_reach_of_the_engine_here(here: Databas
     pq.write_table(pa.table({"a": [1]}), secret)
     work = here.work("select 1 as a")
     for statement in (f"select * from '{secret}'", f"copy (select 1) to '{tmp_path}/new.csv'", "install httpfs"):
+        reaching = Translation(statement, [("a", pa.int32())], [])
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(duckdb_engine, "to_duckdb", lambda query, text=statement: text)
+            patch.setattr(duckdb_engine, "to_duckdb", lambda query, reaching=reaching: reaching)
             with pytest.raises(BadQuery, match="disabled by configuration"):
                 work.run(InProcessRunner(), "reach", lambda *_: None)
     assert not (tmp_path / "new.csv").exists()
