@@ -1,15 +1,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from mason.clients.local.execution import LocalExecutionClient
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.in_process import InProcessRunner
+from mason.pipeline.sql.job import QueryJob
 from mason.pipeline.sql.local.translation import translated
 from mason.pipeline.sql.query import BadQuery, SqlTable, fetch_rows
 from mason.pipeline.tasks import TaskRunner
+from mason.testing.contract import answer
 from tests.sql.answers.book import (
     Answer,
     Expression,
@@ -84,6 +88,31 @@ def test_a_refusal_names_what_the_local_engine_lacks_and_who_has_it(tables: Sequ
     with pytest.raises(BadQuery) as refusal:
         translated("select soundex(s) as x from t", {}, schemas)
     assert str(refusal.value) == (
-        'The local engine has no function "soundex" with the answers of Spark. '
+        'query:1:8: The local engine has no function "soundex" with the answers of Spark. '
         "Where Spark knows it, ask Spark: execution_engine: spark."
+        "\n  select soundex(s) as x from t\n         ^"
     )
+
+
+@pytest.mark.parametrize(
+    ("statement", "line", "column"),
+    [
+        ("select s,\n  length(s) + 1 as n,\n  upper(conv(s, 10, 16)) as c\nfrom t", 3, 9),
+        ("select s from t where length(s) > 1 and soundex(s) = 'x'", 1, 41),
+        ("with a as (select soundex(s) as x from t) select x from a", 1, 19),
+    ],
+)
+def test_a_refusal_says_where_that_stands_which_it_is_about(
+    tables: Sequence[SqlTable], statement: str, line: int, column: int
+) -> None:
+    schemas = {table.name: decode_schema(table.schema) for table in tables}
+    with pytest.raises(BadQuery, match=f"^query:{line}:{column}: "):
+        translated(statement, {}, schemas)
+
+
+def test_what_the_local_engine_refuses_is_refused_by_its_plan(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("s\na\n")
+    job = QueryJob("select soundex(s) as x from shop.t", "shop", {"t": str(tmp_path / "t.csv")}).to_job()
+
+    with pytest.raises(BadQuery, match='^query:1:8: The local engine has no function "soundex"'):
+        answer(LocalExecutionClient({}).plan_job, job)

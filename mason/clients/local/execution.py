@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mason.clients.engines.role import verb
+from mason.clients.response import Response
+from mason.engines.execution.models.job import Job, JobPlan
 from mason.pipeline.execution import PipelineExecutionClient
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.tasks import TaskRunner
@@ -15,6 +18,14 @@ class LocalExecutionClient(PipelineExecutionClient):
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         pass
+
+    @verb
+    def plan_job(self, job: Job, *, response: Response) -> JobPlan:
+        plan, _ = super().plan_job(job, response=response)
+        check = getattr(plan.payload, "check_here", None)
+        if check:
+            check()
+        return plan
 
     def runner(self, storage: str) -> TaskRunner:
         return InProcessRunner()

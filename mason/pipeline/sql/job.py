@@ -78,6 +78,17 @@ class QueryWork:
         columns = check_columns(statement, {name: scan.schema for name, scan in scans.items()})
         return cls(query, statement, [TableInput(name, scan, columns[name]) for name, scan in scans.items()])
 
+    def check_here(self) -> None:
+        """Check that this process gives the answer that Spark would give.
+
+        Raises:
+            BadQuery: it cannot promise that; the message says of which part, and where it stands.
+        """
+        from mason.pipeline.sql.local.translation import translated  # of no use to those who ask Spark
+
+        text = without_database(self.statement, self.job.database)
+        translated(text, self.job.parameters, {each.name: each.scan.schema for each in self.tables})
+
     @property
     def summary(self) -> str:
         files = sum(len(each.scan.plan.files) for each in self.tables)

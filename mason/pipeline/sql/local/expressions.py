@@ -11,7 +11,7 @@ from sqlglot import exp
 from mason.pipeline.sql.local import arithmetic, functions
 from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.given_type import given_type
-from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
+from mason.pipeline.sql.local.refusal import Refusal, does_not_fit, unlike_spark
 from mason.pipeline.sql.local.scope import Scope
 from mason.pipeline.sql.local.values import Typed, call, converted, plain_cast, text, told, tried
 
@@ -34,8 +34,11 @@ class Expressions:
         """
         make = _MAKERS.get(type(node))
         if make is None or not _is_known(node):
-            raise unlike_spark(f'"{_shown(node)}"')
-        made: Typed = make(self, node)
+            raise unlike_spark(f'"{_shown(node)}"').stands_at(node)
+        try:
+            made: Typed = make(self, node)
+        except Refusal as error:
+            raise error.stands_at(node) from error.__cause__
         return made
 
     def as_kind(self, node: Any, kind: pa.DataType) -> Any:

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mason.pipeline.sql.query import BadQuery
+
+
+class Refusal(BadQuery):
+    """422 · exit 1"""
+
+    start: int | None = None
+    """Where in the statement that stands which is refused, once it is known."""
+
+    def stands_at(self, node: Any) -> Refusal:
+        """Say where it stands: the first to say so was nearest to it."""
+        if self.start is None:
+            self.start = min((each.meta["start"] for each in node.walk() if "start" in each.meta), default=None)
+        return self
+
 
 _HINT = "Where Spark knows it, ask Spark: execution_engine: spark."
 
 
-def unlike_spark(what: str, why: str = "") -> BadQuery:
+def unlike_spark(what: str, why: str = "") -> Refusal:
     """Return the error for a part of a query that would have another answer here."""
-    return BadQuery(f"The local engine has no {what} with the answers of Spark{why}.", hint=_HINT)
+    return Refusal(f"The local engine has no {what} with the answers of Spark{why}.", hint=_HINT)
 
 
-def does_not_fit(what: str) -> BadQuery:
+def does_not_fit(what: str) -> Refusal:
     """Return the error for values that an operation does not take, here as in Spark."""
-    return BadQuery(f"{what}.", hint="Cast one of them to the type that is meant.")
+    return Refusal(f"{what}.", hint="Cast one of them to the type that is meant.")

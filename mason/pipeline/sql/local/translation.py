@@ -13,9 +13,9 @@ from sqlglot.errors import SqlglotError
 from mason.pipeline.sql.local.dialect import Spark4
 from mason.pipeline.sql.local.macros import macros_of
 from mason.pipeline.sql.local.queries import made_query
-from mason.pipeline.sql.local.refusal import unlike_spark
+from mason.pipeline.sql.local.refusal import Refusal, unlike_spark
 from mason.pipeline.sql.local.scope import Columns, Scope
-from mason.pipeline.sql.statement import as_select, statements_in
+from mason.pipeline.sql.statement import as_select, bad_query, statements_in
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,10 @@ def translated(statement: str, parameters: Mapping[str, Any], schemas: Mapping[s
     tables: dict[str, Columns] = {
         name.lower(): [(each.name, each.type) for each in schema] for name, schema in schemas.items()
     }
-    columns = made_query(tree, Scope(tables))
+    try:
+        columns = made_query(tree, Scope(tables))
+    except Refusal as error:
+        raise error if error.start is None else bad_query(statement, error.start, str(error)) from error
     text = str(tree.sql(dialect="duckdb", identify=True, normalize_functions=False))
     return Translation(text, columns, macros_of(text))
 
