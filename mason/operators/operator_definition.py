@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
-from mason.operators.catalog_entries import follow_job
 from mason.operators.operator_response import OperatorResponse
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.util.environment import MasonEnvironment
@@ -60,6 +59,8 @@ class DataOperator(OperatorDefinition):
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
+        from mason.operators.catalog_entries import follow_job  # much, and of no use before a job has run
+
         job = self.job(config, parameters)
         plan, response = config.execution.client.plan_job(job, response=resp)
         record, response = config.execution.client.run_job(plan, response=response)
