@@ -103,7 +103,7 @@ class Execution:
     def _run_operator(self, catalogue: Catalogue, call: Call, own: Callable[..., Any] | None) -> Answer:
         def run(asked: OperatorCall) -> Answer:
             _caller(call).require_operator(full_name(asked.namespace, asked.command))
-            chosen = replace(asked, config_id=call.config_id)
+            chosen = asked if asked.config_id == call.config_id else replace(asked, config_id=call.config_id)
 
             def work(response: Response) -> OperatorResponse:
                 return catalogue.run(chosen, response, plan=call.plan)

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response as HttpResponse
 
 from mason.api.operator_api import Answer
+from mason.api.server.alarm import Alarm
 from mason.api.server.answers import answer_of
 from mason.api.server.call_queue import CallQueue
 from mason.api.server.calls import Call
@@ -184,15 +185,16 @@ class CallHandlers:
 
     async def _within(self, future: Future[Answer], seconds: float) -> Answer | None:
         """Wait for an answer, but not when the server is about to stop."""
-        waiting = asyncio.wrap_future(future)
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
-        while not waiting.done() and not self._queue.is_stopping:
+        alarm = Alarm(loop)
+        future.add_done_callback(alarm.ring_from_elsewhere)
+        while not future.done() and not self._queue.is_stopping:
             left = end - loop.time()
             if left <= 0:
                 break
-            await asyncio.wait({waiting}, timeout=min(left, _POLL_SECONDS))
-        return waiting.result() if waiting.done() else None
+            await alarm.within(min(left, _POLL_SECONDS))
+        return future.result() if future.done() else None
 
 
 def _asked_by(caller: Caller) -> dict[str, Any]:

@@ -47,6 +47,7 @@ def start_logging(level: str) -> None:
     """Write what Mason and the server log as JSON lines."""
     handler = JsonLines()
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False  # no line says it
+    setattr(logging, "_srcfile", None)  # noqa: B010 (nor where in the code it was logged: so is logging told not to look)
     for name in ("mason", "uvicorn", "connexion"):
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]

@@ -24,6 +24,7 @@ from mason.clients.local.table_finder import (
     file_name,
     find_saved_table,
     find_tables,
+    read_entry,
     read_table,
     visible,
 )
@@ -109,10 +110,10 @@ class LocalMetastoreClient(MetastoreClient):
         if found.entry is None:
             path = self._storage.path(str(found.place))
             return self._storage.infer_table(path, database, found.name, InferOptions(), response=response)[0]
-        saved = read_table(found.entry, found.content)
+        saved = read_table(found.entry, found.content, found.path)
         if found.place is not None and not found.place.exists():
             response.add_warning(f'The data of table "{table}" are no longer at {found.place}.')
-        return replace(saved, path=found.path)
+        return saved
 
     @verb
     def save_table(self, table: Table, *, response: Response) -> Table:
@@ -169,17 +170,17 @@ class LocalMetastoreClient(MetastoreClient):
         return [each for each in visible(self.root) if each.is_dir()]
 
     def _find(self, database: str, table: str) -> FoundTable:
-        folder = self._folder(database)
-        _below(folder, table, "table")
-        found = self._find_in(folder, database, table)
+        folder = _below(self.root, database, "database")
+        _place_below(folder, table, "table")
+        self._storage.require_allowed(str(folder), database)
+        found = find_saved_table(folder, table)  # it would win over a file of its name: the rest need not be listed
+        if found is None:
+            found = self._find_in(self._folder(database), database, table)
         if found.place is not None:  # it may be a link that leads out of what may be used
             self._storage.require_allowed(str(found.place), table)
         return found
 
     def _find_in(self, folder: Path, database: str, table: str) -> FoundTable:
-        saved = find_saved_table(folder, table)
-        if saved is not None:  # it would win over a file of its name: the rest need not be listed
-            return saved
         tables = find_tables(folder)
         by_file = {each.place.name: each for each in tables.values() if each.place and each.entry is None}
         found = tables.get(table) or by_file.get(table)
@@ -189,17 +190,22 @@ class LocalMetastoreClient(MetastoreClient):
 
 
 def _below(folder: Path, name: str, what: str) -> Path:
+    return Path(_place_below(folder, name, what))
+
+
+def _place_below(folder: Path, name: str, what: str) -> str:
     above = str(folder).rstrip("/") + "/"
     place = os.path.normpath(os.path.join(above, name))  # noqa: PTH118 (pathlib takes longer than all the rest)
     if not name or "\0" in name or not place.startswith(above):
         raise BadPath(f'"{name}" cannot be a {what}: it must name something below {folder}.')
-    return Path(place)
+    return place
 
 
 def _summary(database: str, found: FoundTable) -> TableSummary:
     if found.entry is None:
         return TableSummary(found.name, database, found.path, created_by="mason")
-    made = found.content.get("CreatedAt", ""), found.content.get("CreatedBy", "")
+    said = read_entry(found.entry, found.content)
+    made = said.get("CreatedAt", ""), said.get("CreatedBy", "")
     return TableSummary(found.name, database, found.path, *made)
 
 

@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,8 @@ class FoundTable:
     entry: Path | None = None
     elsewhere: str = ""
     """The path of data in another storage, such as `s3://…`."""
-    content: Mapping[str, Any] = field(default_factory=dict, compare=False)
-    """What the entry says."""
+    content: bytes = field(default=b"", repr=False, compare=False)
+    """What stands in the entry."""
 
     @property
     def path(self) -> str:
@@ -63,12 +63,15 @@ def find_tables(folder: Path) -> dict[str, FoundTable]:
 def find_saved_table(folder: Path, table: str) -> FoundTable | None:
     """Return the table that an entry of exactly this name was saved for, if there is one."""
     entry = entry_file(folder, table)
-    return _saved_table(folder, table, entry) if entry.is_file() else None
+    try:
+        return _saved_table(folder, table, entry)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
 
 
 def _saved_table(folder: Path, name: str, entry: Path) -> FoundTable:
-    content = read_entry(entry)
-    path = content.get("Path", "")
+    content = _content(entry)
+    path = read_entry(entry, content).get("Path", "")
     elsewhere = path if "://" in path else ""
     return FoundTable(name, folder / path if path and not elsewhere else None, entry, elsewhere, content)
 
@@ -80,7 +83,7 @@ def visible(folder: Path) -> list[Path]:
 
 def entry_file(folder: Path, table: str) -> Path:
     """Return the file that a table's entry is kept in."""
-    return folder / OWN_FOLDER / f"{file_name(table)}.json"
+    return Path(f"{folder}/{OWN_FOLDER}/{file_name(table)}.json")
 
 
 def file_name(table: str) -> str:
@@ -88,14 +91,14 @@ def file_name(table: str) -> str:
     return _NOT_IN_FILE_NAMES.sub(lambda match: f"%{ord(match[0]):02X}", table)
 
 
-def read_entry(file: Path) -> Mapping[str, Any]:
-    """Return what an entry says.
+def read_entry(file: Path, content: bytes) -> Mapping[str, Any]:
+    """Return what an entry says by what stands in its file.
 
     Raises:
         UnreadableFile: it is damaged.
     """
     try:
-        entry = _parsed(_content(file))
+        entry = _parsed(content)
     except ValueError as error:
         raise _damaged(file, error) from error
     if not isinstance(entry, dict):
@@ -119,18 +122,23 @@ def _parsed(content: bytes) -> Any:
     return json.loads(content)
 
 
-def read_table(file: Path, entry: Mapping[str, Any]) -> Table:
-    """Return the table that an entry, which is kept in a file, describes.
+def read_table(file: Path, content: bytes, path: str) -> Table:
+    """Return the table that an entry describes by what stands in its file, with the path that its data are at.
 
     Raises:
         UnreadableFile: it is damaged.
     """
-    from mason.engines.metastore.models.table_entry import table_of  # imports pyarrow, which a listing does without
-
     try:
-        return table_of(entry)
+        return _table(content, path)
     except (KeyError, TypeError, ValueError) as error:
         raise _damaged(file, repr(error)) from error
+
+
+@lru_cache(256)
+def _table(content: bytes, path: str) -> Table:
+    from mason.engines.metastore.models.table_entry import table_of  # imports pyarrow, which a listing does without
+
+    return replace(table_of(_parsed(content)), path=path)
 
 
 def _damaged(file: Path, reason: object) -> UnreadableFile:
