@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -124,8 +125,25 @@ def _open_to_write(file: Path | None) -> sqlite3.Connection:
         file.touch(mode=0o600)
     db = _open(f"{file.as_uri()}?mode=rw")
     if db.execute("PRAGMA user_version").fetchone()[0] == 0:
-        db.execute("PRAGMA journal_mode = WAL")  # stays as it was where the file system cannot do it
+        _begin_log(db)
     return db
+
+
+def _begin_log(db: sqlite3.Connection) -> None:
+    """Have a log of its own for a file; that stays as it was where the file system cannot do it.
+
+    Of several processes that want this at the same moment SQLite refuses some at once, and does not wait as it does
+    elsewhere.
+    """
+    end = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
 
 
 def _open_to_read(file: Path) -> sqlite3.Connection:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import sqlite3
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
 
 import pytest
 
@@ -81,3 +84,23 @@ def store_with_room_for(env: MasonEnvironment, pages: int) -> SqliteStore:
     store = SqliteStore(env.state_file)
     store._db.execute(f"PRAGMA max_page_count = {pages}")
     return store
+
+
+def test_processes_that_make_a_store_at_the_same_moment_all_get_one(tmp_path: Path) -> None:
+    count, context = 8, multiprocessing.get_context("fork")
+    with context.Pool(count, _meet_at, (context.Barrier(count),)) as processes:
+        for number in range(100):
+            processes.map(_make_together, [tmp_path / f"{number}.db"] * count, chunksize=1)
+
+
+_barrier: Barrier
+
+
+def _meet_at(barrier: Barrier) -> None:
+    global _barrier
+    _barrier = barrier
+
+
+def _make_together(file: Path) -> None:
+    _barrier.wait()
+    SqliteStore(file).close()

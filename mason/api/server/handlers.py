@@ -184,7 +184,9 @@ class CallHandlers:
         return self._queue.attach(call.id)
 
     async def _within(self, future: Future[Answer], seconds: float) -> Answer | None:
-        """Wait for an answer, but not when the server is about to stop."""
+        """Wait for an answer, but not when the server is about to stop; who does not wait at all gets none."""
+        if seconds <= 0:
+            return None
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         alarm = Alarm(loop)
