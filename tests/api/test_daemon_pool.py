@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from concurrent.futures import Future
 
 from mason.api.server.daemon_pool import DaemonPool
 
@@ -67,3 +68,26 @@ def test_a_thread_that_has_rested_works_again() -> None:
 
     for number in range(50):
         assert pool.submit(number).result(10) == number
+
+
+def test_what_is_done_is_told_though_what_comes_next_takes_long() -> None:
+    go = threading.Event()
+    pool = DaemonPool[bool, bool](lambda is_long: is_long and go.wait(10), 1, "one")
+    short, long = Future[bool](), Future[bool]()
+
+    pool.submit_all([(False, short), (True, long)])
+
+    assert short.result(5) is False
+    assert not long.done()
+    go.set()
+    assert long.result(10) is True
+
+
+def test_of_several_at_once_none_waits_for_one_that_takes_long() -> None:
+    together = threading.Barrier(8)
+    pool = DaemonPool[int, int](lambda _: together.wait(10), 8, "several")
+    work = [(number, Future[int]()) for number in range(8)]
+
+    pool.submit_all(work)
+
+    assert {future.result(10) for _, future in work} == set(range(8))

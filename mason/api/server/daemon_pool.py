@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Generic, TypeVar
@@ -14,6 +14,7 @@ A = TypeVar("A")
 R = TypeVar("R")
 
 _PATIENCE_SECONDS = 0.005
+_TOLD_AT_ONCE = 16
 
 
 class DaemonPool(Generic[A, R]):
@@ -21,7 +22,8 @@ class DaemonPool(Generic[A, R]):
 
     Threads of Python take turns, and a turn costs as much as a short piece of work. So others join only when nothing
     was begun for a moment, since what is at work takes long or waits for something; each time as many as there are.
-    Where short work is to be done again, one is enough again.
+    Where short work is to be done again, one is enough again. For the same reason those who wait are told when there
+    is nothing else to do, or after a moment.
     """
 
     def __init__(
@@ -40,19 +42,25 @@ class DaemonPool(Generic[A, R]):
         self._threads = 0
         self._since: dict[int, float] = {}
         """When the threads that are at work began what they do."""
+        self._done: deque[tuple[Future[R], R]] = deque()
+        """What is done and not yet told."""
         self._turns: SimpleQueue[None] = SimpleQueue()
         self._is_crowded = threading.Event()
         threading.Thread(target=self._watch, name=f"{name}-watch", daemon=True).start()
 
     def submit(self, argument: A) -> Future[R]:
         future: Future[R] = Future()
-        with self._lock:
-            self._waiting.append((argument, future))
-            if self._is_any_short(time.monotonic()):
-                self._is_crowded.set()
-            else:
-                self._join()
+        self.submit_all([(argument, future)])
         return future
+
+    def submit_all(self, work: Sequence[tuple[A, Future[R]]]) -> None:
+        """Apply the function to several arguments, each of which has a future for what comes of it."""
+        with self._lock:
+            self._waiting.extend(work)
+            if not self._is_any_short(time.monotonic()):
+                self._join()
+            if len(self._waiting) > 1 or not self._coming:
+                self._is_crowded.set()
 
     def _join(self) -> None:
         """Let one more thread work; who calls has the lock."""
@@ -70,6 +78,7 @@ class DaemonPool(Generic[A, R]):
             self._turns.get()
             while (found := self._next()) is not None:
                 self._apply(*found)
+            self._tell()
 
     def _next(self) -> tuple[A, Future[R]] | None:
         """Return what this thread is to do next; nothing if it is not needed."""
@@ -93,18 +102,39 @@ class DaemonPool(Generic[A, R]):
     def _apply(self, argument: A, future: Future[R]) -> None:
         if not future.set_running_or_notify_cancel():
             return
+        began = time.monotonic()
         try:
-            future.set_result(self._function(argument))
+            result = self._function(argument)
         except BaseException as error:  # noqa: BLE001 (whoever waits has to hear of it; the thread is for others, too)
             future.set_exception(error)
+            return
+        if not self._is_short(began, time.monotonic()):  # another turn is nothing beside that
+            future.set_result(result)
+            return
+        with self._lock:
+            self._done.append((future, result))
+            self._is_crowded.set()  # what comes next may take long
+        if len(self._done) >= _TOLD_AT_ONCE:
+            self._tell()
+
+    def _tell(self) -> None:
+        """Tell those who wait what came of it. Each who is told takes a turn: so several are told at once."""
+        while True:
+            try:
+                future, result = self._done.popleft()
+            except IndexError:
+                return
+            future.set_result(result)
 
     def _watch(self) -> None:
         while True:
             self._is_crowded.wait()
             begun = self._begun
             time.sleep(self._patience)
+            if self._begun == begun:
+                self._tell()
             with self._lock:
-                if not self._waiting:
+                if not self._waiting and not self._done:
                     self._is_crowded.clear()
                 elif self._begun == begun:
                     for _ in range(min(max(1, self._busy), len(self._waiting))):

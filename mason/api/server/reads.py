@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 
@@ -20,6 +22,8 @@ class Reads:
     def __init__(self, run: Callable[[Call], Answer]) -> None:
         self._pool = DaemonPool(run, _PARALLEL_READS, "mason-read")
         self._count = 0
+        self._lock = threading.Lock()
+        self._waiting: list[tuple[Call, Future[Answer]]] = []
 
     def submit(self, call: Call) -> Future[Answer]:
         """Run a call.
@@ -29,10 +33,21 @@ class Reads:
         """
         if self._count >= _MOST_READS:
             raise TooMany("Too many requests wait already.", hint="Try again in a moment.")
-        self._count += 1
-        future = self._pool.submit(call)
+        self._add(1)
+        future: Future[Answer] = Future()
         future.add_done_callback(self._end)
+        self._waiting.append((call, future))
+        if len(self._waiting) == 1:
+            asyncio.get_running_loop().call_soon(self._begin)  # when the requests are read that came with this one
         return future
 
+    def _begin(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        self._pool.submit_all(waiting)
+
     def _end(self, _: Future[Answer]) -> None:
-        self._count -= 1
+        self._add(-1)
+
+    def _add(self, number: int) -> None:
+        with self._lock:
+            self._count += number
