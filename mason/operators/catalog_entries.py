@@ -62,19 +62,20 @@ def follow_commit(config: ValidConfig, storage: StorageClient, path: Path, resp:
     The commit stands, whatever becomes of this: readers of an entry that could not be switched see the former version.
     """
     objects = _objects(storage)
-    for entry in read_entries(objects, path.path) if objects else ():
+    if objects is None:
+        return resp
+    for entry in read_entries(objects, path.path):
         shown = f'Table "{entry.table}" in database "{entry.database}" of {entry.catalog}'
         try:
-            if _follow(config, storage, path, entry):
+            if _follow(config, storage, objects, path, entry):
                 resp.add_info(f"{shown} shows it.")
         except MasonError as error:
             resp.add_warning(f"{shown} still shows the former version: {error}")
     return resp
 
 
-def _follow(config: ValidConfig, storage: StorageClient, path: Path, entry: CatalogEntry) -> bool:
+def _follow(config: ValidConfig, storage: StorageClient, objects: ObjectStore, path: Path, entry: CatalogEntry) -> bool:
     """Switch an entry; False for one that does not show the table any more, and is forgotten."""
-    objects = open_objects(storage.address())
     metastore = config.metastore.client if config.metastore.client_names else None
     if metastore is None or metastore.catalog() != entry.catalog:
         raise NotFound(
