@@ -14,5 +14,8 @@ RUN scripts/install.sh
 RUN mason register mason/examples/operators/
 RUN mason register mason/examples/workflows/
 
+# What calls may read and write lies below the folder that the server runs in: none of Mason's own is there.
+WORKDIR /app/data
+
 EXPOSE 5000
 CMD ["mason", "run", "--host", "0.0.0.0", "--port", "5000", "--create-token"]

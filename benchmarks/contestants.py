@@ -119,6 +119,8 @@ class TimedClient(SparkExecutionClient):
 
     @property
     def plain_runner(self) -> SparkRunner:
+        if not self._runners:  # no job has been there yet
+            super().runner(LOCAL)
         (runner,) = self._runners.values()
         return runner
 

@@ -48,7 +48,8 @@ def profile_command(what: str, arguments: Sequence[str], folder: Path) -> Profil
     file = folder / "profile"
     # -P: with another path of Python the command would not fit the warm server that is there, and start one.
     command = [sys.executable, "-P", "-m", "cProfile", "-o", str(file), MASON, *arguments]
-    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    for _ in range(2):  # the first may still have to start a server that fits it
+        subprocess.run(command, check=True, capture_output=True, timeout=300)
     return _profile(what, pstats.Stats(str(file)))
 
 

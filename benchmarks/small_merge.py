@@ -20,9 +20,8 @@ from benchmarks.jobs import CSV
 from benchmarks.measure import Comparison, Contestant, Result, interleaved, seconds
 from benchmarks.profiling import profile_command
 from benchmarks.script import MASON, PROJECT, Script, script
-from mason.clients.spark.server.record import TOKEN, ServerRecord
+from mason.clients.spark.server.record import TOKEN, ServerRecord, server_folders
 from mason.clients.spark.server.runtime import runtime_folder
-from mason.clients.spark.server.warm import server_folders
 
 AT_MOST = 1.5
 WARM_UPS = 3

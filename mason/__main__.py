@@ -16,6 +16,9 @@ def main() -> None:
         code = 130
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # all is said and done: only the interpreter is left to stop
+    # An interrupt that came while a text was executed, as every dataclass does when its module is imported, is kept in
+    # mind by Python: `python -m mason` would die of the signal instead of exiting. Executing another text forgets it.
+    exec("")  # noqa: S102 (nothing is executed)
     sys.exit(code)
 
 

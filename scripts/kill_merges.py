@@ -27,8 +27,7 @@ from typing import Any
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from mason.clients.spark.server.record import ServerRecord
-from mason.clients.spark.server.warm import server_folders
+from mason.clients.spark.server.record import ServerRecord, server_folders
 from mason.pipeline.table_folder import TableFolder
 from mason.state.home import read_state
 from mason.state.models import RecordKind

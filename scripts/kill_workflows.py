@@ -15,7 +15,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 STEPS = 40
 _PROJECT = Path(__file__).parent.parent
@@ -42,10 +44,26 @@ def main(points: int, seed: int) -> int:
         _define(folder)
         _mason(folder, "register", "defs")
         whole = _seconds(folder)
-        for number in range(points):
-            _try_once(folder, chance.uniform(0, whole))
-            sys.stdout.write(f"{number + 1} of {points}\n")
+        kills = [_try_once(folder, chance.uniform(0, whole)) for _ in _counted(points)]
+    hit = [each for each in kills if each.recorded < STEPS]
+    sys.stdout.write(f"{points} kills, {len(hit)} of them before the last step was recorded. No step was missed.\n")
+    sys.stdout.write(f"{sum(each.twice for each in hit)} steps ran twice; none was recorded before the kill.\n")
     return 0
+
+
+class Kill(NamedTuple):
+    """What a kill left behind it."""
+
+    recorded: int
+    """So many steps were known to have succeeded."""
+    twice: int
+    """So many had done their work, which was not recorded yet."""
+
+
+def _counted(points: int) -> Iterator[int]:
+    for number in range(points):
+        yield number
+        sys.stdout.write(f"{number + 1} of {points}\n")
 
 
 def _define(folder: Path) -> None:
@@ -71,29 +89,42 @@ def _define(folder: Path) -> None:
 
 
 def _seconds(folder: Path) -> float:
+    """Return how long a run takes from its first step to its last: kills are aimed there, not at Python's start."""
+    process = _begin(folder)
     began = time.monotonic()
-    _mason(folder, "workflow", "demo", "flow", "-f", "p.yaml", "-r")
-    return time.monotonic() - began
+    while len((folder / "trace").read_text().splitlines()) < STEPS:
+        time.sleep(0.001)
+    seconds = time.monotonic() - began
+    process.communicate()
+    return seconds
 
 
-def _try_once(folder: Path, seconds: float) -> None:
+def _begin(folder: Path) -> subprocess.Popen[bytes]:
     trace = folder / "trace"
     trace.unlink(missing_ok=True)
-    known = {each["RunID"] for each in json.loads(_mason(folder, "workflow", "--runs", "--json"))}
     process = _start(folder, "workflow", "demo", "flow", "-f", "p.yaml", "-r")
+    while not trace.exists():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.001)
+    return process
+
+
+def _try_once(folder: Path, seconds: float) -> Kill:
+    trace = folder / "trace"
+    known = {each["RunID"] for each in json.loads(_mason(folder, "workflow", "--runs", "--json"))}
+    process = _begin(folder)
     time.sleep(seconds)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     new = [each for each in json.loads(_mason(folder, "workflow", "--runs", "--json")) if each["RunID"] not in known]
-    if not new:
-        assert not trace.exists(), "a step ran in a run that was not recorded"
-        return
+    assert len(new) == 1, "a step ran in a run that was not recorded"
     shown = json.loads(_mason(folder, "workflow", "--show", new[0]["RunID"], "--json"))
     recorded = [each["Id"] for each in shown["Steps"] if each["Status"] == "succeeded"]
     _mason(folder, "workflow", "--resume", new[0]["RunID"])
     done = trace.read_text().splitlines()
     assert set(done) == {f"s{number}" for number in range(STEPS)}, "a step was missed"
     assert all(done.count(key) == 1 for key in recorded), "a step that was recorded ran twice"
+    return Kill(len(recorded), len(done) - STEPS)
 
 
 def _start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:

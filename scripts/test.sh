@@ -10,4 +10,5 @@ scripts/check.sh
 wait "$quick_java"
 JAVA_HOME=$(cat .venv/quick_java)
 export JAVA_HOME
-exec .venv/bin/python -m pytest -n "${MASON_TEST_PROCESSES:-2}" --dist loadscope "$@"
+# Three on two cores: tests that start servers and Spark wait much of their time.
+exec .venv/bin/python -m pytest -n "${MASON_TEST_PROCESSES:-3}" --dist loadscope "$@"

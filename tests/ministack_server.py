@@ -1,15 +1,17 @@
 """ministack, with an engine for its Athena that takes Athena's SQL and answers as Athena's documentation says.
 
 Run by the Python of its own environment. ministack itself hands a statement to DuckDB as it is, reads folders rather
-than partitions, tells no digits of decimals and no zones, lists the oldest query first, and goes on with one that was
-stopped. So the statement is translated from Athena's dialect here, the tables are views of what Glue and S3 have, and
-the answers are Athena's. Its own part are S3, Glue, work groups, and CREATE and DROP TABLE.
+than partitions, tells no digits of decimals and no zones, lists the oldest query first, starts one again that was asked
+for with the same token, and goes on with one that was stopped. So the statement is translated from Athena's dialect
+here, the tables are views of what Glue and S3 have, and the answers are Athena's. Its own part are S3, Glue, work
+groups, and CREATE and DROP TABLE.
 """
 
 from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import math
 import re
 import tempfile
@@ -37,6 +39,8 @@ _NESTED = {"[]": "array", "MAP": "map", "STRUCT": "row"}
 _PAGE = 1000
 
 _running: dict[str, duckdb.DuckDBPyConnection] = {}
+_started: dict[str | None, tuple[str, Mapping[str, Any]]] = {}
+"""What was asked with which token, and what it became."""
 
 
 async def execute(query_id: str, query: str, database: str, ddl: Any, catalog: str = "") -> None:
@@ -69,6 +73,19 @@ async def execute(query_id: str, query: str, database: str, ddl: Any, catalog: s
         del _running[query_id]
         status["CompletionDateTime"] = time.time()
         execution["Statistics"]["EngineExecutionTimeInMillis"] = int(1000 * (time.time() - began))
+
+
+def start_query_execution(data: Mapping[str, Any]) -> Any:
+    """Start a query, once for each token."""
+    token = data.get("ClientRequestToken")
+    query_id, asked = _started.get(token, ("", data))
+    if asked != data:
+        return error_response_json("InvalidRequestException", "Idempotent parameters do not match", 400)
+    if query_id:
+        return json_response({"QueryExecutionId": query_id})
+    answer = _own_start(data)
+    _started[token] = json.loads(answer[2]).get("QueryExecutionId", ""), data
+    return answer
 
 
 def get_query_results(data: Mapping[str, Any]) -> Any:
@@ -241,8 +258,10 @@ def _text(value: Any) -> str | None:
 
 
 _own_get_tables = glue._get_tables
+_own_start = athena._start_query_execution
 glue._get_tables = get_tables
 athena._execute_query = execute
+athena._start_query_execution = start_query_execution
 athena._get_query_results = get_query_results
 athena._stop_query_execution = stop_query_execution
 athena._list_query_executions = list_query_executions

@@ -16,6 +16,7 @@ from mason.cli.output import (
     show_table,
     start_logging,
     stdout_kept_clean,
+    tell,
     tell_banner,
     tell_picture,
 )
@@ -132,13 +133,15 @@ def _find(namespace: str, command: str, digest: str) -> Registration:
 
 
 def _list(namespace: str) -> int:
-    from mason.operators.registry import list_operators
+    from mason.operators.registry import list_operators, where_examples_are
     from mason.state.home import read_state
+    from mason.state.models import Kind
 
     env = MasonEnvironment.of()
     operators = [each for each in list_operators(read_state(env)) if namespace in ("", each.name.namespace)]
     if not operators:
         show(_NONE_REGISTERED)
+        tell(where_examples_are(Kind.OPERATOR))
         return 0
     show_banner(f"Available {namespace or 'Operator'} Methods: {env.shown(env.operator_home)}/")
     show("")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ TRACE = 5
 
 _chosen_level = "info"
 _bar: ProgressBar | StepTable | None = None
+_USUAL_WIDTH = 80
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "bold": "1"}
 
 
@@ -43,6 +43,11 @@ def tell(text: str, level: str = "info") -> None:
 def tell_error(text: str) -> None:
     """Print what went wrong."""
     tell(f"{coloured('error:', 'red', sys.stderr)} {text}", "error")
+
+
+def tell_warning(text: str) -> None:
+    """Print what should be looked at although it goes on."""
+    tell(f"{coloured('warning:', 'yellow', sys.stderr)} {text}", "warning")
 
 
 def choose_level(level: str) -> None:
@@ -91,8 +96,9 @@ def tell_picture(model: object) -> None:
     """On a terminal, draw what has a picture of itself below its JSON: `picture(width)` returns the lines."""
     width = terminal_width(sys.stderr)
     picture = getattr(model, "picture", None)
-    if width is not None and picture is not None:
-        tell("\n".join(["", *picture(width)]))
+    lines = picture(width) if width is not None and picture is not None else []
+    if lines:
+        tell("\n".join(["", *lines]))
 
 
 def show_banner(text: str) -> None:
@@ -109,7 +115,13 @@ def show_table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def terminal_width(stream: IO[str]) -> int | None:
     """Return the width of the terminal that a stream writes to, or None when it is not one."""
-    return shutil.get_terminal_size().columns if stream.isatty() else None
+    if not stream.isatty():
+        return None
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told):
+        return int(told)
+    # Not shutil's: it asks stdout, which may go to a file while this stream does not.
+    return os.get_terminal_size(stream.fileno()).columns or _USUAL_WIDTH
 
 
 def coloured(text: str, colour: str, stream: IO[str]) -> str:
@@ -140,9 +152,9 @@ def start_logging(table: type[StepTable] | None = None) -> None:
             elif record.levelno >= logging.ERROR:
                 tell_error(message)
             elif record.levelno >= logging.WARNING:
-                tell(f"{coloured('warning:', 'yellow', sys.stderr)} {message}", "warning")
+                tell_warning(message)
             elif record.levelno >= logging.INFO:
-                tell(message)
+                tell(f"{_step()}{message}" if hasattr(record, "progress") else message)
             else:
                 level = "debug" if record.levelno >= logging.DEBUG else "trace"
                 tell(f"{level}: {message}", level)
@@ -151,6 +163,14 @@ def start_logging(table: type[StepTable] | None = None) -> None:
     logger.propagate = False
     logger.setLevel(TRACE)
     logger.handlers[:] = [Teller()]
+
+
+def _step() -> str:
+    """Return how a line begins that a step of a workflow tells: several may tell theirs at the same time."""
+    from mason.lineage.surroundings import surroundings  # a leaf, which whoever shows progress has imported already
+
+    step = surroundings().step
+    return f"{step}: " if step else ""
 
 
 def leave_table(table: type[StepTable]) -> None:

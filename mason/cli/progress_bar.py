@@ -68,6 +68,8 @@ def bar_line(progress: JobProgress, width: int) -> str:
 
 
 def _time(progress: JobProgress) -> str:
+    if progress.is_starting:
+        return f"starting for {_duration(progress.seconds)}"
     left = progress.seconds_left
     return f"{_duration(progress.seconds)} so far" if left is None else f"{_duration(left)} left"
 

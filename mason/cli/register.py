@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import click
 
 from mason.cli.options import given_path, log_level
-from mason.cli.output import tell, tell_banner, tell_error
+from mason.cli.output import tell, tell_banner, tell_error, tell_warning
 from mason.util.environment import MasonEnvironment
+
+if TYPE_CHECKING:
+    from mason.state.models import NewRegistration
+    from mason.util.problems import Problem
 
 
 @click.command(name="register")
@@ -22,15 +29,17 @@ def command(path: str, force: bool) -> int:
     from mason.operators.definition_folder import read_definitions
     from mason.operators.definition_kind import OPERATORS
     from mason.operators.registry import register
-    from mason.state.home import make_home, open_state
+    from mason.state.home import make_home, open_state, read_state
     from mason.state.models import Kind, Outcome
     from mason.workflows.definition_kind import WORKFLOWS
+    from mason.workflows.unknown_steps import unknown_steps
 
     env = MasonEnvironment.of()
     reading = read_definitions(given_path(path), [OPERATORS, WORKFLOWS])
-    for problem in reading.problems:
-        tell_error(problem)
+    unknown = unknown_steps(reading.documents, read_state(env))
     if reading.problems:
+        for problem in (*reading.problems, *unknown):
+            tell_error(str(problem))
         tell_error("Nothing was registered.")
         return 1
     for name, folder in make_home(env):
@@ -44,4 +53,19 @@ def command(path: str, force: bool) -> int:
             outcome
         ]
         tell(f"Valid {new.name.kind} definition.  {verb} {new.source} to {place}/ ({new.short_digest})")
+        for wrong in _wrong_in_api(each):
+            tell_warning(f"{wrong} (the API does without it)")
+    for step in unknown:
+        tell_warning(f"{step} Register it before the workflow is run.")
     return 0
+
+
+def _wrong_in_api(new: NewRegistration) -> Sequence[Problem]:
+    """Return what is wrong with the part of an operator that is for the API alone: everything else works without it."""
+    from mason.api.server.fragments import read_fragment
+    from mason.operators.operator_spec import OperatorSpec
+    from mason.state.models import Kind
+
+    if new.registration.name.kind is not Kind.OPERATOR:
+        return ()
+    return read_fragment(new.registration, OperatorSpec.of(new.registration.definition), new.files)[1]

@@ -72,6 +72,8 @@ def command(
     Operators with a swagger.yml are at the paths that it declares. Only this machine can call, unless --host says
     otherwise and there is a token (see mason token).
     """
+    if not host:
+        raise click.UsageError("--host is empty. Give 127.0.0.1, or 0.0.0.0 for every address of this machine.")
     if bool(certificate) != bool(key):
         raise click.UsageError("--certificate and --key go together.")
     from mason.api.server.required_token import create_first_token, require_token

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from mason.cli.options import log_level
-from mason.cli.output import show_json, start_logging, stdout_kept_clean
+from mason.cli.output import chosen_level, show_json, start_logging, stdout_kept_clean
 from mason.errors import Interrupted
 from mason.operators.operator_response import OperatorResponse
 from mason.util.environment import MasonEnvironment
@@ -18,12 +18,18 @@ def command() -> None:
 
 @command.command()
 @click.argument("schedule")
+@click.option("--json-log", is_flag=True, help="Tell what is logged as a server does: a line of JSON for each message.")
 @log_level
-def run(schedule: str) -> int:
+def run(schedule: str, json_log: bool) -> int:
     """Runs what the local scheduler claimed of a schedule."""
     from mason.workflows.scheduled import run_due
 
-    start_logging()
+    if json_log:
+        from mason.api.server.json_log import start_logging as start_json_log
+
+        start_json_log(chosen_level())
+    else:
+        start_logging()
     with stdout_kept_clean():
         result = run_due(MasonEnvironment.of(), schedule)
     return _answer(result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
+from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING
 
 from mason.util.text_table import clipped_lines
@@ -70,14 +71,21 @@ class StepTable:
             shown = sorted(shown, key=lambda each: (each[0].status.is_well, -each[1]))[:room]
             counted = Counter(str(event.status) for event, _, _ in self._steps.values())
             counts = [", ".join(f"{count:,} {status}" for status, count in counted.items())]
-        rows = [
-            [event.step.key, event.status, f"{(ended or now) - began:.1f} s", event.reason or event.step.operator]
-            for event, began, ended in shown
-        ]
-        return [*clipped_lines(["step", "status", "time", ""], rows, size.columns - 1)[0], *counts]
+        rows = [[event.step.key, event.status, f"{(ended or now) - began:.1f} s"] for event, began, ended in shown]
+        remarks = ["", "", *(event.reason or event.step.operator for event, _, _ in shown)]
+        lines, _ = clipped_lines(["step", "status", "time"], rows, size.columns - 1)
+        return [*_with_remarks(lines, remarks, size.columns - 1), *counts]
 
     def _size(self) -> os.terminal_size:
         try:
             return os.get_terminal_size(self._stream.fileno())
         except OSError:
             return _USUAL_SIZE
+
+
+def _with_remarks(lines: Sequence[str], remarks: Sequence[str], width: int) -> list[str]:
+    """Return lines with a remark behind each, for which the rest of the terminal is there."""
+    start = max(map(len, lines)) + 2
+    room = max(width - start, 0)
+    clipped = [each if len(each) <= room else f"{each[: room - 1]}…" if room > 1 else "" for each in remarks]
+    return [f"{line.ljust(start)}{remark}".rstrip() for line, remark in zip(lines, clipped, strict=True)]

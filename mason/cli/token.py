@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 import click
 
 from mason.cli.output import show, show_table, tell
-from mason.errors import BadInput
+from mason.errors import BadInput, ConfigurationNotFound
 from mason.util.environment import MasonEnvironment
 from mason.util.names import CONFIG_ID_RULE, is_config_id
+from mason.util.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from mason.state.store import StateStore
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -46,6 +53,8 @@ def create(
     token = create_token(
         store, name, Scope(scope), lifetime=lifetime, operators=operators, configurations=configurations
     )
+    for warning in _useless_limits(store, operators, configurations):
+        tell(f"warning: {warning}", "warning")
     tell(f'Made the token "{name}". It is shown only this once:')
     show(token)
 
@@ -84,6 +93,22 @@ def revoke(name: str) -> None:
 
     revoke_token(open_state(MasonEnvironment.of()), name)
     tell(f'Revoked the token "{name}".')
+
+
+def _useless_limits(store: StateStore, operators: Sequence[str], configurations: Sequence[str]) -> Iterator[str]:
+    """Yield which of the things that a token is for are not there; they may be one day, as all may at the beginning."""
+    from mason.configurations.saved import find_configuration
+    from mason.operators.registry import list_operators
+
+    names = [str(each.name) for each in list_operators(store)]
+    for pattern in operators:
+        if names and not any(fnmatchcase(name, pattern) for name in names):
+            yield f'No operator is called "{pattern}". {did_you_mean(pattern, names)}'.rstrip()
+    for config_id in configurations:
+        try:
+            find_configuration(MasonEnvironment.of(), store, config_id)
+        except ConfigurationNotFound as error:
+            yield str(error)
 
 
 def _lifetime(text: str) -> timedelta:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from mason.cli.output import (
     stdout_kept_clean,
     tell,
     tell_banner,
+    terminal_width,
 )
 from mason.cli.workflow_flags import check_flags
 from mason.errors import NotFound
@@ -107,7 +109,8 @@ def command(
     if run_now:
         run = calls.deploy_and_run if deploy else calls.run
         return _answer(lambda env: run(env, call, limit=limit, from_plan=Path(from_plan) if from_plan else None))
-    return _answer(lambda env: calls.plan(env, call, save=Path(saved_plan) if saved_plan else None))
+    save = Path(saved_plan) if saved_plan else None
+    return _answer(lambda env: calls.plan(env, call, save=save, width=terminal_width(sys.stderr)))
 
 
 def _answer(work: Callable[[MasonEnvironment], OperatorResponse]) -> int:
@@ -152,11 +155,13 @@ def _draw(call: WorkflowCall, kind: str) -> int:
     if kind == "json":
         show_json(picture.to_dict(dag))
     else:
-        show(picture.to_mermaid(dag) if kind == "mermaid" else "\n".join(picture.draw(dag)))
+        lines = [picture.to_mermaid(dag)] if kind == "mermaid" else picture.draw(dag, terminal_width(sys.stdout))
+        show("\n".join(lines))
     return 0
 
 
 def _list_runs(namespace: str, workflow: str, *, as_json: bool) -> int:
+    from mason.cli.run_view import RUN_COLUMNS, run_rows
     from mason.state.home import read_state
     from mason.workflows.runs import list_runs
 
@@ -166,21 +171,12 @@ def _list_runs(namespace: str, workflow: str, *, as_json: bool) -> int:
     elif not found:
         show("No Runs.  Run a workflow with -r")
     else:
-        rows = [
-            [
-                each["RunID"],
-                each["Status"],
-                each["Workflow"].partition("@")[0],
-                each["StartedAt"],
-                ", ".join(f"{count} {status}" for status, count in each.get("Steps", {}).items()),
-            ]
-            for each in found
-        ]
-        show_table(["run", "status", "workflow", "started", "steps"], rows)
+        show_table(RUN_COLUMNS, run_rows(found))
     return 0
 
 
 def _show_run(run_id: str, *, as_json: bool) -> int:
+    from mason.cli.run_view import STEP_COLUMNS, run_lines, step_lines, step_rows
     from mason.state.home import read_state
     from mason.workflows.runs import show_run
 
@@ -188,27 +184,16 @@ def _show_run(run_id: str, *, as_json: bool) -> int:
     if as_json:
         show_json(run)
         return 0
-    for key, value in run.items():
-        if key != "Steps" and value:
-            show(f"{key}: {value}")
-    show("")
-    rows = [
-        [
-            each["Id"],
-            each["Status"],
-            each["Operator"].partition("@")[0],
-            str(len(each["Attempts"])),
-            each.get("StartedAt", ""),
-            each.get("EndedAt", ""),
-            f"reused from {each['ReusedFrom']}" if "ReusedFrom" in each else each.get("Reason", ""),
-        ]
-        for each in run["Steps"]
-    ]
-    show_table(["step", "status", "operator", "attempts", "started", "ended", "remark"], rows)
+    show("\n".join([*run_lines(run), ""]))
+    show_table(STEP_COLUMNS, step_rows(run))
+    said = list(step_lines(run))
+    if said:
+        show("\n".join(["", *said]))
     return 0
 
 
 def _list(namespace: str) -> int:
+    from mason.operators.registry import where_examples_are
     from mason.state.home import read_state
     from mason.state.models import Kind
 
@@ -222,6 +207,7 @@ def _list(namespace: str) -> int:
         )
     if not found:
         show('No Workflows Registered.  Register workflows by running "mason register"')
+        tell(where_examples_are(Kind.WORKFLOW))
         return 0
     show_banner(f"Available {namespace or 'Workflow'} Methods: {env.shown(env.workflow_home)}/")
     show("")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -21,7 +21,10 @@ _DOINGS = {
 """Each is something else to do."""
 
 _TOGETHER = ({"deploy", "run_now"}, {"resumed_run", "run_now"})
+_OF_A_WORKFLOW = {"draw": "--draw", "saved_plan": "--save", "deploy": "--deploy", "run_now": "--run"}
+_OF_CALLS = {"parameter_file": "--file", "config_id": "--config"}
 _NEEDS = {
+    "parallel": ("--parallel", ("run_now", "resumed_run"), "--run or --resume"),
     "first": ("--from", ("resumed_run",), "--resume RUN"),
     "only": ("--only", ("resumed_run",), "--resume RUN"),
     "from_plan": ("--from-plan", ("run_now",), "--run"),
@@ -49,3 +52,20 @@ def check_flags(given: Mapping[str, Any]) -> None:
             raise click.UsageError(f"{flag} goes with {told}.")
     if given["first"] and given["only"]:
         raise click.UsageError("--from and --only do not go together.")
+    _check_what_it_is_of(given, doings)
+
+
+def _check_what_it_is_of(given: Mapping[str, Any], doings: Sequence[str]) -> None:
+    """See that what is done with a workflow has one, and that nothing is given to what would leave it out."""
+    looks = [_DOINGS[name] for name in doings if name in ("scheduler", "runs", "shown_run")]
+    has_workflow = given["workflow"] is not None or ":" in (given["namespace"] or "")
+    for name, flag in _OF_CALLS.items():
+        if given[name] and looks:
+            raise click.UsageError(f"{flag} and {looks[0]} do not go together.")
+    for name, flag in {**_OF_A_WORKFLOW, **_OF_CALLS}.items():
+        if given[name] and not has_workflow and not given["resumed_run"]:
+            raise click.UsageError(f"{flag} needs a workflow: mason workflow NAMESPACE COMMAND {flag} …")
+    if given["scheduler"] and given["namespace"]:
+        raise click.UsageError("--scheduler runs what is due of every workflow: name none.")
+    if given["as_json"] and not has_workflow and not {"runs", "shown_run", "resumed_run"} & set(doings):
+        raise click.UsageError("--json goes with --runs or --show.")

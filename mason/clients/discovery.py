@@ -52,6 +52,11 @@ def clients_for(role: str) -> list[str]:
     return [name for name, client in sorted(_clients().items()) if role in client.roles or role in client.planned_roles]
 
 
+def clients_in(role: str) -> list[str]:
+    """Return the names of the clients that fill a role today."""
+    return [name for name, client in sorted(_clients().items()) if role in client.roles]
+
+
 def client_names() -> list[str]:
     """Return the names of all clients."""
     return sorted(_clients())
@@ -105,7 +110,7 @@ def _not_filled(name: str, role: str, package: ClientPackage | None) -> RoleNotF
     if package is None:
         return RoleNotFilled(unknown_client(name, role).capitalize())
     if role in package.planned_roles:
-        filled = [other for other, client in sorted(_clients().items()) if role in client.roles]
+        filled = clients_in(role)
         here = f"What works as {role} today: {', '.join(filled)}." if filled else f"Nothing works as {role} today."
         return RoleNotFilled(
             f'"{name}" as {role} can be configured but not used yet: {package.planned_roles[role]}.', hint=here

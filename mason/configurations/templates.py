@@ -25,7 +25,8 @@ def template_problems(document: YamlDocument, key: Sequence[str | int], value: A
             if is_secret(name):
                 yield from _secret_problems(document, place, name)
             elif not _NAME.fullmatch(name.strip()):
-                yield document.problem(place, f"{{{{{name}}}}} is not the name of a variable")
+                hint = f". A secret is written {{{{secret:{name.strip()}}}}}." if ":" in name else ""
+                yield document.problem(place, f"{{{{{name}}}}} is not the name of a variable{hint}")
 
 
 def missing_variables(

@@ -8,17 +8,19 @@ from urllib.parse import urlsplit
 
 from mason.connection.connection import Connection
 from mason.errors import BadInput, MissingDependency
+from mason.state.tokens import tidy_token
 
 if TYPE_CHECKING:
     from mason.connection.remote import RemoteConnection
 
+_VARIABLE = "MASON_TOKEN"
 _EXAMPLE = "An address looks like http://127.0.0.1:5000."
 
 
 def open_connection(url: str, *, token: str, config: str, progress: bool | None, ca_file: str) -> Connection:
     """Return the connection; see `mason.connect`."""
     if url:
-        return _remote(_checked(url), token or os.environ.get("MASON_TOKEN", ""), config, progress, ca_file)
+        return _remote(_checked(url), _given_token(token), config, progress, ca_file)
     if token or ca_file:
         raise BadInput("A token and certificates are for a server.", hint="Give its address, too.")
     from mason.connection.embedded import EmbeddedConnection
@@ -37,6 +39,11 @@ def _remote(url: str, token: str, config: str, progress: bool | None, ca_file: s
             "A connection to a server needs the package httpx.", hint="Run: pip install 'mason-data[client]'"
         ) from error
     return RemoteConnection(RestApi(url, token, ca_file), config, progress)
+
+
+def _given_token(token: str) -> str:
+    """Return the token to send: the one given, or else that of the environment."""
+    return tidy_token(token, "token") or tidy_token(os.environ.get(_VARIABLE, ""), _VARIABLE)
 
 
 def _checked(url: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
+from mason.errors import BadInput
 from mason.operators.registry import not_found
 
 _OPERATOR_KEY = "x-mason-operator"
@@ -50,6 +51,19 @@ class Operations:
         return _chosen([_operation(method, path, values) for method, path in self._paths[name]], values)
 
 
+def in_path(text: str) -> str:
+    """Return a text as a part of an address; dots alone would be taken for the folder above.
+
+    Raises:
+        BadInput: no address can hold it.
+    """
+    try:
+        quoted = quote(text, safe="")
+    except UnicodeEncodeError as error:
+        raise BadInput(f"{text!a} has half a character in it, which no request can carry.") from error
+    return quoted.replace(".", "%2E") if quoted in (".", "..") else quoted
+
+
 def _by_operator(paths: Mapping[str, Mapping[str, Any]]) -> dict[str, list[tuple[str, str]]]:
     found: dict[str, list[tuple[str, str]]] = {}
     for path, operations in paths.items():
@@ -61,7 +75,7 @@ def _by_operator(paths: Mapping[str, Mapping[str, Any]]) -> dict[str, list[tuple
 
 def _operation(method: str, path: str, values: Mapping[str, Any]) -> Operation:
     names = _IN_PATH.findall(path)
-    filled = _IN_PATH.sub(lambda match: quote(_text(values.get(match[1], "")), safe=""), path)
+    filled = _IN_PATH.sub(lambda match: in_path(_text(values.get(match[1], ""))), path)
     rest = {name: value for name, value in values.items() if name not in names}
     if method in _WITH_BODY:
         return Operation(method, filled, {}, rest)

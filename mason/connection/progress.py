@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Any, Self
 
@@ -114,15 +116,45 @@ def told_by_log(line: ProgressLine) -> Iterator[None]:
 
 @contextmanager
 def _heard(logger: logging.Logger, level: int, line: ProgressLine) -> Iterator[None]:
-    least, before = logger.getEffectiveLevel(), logger.level
-    listener = _Listener(line, least)
+    listener = _Listener(line, _open(logger, level))
     logger.addFilter(listener)
-    logger.setLevel(min(level, least))
     try:
         yield
     finally:
         logger.removeFilter(listener)
-        logger.setLevel(before)
+        _close(logger)
+
+
+@dataclass
+class _Opened:
+    """A logger that says more than it did, as long as somebody listens: several threads may at once."""
+
+    level: int
+    least: int
+    """What it says to those who read the log."""
+    listeners: int = 0
+
+
+_OPENED: dict[str, _Opened] = {}
+_OPENING = threading.Lock()
+
+
+def _open(logger: logging.Logger, level: int) -> int:
+    """Let a logger say more, and return from which level on it did before."""
+    with _OPENING:
+        opened = _OPENED.setdefault(logger.name, _Opened(logger.level, logger.getEffectiveLevel()))
+        opened.listeners += 1
+        logger.setLevel(min(level, opened.least))
+        return opened.least
+
+
+def _close(logger: logging.Logger) -> None:
+    """Let a logger say what it did before, if nobody else listens."""
+    with _OPENING:
+        opened = _OPENED[logger.name]
+        opened.listeners -= 1
+        if not opened.listeners:
+            logger.setLevel(_OPENED.pop(logger.name).level)
 
 
 class _Listener(logging.Filter):

@@ -6,13 +6,12 @@ import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
-from urllib.parse import quote
 
 from mason.connection.call_response import CallResponse
 from mason.connection.connected_job import ConnectedJob
 from mason.connection.connection import Connection
 from mason.connection.failures import checked
-from mason.connection.operations import Operation, Operations
+from mason.connection.operations import Operation, Operations, in_path
 from mason.connection.progress import ProgressLine, progress_text
 from mason.connection.rest import ACCEPTED, RestApi
 from mason.errors import MasonError, Unsupported
@@ -37,16 +36,16 @@ class RemoteConnection(Connection):
         self._api.close()
 
     def get_job(self, job_id: str) -> Mapping[str, Any]:
-        return self._about_job("GET", f"/job/{quote(job_id, safe='')}")
+        return self._about_job("GET", f"/job/{in_path(job_id)}")
 
     def cancel_job(self, job_id: str) -> Mapping[str, Any]:
-        return self._about_job("POST", f"/job/{quote(job_id, safe='')}/cancel")
+        return self._about_job("POST", f"/job/{in_path(job_id)}/cancel")
 
     def runs(self, name: str = "", limit: int = 100) -> CallResponse:
         return checked(self._api.send("GET", "/runs", {"name": name, "limit": limit}))
 
     def run(self, run_id: str) -> CallResponse:
-        return checked(self._api.send("GET", f"/run/{quote(run_id, safe='')}"))
+        return checked(self._api.send("GET", f"/run/{in_path(run_id)}"))
 
     def configurations(self) -> CallResponse:
         return checked(self._api.send("GET", "/configs"))
@@ -74,7 +73,7 @@ class RemoteConnection(Connection):
         line: ProgressLine,
     ) -> CallResponse:
         _refuse_digest(command)
-        path = f"/workflow/{quote(namespace, safe='')}/{quote(command, safe='')}"
+        path = f"/workflow/{in_path(namespace)}/{in_path(command)}"
         flags = {name: "true" if value is True else value for name, value in asked.items() if value}
         query = {**flags, **({"config_id": config} if config else {})}
         return self._followed(Operation("POST", path, query, dict(steps)), line)

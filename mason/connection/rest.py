@@ -62,6 +62,7 @@ class RestApi:
 
         Raises:
             ClientFailed: nobody answers, or not as Mason does.
+            BadInput: there is something in it that no request can carry.
         """
         limits = httpx.Timeout(wait + _PATIENCE, connect=_CONNECT_SECONDS)
         headers = {"Idempotency-Key": key} if key else {}
@@ -73,6 +74,8 @@ class RestApi:
                 )
             except (httpx.TransportError, httpx.InvalidURL) as error:
                 raise _unreachable(self.url, error) from error
+            except UnicodeEncodeError as error:
+                raise BadInput("A name or a value has half a character in it, which no request can carry.") from error
             return self._response(reply)
 
         try:

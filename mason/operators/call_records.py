@@ -6,30 +6,38 @@ answered, and the engine's record of the same id adds how far it is and what it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import count, islice
 from typing import Any
 
 from mason.clients.response import Response
+from mason.configurations.saved import use_configuration
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import JobRecord, JobStatus
-from mason.errors import AlreadyExists, Conflict, MasonError, NotFound
+from mason.errors import AlreadyExists, Conflict, MasonError
 from mason.state.heartbeat import is_gone
 from mason.state.home import open_state, read_state
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 
-SHOWN_CALLS = 1_000
 ENGINE_JOB = "EngineJob"
 """The id that an engine gave the work of a call, where it goes on with it by itself."""
 
 ENGINE_NOTES = "EngineNotes"
 """What whoever finishes such a call needs to know besides."""
 
-_HIDDEN = ("Call", "Claim", "Process", "Fingerprint", ENGINE_NOTES)
+ENGINE_TOKEN = "EngineToken"
+"""What the engine is asked with, written down before it is: with the same one it can be asked again."""
+
+MAY_LIST: ContextVar[Callable[[Mapping[str, Any]], bool]] = ContextVar("mason_may_list", default=lambda _: True)
+"""Says of a call whether whoever asks may find it in a list: a server knows callers who may not see all."""
+
+_HIDDEN = ("Call", "Claim", "Process", "Fingerprint", ENGINE_NOTES, ENGINE_TOKEN)
 
 
 def find_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: Response) -> JobRecord:
@@ -45,20 +53,35 @@ def find_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: 
     of_engine: Mapping[str, Any] = {}
     with suppress(MasonError):  # what the call itself says is enough
         known_as = call.document.get(ENGINE_JOB, job_id)
-        of_engine = config.execution.client.get_job(known_as, response=Response(response.redactor))[0].details
+        engine = _configuration_of(env, config, call).execution.client
+        of_engine = engine.get_job(known_as, response=Response(response.redactor))[0].details
     return call_job(store, call, of_engine)
 
 
-def list_jobs(env: MasonEnvironment, config: ValidConfig, response: Response) -> list[JobRecord]:
-    """Return calls and the engine's jobs, the newest first, each without what is long."""
-    of_engine, _ = config.execution.client.list_jobs(response=response)
-    jobs = {each.id: each for each in of_engine}
+def _configuration_of(env: MasonEnvironment, config: ValidConfig, call: Record) -> ValidConfig:
+    """Return the configuration that a call was made with: its engine has the job, whichever is asked now."""
+    config_id = call.document["Configuration"]
+    return config if config_id in ("", config.id) else use_configuration(env, config_id)
+
+
+def list_jobs(
+    env: MasonEnvironment, config: ValidConfig, response: Response, *, most: int, status: str = "", name: str = ""
+) -> list[JobRecord]:
+    """Return calls and the engine's jobs, the newest first, each without what is long.
+
+    Args:
+        most: so many at most.
+        status: only those that stand like this; all unless told.
+        name: only those of this operator or workflow; what was run from the command line has none.
+    """
+    of_engine = {each.id: each for each in config.execution.client.list_jobs(response=response)[0]}
     store = read_state(env)
-    for call in store.list_records(RecordKind.CALL, limit=SHOWN_CALLS):
-        found = jobs.get(call.id)
-        job = call_job(store, call, found.details if found else {})
-        jobs[call.id] = replace(job, details={key: value for key, value in job.details.items() if _is_short(value)})
-    return sorted(jobs.values(), key=_began, reverse=True)
+    found = _newest_calls(store, most, status, name)
+    calls = {each.id: _in_short(store, each, of_engine.get(each.id)) for each in found}
+    others = [each for each in of_engine.values() if each.id not in calls and status in ("", each.status) and not name]
+    newest = sorted([*calls.values(), *others], key=_began, reverse=True)
+    # A job of the engine that is a call stands as the call does, and was looked for above.
+    return list(islice((each for each in newest if each.id in calls or not _is_call(store, each.id)), most))
 
 
 def cancel_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: Response) -> JobRecord:
@@ -90,7 +113,8 @@ def call_job(store: StateStore, call: Record, of_engine: Mapping[str, Any] | Non
     status = call_status(store, call)
     lost = {"Error": "The process that ran it is gone."} if status is JobStatus.LOST else {}
     said = {key: value for key, value in call.document.items() if key not in _HIDDEN}
-    return JobRecord(call.id, status, {**(of_engine or {}), **lost, **said})
+    log = {"Log": of_engine["Log"]} if of_engine and "Log" in of_engine else {}  # which has more, and while it runs
+    return JobRecord(call.id, status, {**(of_engine or {}), **lost, **said, **log})
 
 
 def call_status(store: StateStore, call: Record) -> JobStatus:
@@ -108,19 +132,37 @@ def is_left(store: StateStore, call: Record) -> bool:
 
 def is_with_engine(call: Record) -> bool:
     """Say whether an engine goes on with a call without the process that ran it, so that another can follow it."""
-    return ENGINE_JOB in call.document and "Call" in call.document
+    return (ENGINE_JOB in call.document or ENGINE_TOKEN in call.document) and "Call" in call.document
 
 
-def find_call(store: StateStore, job_id: str) -> Record:
-    """Return the record of a call.
+def _newest_calls(store: StateStore, most: int, status: str, name: str) -> list[Record]:
+    """Return the newest calls of each status that a call may have which stands like this."""
+    may_list = MAY_LIST.get()
+    recorded = (JobStatus.RUNNING, JobStatus.LOST) if status == JobStatus.LOST else (status,)
 
-    Raises:
-        NotFound: there is none.
-    """
-    call = store.get_record(RecordKind.CALL, job_id)
-    if call is None:
-        raise NotFound(f'There is no job "{job_id}".')
-    return call
+    def fits(call: Record) -> bool:
+        is_named = name in ("", call.document.get("Operator"), call.document.get("Workflow"))
+        return is_named and may_list(call.document) and status in ("", call_status(store, call))
+
+    return [call for each in recorded for call in islice(filter(fits, _all_calls(store, each, most)), most)]
+
+
+def _all_calls(store: StateStore, status: str, page: int) -> Iterator[Record]:
+    """Yield calls, the newest first, as many pages as are asked for."""
+    for offset in count(step=page):
+        found = store.list_records(RecordKind.CALL, status=status, limit=page, offset=offset)
+        yield from found
+        if len(found) < page:
+            return
+
+
+def _in_short(store: StateStore, call: Record, of_engine: JobRecord | None) -> JobRecord:
+    job = call_job(store, call, of_engine.details if of_engine else {})
+    return replace(job, details={key: value for key, value in job.details.items() if _is_short(value)})
+
+
+def _is_call(store: StateStore, job_id: str) -> bool:
+    return store.get_record(RecordKind.CALL, job_id) is not None
 
 
 def _is_short(value: Any) -> bool:

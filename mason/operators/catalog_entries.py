@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mason.clients.engines.metastore import MetastoreClient
@@ -9,10 +10,11 @@ from mason.clients.engines.storage import StorageClient
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
+from mason.engines.metastore.models.schema import Column, Schema
 from mason.engines.metastore.models.table import Table
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.path import Path
-from mason.errors import MasonError, NotFound
+from mason.errors import BadPath, MasonError, MissingDependency, NotFound, RoleNotFilled
 from mason.pipeline.catalog_entries import CatalogEntry, forget_entry, note_entry, read_entries, version_folder
 from mason.pipeline.object_store import ObjectStore
 from mason.pipeline.storage_address import is_local, open_objects
@@ -40,8 +42,10 @@ def infer_and_save(metastore: MetastoreClient, wanted: Inference, resp: Response
 
     Of a table that Mason has made, a catalog is told the folder of its newest version, and told again with each commit.
     """
-    objects = _objects(wanted.storage) if metastore.catalog() else None
-    if objects and TableObjects(objects, wanted.path.path).current():
+    objects = _objects(wanted.storage)
+    if objects:
+        TableObjects(objects, wanted.path.path).settle()
+    if objects and metastore.catalog() and TableObjects(objects, wanted.path.path).current():
         return _save_newest(metastore, objects, wanted, resp)
     table, resp = wanted.infer(resp)
     return metastore.save_table(table, response=resp)
@@ -56,6 +60,47 @@ def follow_job(config: ValidConfig, job: Job, resp: Response) -> Response:
     return follow_commit(config, config.storage.client_for(f"{scheme}://{output}"), Path(scheme, output), resp)
 
 
+def settle_known(config: ValidConfig, table: Table, resp: Response) -> Response:
+    """Finish the commit of a table that the metastore knows, as `settle_table` does.
+
+    A catalog tells whether the table is one that Mason writes; where there is none, only the storage does.
+    """
+    if not table.path or (config.metastore.client.catalog() and not table.place):
+        return resp
+    try:
+        storage = config.storage.client_for(table.path)
+        path = storage.path(table.path)
+    except (BadPath, MissingDependency, RoleNotFilled):
+        return resp  # its files are out of reach of the configuration, and what was asked for may not need them
+    return settle_table(config, storage, path, resp)
+
+
+def settle_read(config: ValidConfig, job: Job, resp: Response) -> Response:
+    """Finish the commits of the tables that a job reads, where the commands that made them have died."""
+    address = job.inputs.get("storage")
+    if not address or is_local(address):
+        return resp
+    scheme = address.partition("://")[0]
+    for path in _tables_read(job):
+        resp = settle_table(config, config.storage.client_for(f"{scheme}://{path}"), Path(scheme, path), resp)
+    return resp
+
+
+def settle_table(config: ValidConfig, storage: StorageClient, path: Path, resp: Response) -> Response:
+    """Finish the commit of a table whose command has died: what others see of it, and what the catalogs show.
+
+    Whoever reads the table by Mason sees it anyway, so that a failure to do so is a warning.
+    """
+    objects = _objects(storage)
+    if objects is None:
+        return resp
+    table = TableObjects(objects, path.path)
+    entries = _reached(config, read_entries(objects, path.path)) if table.settle() else []
+    newest = table.current() if entries else None
+    behind = [each for each in entries if newest and each.commit != newest.id]
+    return _follow_all(config, storage, objects, path, behind, resp)
+
+
 def follow_commit(config: ValidConfig, storage: StorageClient, path: Path, resp: Response) -> Response:
     """Have the catalogs show the newest version of a table.
 
@@ -64,7 +109,26 @@ def follow_commit(config: ValidConfig, storage: StorageClient, path: Path, resp:
     objects = _objects(storage)
     if objects is None:
         return resp
-    for entry in read_entries(objects, path.path):
+    for each in [path, *_children(objects, path)]:
+        resp = _follow_all(config, storage, objects, each, read_entries(objects, each.path), resp)
+    return resp
+
+
+def _children(objects: ObjectStore, path: Path) -> Sequence[Path]:
+    """The tables that came with a table: those of the lists that were exploded."""
+    newest = TableObjects(objects, path.path).current()
+    return [Path(path.scheme, f"{path.path}/{folder}") for folder in newest.child_folders] if newest else []
+
+
+def _follow_all(
+    config: ValidConfig,
+    storage: StorageClient,
+    objects: ObjectStore,
+    path: Path,
+    entries: Sequence[CatalogEntry],
+    resp: Response,
+) -> Response:
+    for entry in entries:
         shown = f'Table "{entry.table}" in database "{entry.database}" of {entry.catalog}'
         try:
             if _follow(config, storage, objects, path, entry):
@@ -76,11 +140,11 @@ def follow_commit(config: ValidConfig, storage: StorageClient, path: Path, resp:
 
 def _follow(config: ValidConfig, storage: StorageClient, objects: ObjectStore, path: Path, entry: CatalogEntry) -> bool:
     """Switch an entry; False for one that does not show the table any more, and is forgotten."""
-    metastore = config.metastore.client if config.metastore.client_names else None
-    if metastore is None or metastore.catalog() != entry.catalog:
+    if not _reached(config, [entry]):
         raise NotFound(
             f'The configuration "{config.id}" does not reach it.', hint='Run "table refresh" with one that does.'
         )
+    metastore = config.metastore.client
     try:
         known, _ = metastore.get_table(entry.database, entry.table, response=Response())
     except NotFound:
@@ -93,6 +157,19 @@ def _follow(config: ValidConfig, storage: StorageClient, objects: ObjectStore, p
     return True
 
 
+def _reached(config: ValidConfig, entries: Sequence[CatalogEntry]) -> Sequence[CatalogEntry]:
+    """Those of the catalog that the configuration has."""
+    catalog = config.metastore.client.catalog() if config.metastore.client_names else ""
+    return [each for each in entries if each.catalog == catalog]
+
+
+def _tables_read(job: Job) -> Sequence[str]:
+    """The paths that a job reads, each once; tables or not."""
+    single, tables = [job.inputs.get("path"), job.inputs.get("other")], job.inputs.get("tables", {})
+    found = [*single, *tables.values(), *job.inputs.get("references", ())]
+    return list(dict.fromkeys(each for each in found if each))
+
+
 def _save_newest(
     metastore: MetastoreClient, objects: ObjectStore, wanted: Inference, resp: Response
 ) -> tuple[Table, Response]:
@@ -101,7 +178,7 @@ def _save_newest(
     while True:
         version = _current(objects, path)
         place = Path(path.scheme, f"{path.path}/{version_folder(objects, path.path, version)}")
-        table, resp = wanted.infer(resp, place)
+        table, resp = wanted.infer(resp, place) if version.files else (_without_rows(wanted, version, place), resp)
         name = wanted.name or path.path.rpartition("/")[2]
         pointed = replace(table, name=name, path=str(path), place=table.path)
         saved, resp = metastore.save_table(pointed, response=resp)
@@ -109,6 +186,22 @@ def _save_newest(
         note_entry(objects, path.path, entry)
         if _current(objects, path).id == version.id:
             return saved, resp
+
+
+def _without_rows(wanted: Inference, version: CommitRecord, place: Path) -> Table:
+    """A version that has no files, as its commit describes it."""
+    from mason.pipeline.evidence_json import decode_schema  # heavy: most versions have files
+
+    return Table(
+        wanted.name,
+        wanted.database,
+        str(place),
+        created_by="mason",
+        schema=Schema(version.format, [Column(each.name, each.type) for each in decode_schema(version.schema)]),
+        partition_keys=version.partition_keys,
+        read_options=wanted.options,
+        partitions=[],
+    )
 
 
 def _current(objects: ObjectStore, path: Path) -> CommitRecord:

@@ -14,7 +14,7 @@ from mason.operators.definition_kind import DefinitionKind
 from mason.operators.source_check import check_source
 from mason.parameters.definition import ParameterDefinition
 from mason.parameters.values import BadValue, read_value
-from mason.state.models import Name, NewRegistration, Registration
+from mason.state.models import Kind, Name, NewRegistration, Registration
 from mason.util.json_schema import check_document
 from mason.util.names import IDENTIFIER_RULE, class_name, is_identifier
 from mason.util.problems import Problem
@@ -33,6 +33,8 @@ class DefinitionsRead:
 
     valid: Sequence[NewRegistration]
     problems: Sequence[str]
+    documents: Sequence[tuple[Kind, YamlDocument]] = ()
+    """Every definition that is YAML, also where something is wrong with it."""
 
 
 def read_definitions(path: Path, kinds: Sequence[DefinitionKind]) -> DefinitionsRead:
@@ -46,33 +48,38 @@ def read_definitions(path: Path, kinds: Sequence[DefinitionKind]) -> Definitions
         raise PathNotFound(str(path))
     valid: list[NewRegistration] = []
     problems: list[str] = []
+    documents: list[tuple[Kind, YamlDocument]] = []
     found = False
     for kind, file in _definition_files(path, kinds):
         found = True
         try:
-            valid.append(read_definition(kind, file.parent, kinds))
+            document = read_yaml(file)
+            documents.append((kind.kind, document))
+            valid.append(_read_definition(kind, document, file.parent, kinds))
+        except YamlProblem as error:
+            problems.append(str(error.problem))
         except InvalidDefinition as error:
             problems += error.messages
     if not found:
         raise NoData(f"{path}: no {' or '.join(kind.file_name for kind in kinds)} below it.")
-    return DefinitionsRead(valid, [*problems, *_same_names(valid)])
+    return DefinitionsRead(valid, [*problems, *_same_names(valid)], documents)
 
 
-def read_definition(kind: DefinitionKind, folder: Path, kinds: Sequence[DefinitionKind]) -> NewRegistration:
+def _read_definition(
+    kind: DefinitionKind, document: YamlDocument, folder: Path, kinds: Sequence[DefinitionKind]
+) -> NewRegistration:
     """Read the definition in a folder.
 
     Raises:
         InvalidDefinition: with every problem of its YAML and of its code.
     """
-    try:
-        document = read_yaml(folder / kind.file_name)
-    except YamlProblem as error:
-        raise InvalidDefinition([error.problem]) from error
     problems = _check_definition(kind, document)
-    files = _read_files(folder, kinds) if not problems else {}
-    if not problems:
-        needed = class_name(document.value.get("namespace") or "", document.value["command"])
-        problems += check_source(kind, needed, files, str(folder))
+    needed = _needed_class(document.value)
+    try:
+        files = _read_files(folder, kinds)
+    except InvalidDefinition as error:
+        raise InvalidDefinition([*problems, *error.messages]) from error
+    problems += check_source(kind, needed, files, str(folder)) if needed else ()
     if problems:
         raise InvalidDefinition(problems)
     name = Name(kind.kind, document.value.get("namespace") or "", document.value["command"])
@@ -138,6 +145,16 @@ def _counts(name: str) -> bool:
     return not name.startswith(".") and name not in _IGNORED and not name.endswith(".pyc")
 
 
+def _needed_class(definition: Any) -> str:
+    """Return the class that a definition needs, or nothing where its name is none."""
+    if not isinstance(definition, dict):
+        return ""
+    namespace, command = definition.get("namespace") or "", definition.get("command")
+    words = [each for each in (namespace, command) if each != ""]
+    is_name = bool(command) and all(isinstance(each, str) and is_identifier(each) for each in words)
+    return class_name(namespace, str(command)) if is_name else ""
+
+
 def _check_definition(kind: DefinitionKind, document: YamlDocument) -> list[Problem]:
     if not isinstance(document.value, dict):
         return [Problem(document.name, 1, "", "must be a mapping; see the docs for the keys of a definition")]
@@ -150,7 +167,7 @@ def _check_definition(kind: DefinitionKind, document: YamlDocument) -> list[Prob
         problems.append(document.problem(("command",), "must not be empty"))
     if not any(problem.key.startswith("parameters") for problem in problems):
         problems += _check_parameters(document, document.value.get("parameters") or {})
-    problems += kind.check(document) if not problems else ()
+    problems += kind.check(document)
     return sorted(set(problems))
 
 

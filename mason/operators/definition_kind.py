@@ -26,7 +26,7 @@ class DefinitionKind:
     optional_methods: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Methods that the class may have, with their parameters."""
     check: Callable[[YamlDocument], Iterable[Problem]] = lambda document: ()
-    """What a document that fits the schema is looked at for besides."""
+    """What a document is looked at for besides. It may not fit the schema: what does not is told already."""
 
     @property
     def schema(self) -> Mapping[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
@@ -53,16 +54,22 @@ class DataOperator(OperatorDefinition):
     def plan(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
+        from mason.pipeline.planned_changes import planned_changes  # of no use to who does not plan
+
         plan, response = config.execution.client.plan_job(self.job(config, parameters), response=resp)
+        changes = planned_changes(plan)
+        if changes:
+            plan = replace(plan, details={**plan.details, "SchemaChanges": changes})
+            response.add_info(f"The table that is there changes: {', '.join(changes)}.")
         return OperatorResponse(response, plan)
 
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        from mason.operators.catalog_entries import follow_job  # much, and of no use before a job has run
+        from mason.operators.catalog_entries import follow_job, settle_read  # much, and of no use before a job is run
 
         job = self.job(config, parameters)
-        plan, response = config.execution.client.plan_job(job, response=resp)
+        plan, response = config.execution.client.plan_job(job, response=settle_read(config, job, resp))
         record, response = config.execution.client.run_job(plan, response=response)
         return OperatorResponse(follow_job(config, job, response), record)
 

@@ -59,8 +59,19 @@ def find_operator(store: StateStore, namespace: str, command: str, digest: str =
 
 def not_found(name: str, known: Sequence[str]) -> OperatorNotFound:
     """Return what is said of an operator that is not among those that are known."""
-    listed = f"Registered: {', '.join(known)}." if known else 'None is registered: run "mason register PATH".'
-    return OperatorNotFound(f'Operator "{name}" not found.', hint=did_you_mean(name, known) or listed)
+    return OperatorNotFound(f'Operator "{name}" not found.', hint=near_or_listed(Kind.OPERATOR, name, known))
+
+
+def near_or_listed(kind: Kind, name: str, known: Sequence[str]) -> str:
+    """Return which of the known names was meant, or all of them, or how to register some."""
+    if not known:
+        return f'None is registered: run "mason register PATH". {where_examples_are(kind)}'
+    return did_you_mean(name, known) or f"Registered: {', '.join(known)}."
+
+
+def where_examples_are(kind: Kind) -> str:
+    """Say how what comes with Mason is registered; the command finds this path from everywhere."""
+    return f'Those that come with Mason: "mason register mason/examples/{kind}s/".'
 
 
 def find_version(store: StateStore, name: Name, digest: str, packaged: Sequence[NewRegistration] = ()) -> Registration:

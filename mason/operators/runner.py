@@ -23,7 +23,7 @@ from mason.state.home import read_state
 from mason.state.models import Registration
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
-from mason.util.redaction import REDACTED
+from mason.util.redaction import REDACTED, redact_urls
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,9 @@ class PreparedOperator:
             "Operator": self.registration.pinned_name,
             "Configuration": self.config.id,
             "Clients": {role: names for role, names in engines.items() if names},
-            "Parameters": {name: REDACTED if str(value) in secrets else value for name, value in values.items()},
+            "Parameters": {
+                name: REDACTED if str(value) in secrets else redact_urls(value) for name, value in values.items()
+            },
         }
 
 

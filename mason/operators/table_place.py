@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mason.clients.engines.storage import StorageClient
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
-from mason.errors import InvalidParameters
+from mason.errors import BadPath, InvalidParameters
 from mason.parameters.validated_parameters import ValidatedParameters
 
 
@@ -30,8 +30,46 @@ def find_table(config: ValidConfig, parameters: ValidatedParameters, resp: Respo
     database, table = parameters.get_optional("database_name"), parameters.get_optional("table_name")
     if not path and not (database and table):
         raise InvalidParameters(['Which table? Give its "path", or its "database_name" and "table_name".'])
-    if not path:
-        found, _ = config.metastore.client.get_table(database, table, response=resp)
-        path = found.path
+    return place_of(config, path) if path else named_place(config, database, table, resp)
+
+
+def find_other_table(
+    config: ValidConfig, parameters: ValidatedParameters, first: TablePlace, resp: Response
+) -> TablePlace | None:
+    """Return where the second table of two lies; none if the parameters name only one.
+
+    What is not said of its name is as with the first: the same database, or the same name in another one.
+
+    Raises:
+        BadPath: it lies in another storage than the first.
+        InvalidParameters: it is named by half.
+        TableNotFound: there is no such table.
+    """
+    path: str = parameters.get_optional("other_path") or ""
+    names = [parameters.get_optional(name) for name in ("other_database_name", "other_table_name")]
+    if not path and not any(names):
+        return None
+    firsts = [parameters.get_optional(name) for name in ("database_name", "table_name")]
+    database, table = (other or own for other, own in zip(names, firsts, strict=True))
+    if not path and not (database and table):
+        raise InvalidParameters(['Which other table? Give "other_database_name" and "other_table_name".'])
+    place = place_of(config, path) if path else named_place(config, database, table, resp)
+    if place.storage.address() != first.storage.address():
+        raise BadPath(f"{place.path} is not in the storage that {first.path} is in.")
+    return place
+
+
+def place_of(config: ValidConfig, path: str) -> TablePlace:
+    """Return the place of a path, in the storage that serves it."""
     storage = config.storage.client_for(path)
     return TablePlace(storage, storage.path(path).path)
+
+
+def named_place(config: ValidConfig, database: str, table: str, resp: Response) -> TablePlace:
+    """Return where a table lies that the metastore knows.
+
+    Raises:
+        TableNotFound: there is no such table.
+    """
+    found, _ = config.metastore.client.get_table(database, table, response=resp)
+    return place_of(config, found.path)

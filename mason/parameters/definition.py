@@ -81,6 +81,8 @@ class ParameterDefinition:
             return str(self.default).lower() if isinstance(self.default, bool) else str(self.default)
         if self.choices:
             return self.choices[0]
+        if self.type == "path" and self.name.startswith("output"):
+            return "data/out"  # who pastes the example must not replace what it reads
         limit = self.minimum if self.minimum is not None else self.maximum
         return _EXAMPLES.get(self.type, "…") if limit is None else str(limit)
 

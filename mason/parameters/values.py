@@ -6,7 +6,7 @@ import csv
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ _INTEGER = re.compile(r"[-+]?[0-9]+")
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _INTEGERS = 2**63
 _LONGEST_INTEGER = 100
+_HALF_A_CHARACTER = re.compile("[\ud800-\udfff]")
 _TRUE, _FALSE = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
 
 
@@ -40,6 +41,7 @@ def read_value(definition: ParameterDefinition, given: Any) -> Any:
         BadValue: it does not fit.
         BadElements: it is a list of what it should be none of.
     """
+    _check_characters(given)
     if definition.type == "list":
         values = _read_list(given)
         for each in values:
@@ -56,6 +58,24 @@ def read_value(definition: ParameterDefinition, given: Any) -> Any:
     value = _READERS[definition.type](_text(given))
     _check_limits(definition, value)
     return value
+
+
+def _check_characters(given: Any) -> None:
+    """Refuse what no file, table or message can hold: JSON can write half a character, a command line any byte."""
+    if any(_HALF_A_CHARACTER.search(text) for text in _texts(given)):
+        raise BadValue("has half a character in it, or a byte that is not UTF-8")
+
+
+def _texts(given: Any) -> Iterator[str]:
+    if isinstance(given, str):
+        yield given
+    elif isinstance(given, Mapping):
+        for name, each in given.items():
+            yield str(name)
+            yield from _texts(each)
+    elif isinstance(given, list):
+        for each in given:
+            yield from _texts(each)
 
 
 def _text(given: Any) -> str:
@@ -102,6 +122,7 @@ def _read_map(given: Any) -> dict[str, Any]:
             value = json.loads(given)
         except ValueError:
             raise BadValue(f'must be a JSON object such as {{"a": 1}}, not "{given}"') from None
+        _check_characters(value)
     if not isinstance(value, Mapping):
         raise BadValue(f'must be a JSON object such as {{"a": 1}}, not {json.dumps(value, default=str)}')
     for name, each in value.items():

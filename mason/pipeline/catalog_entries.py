@@ -13,10 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 
 from mason.pipeline.object_store import ObjectStore
-from mason.pipeline.table_commit import OWN_FOLDER, CommitRecord
-from mason.pipeline.table_objects import DATA
+from mason.pipeline.table_commit import CATALOGS, DATA, CommitRecord
 
-ENTRIES = f"{OWN_FOLDER}/catalogs"
 _AT_ONCE = 16
 
 
@@ -32,7 +30,7 @@ class CatalogEntry:
 
 def read_entries(store: ObjectStore, table: str) -> Sequence[CatalogEntry]:
     """Return the entries that show a table."""
-    found = [store.read(each.path) for each in store.below(f"{table}/{ENTRIES}")]
+    found = [store.read(each.path) for each in store.below(f"{table}/{CATALOGS}")]
     return [CatalogEntry(**json.loads(each[0])) for each in found if each]
 
 
@@ -76,4 +74,4 @@ def _files(store: ObjectStore, table: str, folder: str) -> set[str]:
 
 def _place(table: str, entry: CatalogEntry) -> str:
     name = json.dumps([entry.catalog, entry.database, entry.table])
-    return f"{table}/{ENTRIES}/{hashlib.sha256(name.encode()).hexdigest()[:32]}.json"
+    return f"{table}/{CATALOGS}/{hashlib.sha256(name.encode()).hexdigest()[:32]}.json"

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 
+_HEADER = 16 * 1024  # an Avro header is read in many small pieces
+
 _BROKEN = (
     *(pa.ArrowException, OSError, EOFError, MemoryError, RecursionError, StopIteration),
     *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
@@ -64,7 +66,11 @@ def read_avro(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     from mason.pipeline.avro_types import arrow_schema
 
     broken = (SchemaParseException, UnknownType)
-    with reading(file), open_bytes(filesystem, file.path) as source, parsing(file.name, "Avro", *broken):
+    with (
+        reading(file),
+        open_bytes(filesystem, file.path, buffer=_HEADER) as source,
+        parsing(file.name, "Avro", *broken),
+    ):
         return _declared("avro", arrow_schema(fastavro.reader(source).writer_schema))
 
 

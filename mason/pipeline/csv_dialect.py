@@ -36,12 +36,13 @@ def checked_delimiter(wanted: str) -> str:
     """Return the delimiter that the user named; `\\t` is a tab.
 
     Raises:
-        BadInput: it is not one character.
+        BadInput: it is not one character of ASCII.
     """
     delimiter = "\t" if wanted in ("\\t", "tab") else wanted
-    if len(delimiter) > 1 or delimiter in ('"', "\n", "\r"):
+    if len(delimiter) > 1 or not delimiter.isascii() or delimiter in ('"', "\n", "\r"):
         raise BadInput(
-            f'"{wanted}" cannot be a delimiter.', hint="It is one character, and neither a quote nor a line end."
+            f'"{wanted}" cannot be a delimiter.',
+            hint="It is one character of ASCII (a tab is \\t), and neither a quote nor a line end.",
         )
     return delimiter
 

@@ -11,7 +11,7 @@ from mason.clients.engines.execution import ExecutionClient
 from mason.clients.engines.role import verb
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
-from mason.errors import ChecksFailed, ClientFailed, NotFound, Unsupported
+from mason.errors import ChecksFailed, ClientFailed, MasonError, NotFound, Unsupported
 from mason.pipeline.job_watch import JobWatch, ask_to_cancel, reconciled
 from mason.pipeline.storage_address import LOCAL
 from mason.pipeline.tasks import TaskRunner
@@ -56,7 +56,9 @@ class PipelineExecutionClient(ExecutionClient):
                 watch.watched(self.runner(plan.job.inputs.get("storage", LOCAL))), watch.job_id, watch.progress
             )
         except BaseException as error:
-            watch.failed(error)
+            record = watch.failed(error)
+            if isinstance(error, MasonError) and error.record is None:
+                error.record = record  # with its log: what a step of a workflow leaves behind is all that its run keeps
             raise
         for warning in outcome.warnings:
             response.add_warning(warning)

@@ -14,7 +14,7 @@ from mason.pipeline.blocks import read_blocks
 from mason.pipeline.csv_files import CsvOptions, read_csv
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.files import DataFile
-from mason.pipeline.formats import DELIMITERS, format_of
+from mason.pipeline.formats import DELIMITERS, format_of, format_of_name
 from mason.pipeline.sampling import Budget
 from mason.pipeline.text_encoding import decode_blocks, encoding_of
 
@@ -40,6 +40,9 @@ class FileReader:
         Raises:
             UnreadableFile: it cannot be read as what it claims to be.
         """
+        declared = self._read_by_name(file)
+        if declared is not None:
+            return declared
         with closing(read_blocks(self.filesystem, file, self.budget.block)) as blocks:
             first = next(blocks, b"")
             if not first:
@@ -50,6 +53,16 @@ class FileReader:
             if found not in _DECLARING:
                 return self._read_rows(file, found, first, blocks)
         return self._read_declared(file, found)
+
+    def _read_by_name(self, file: DataFile) -> FileSchema | None:
+        """What a file declares that is what its name says; its beginning need not be looked at then, which costs."""
+        named = self.input_format or format_of_name(file.name)
+        if named not in _DECLARING or not file.size:
+            return None
+        try:
+            return self._read_declared(file, named)
+        except UnreadableFile:
+            return None  # its beginning tells what it is, or what is wrong with it
 
     def _read_declared(self, file: DataFile, found: str) -> FileSchema:
         from mason.pipeline import columnar_files

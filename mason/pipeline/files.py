@@ -15,7 +15,7 @@ from mason.errors import Forbidden, PathNotFound, UnreadableFile
 from mason.pipeline.confined_disks import ConfinedDisks
 from mason.pipeline.formats import format_of_name, is_data
 from mason.pipeline.storage_address import explained
-from mason.util.confinement import require_below
+from mason.util.confinement import is_home, require_below
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def list_files(filesystem: pafs.FileSystem, path: str, *, strict: bool = False) 
     Raises:
         PathNotFound: there is nothing at that path.
         Forbidden: a folder may not be listed.
-        UnreadableFile: a file's name is not UTF-8; or, if `strict`, what is named like data is no file.
+        UnreadableFile: a file's name is not UTF-8, or has an empty part; if `strict`, what is named like data is none.
         BadPath: a link among them leads out of the folders that may be used.
         ClientFailed: the storage fails.
     """
@@ -116,20 +116,26 @@ def partition_of(folder: str) -> Mapping[str, str | None]:
 
 
 def _list_files(filesystem: pafs.FileSystem, path: str, strict: bool) -> list[DataFile]:
-    root = filesystem.get_file_info(path)
-    if root.type == pafs.FileType.NotFound:
-        raise PathNotFound(path)
-    if root.type == pafs.FileType.File:
-        return [DataFile(root.path, root.base_name, root.size)]
-    base = root.path.rstrip("/") + "/"
+    local = filesystem.type_name == "local"
+    if local or format_of_name(path):  # on an object store this question costs as much as a page of the listing
+        root = filesystem.get_file_info(path)
+        if root.type == pafs.FileType.NotFound:
+            raise PathNotFound(path)
+        if root.type == pafs.FileType.File:
+            return [DataFile(root.path, root.base_name, root.size)]
+    base = path.rstrip("/") + "/"
     partitions: dict[str, Mapping[str, str | None]] = {}
     files = []
-    local = filesystem.type_name == "local"
     roots = filesystem.roots if isinstance(filesystem, ConfinedDisks) else ()
-    found = _walk_local(base, roots, strict=strict) if local else iter(_objects(filesystem, base))
-    for where, size in found:
+    objects = [] if local else _objects(filesystem, base)
+    if not local and not objects:
+        return _single_object(filesystem, path)
+    for where, size in _walk_local(base, roots, strict=strict) if local else objects:
         name = where.removeprefix(base)
         if is_data(name):
+            if "" in name.split("/"):  # only a store without folders can have such a key
+                reason = "there is an empty part (//) in its key, which tools take for different things."
+                raise UnreadableFile(where, reason, hint="Give it another one.")
             folder = name.rpartition("/")[0]
             if folder not in partitions:
                 partitions[folder] = partition_of(folder)
@@ -139,10 +145,18 @@ def _list_files(filesystem: pafs.FileSystem, path: str, strict: bool) -> list[Da
 
 def _objects(filesystem: pafs.FileSystem, base: str) -> list[tuple[str, int]]:
     """Paths and sizes of all files below a folder, in one call: on an object store each further call costs."""
-    infos = filesystem.get_file_info(pafs.FileSelector(base.rstrip("/"), recursive=True))
-    if not infos and "/" in base.strip("/"):  # a folder of objects is there as long as it has any
-        raise PathNotFound(base.rstrip("/"))
-    return [(info.path, info.size) for info in infos if info.type == pafs.FileType.File]
+    everything = pafs.FileSelector(base.rstrip("/"), allow_not_found=True, recursive=True)
+    return [(info.path, info.size) for info in filesystem.get_file_info(everything) if info.type == pafs.FileType.File]
+
+
+def _single_object(filesystem: pafs.FileSystem, path: str) -> list[DataFile]:
+    """The object of that very path; nothing in a bucket that is empty. A folder is there as long as it has objects."""
+    found = filesystem.get_file_info(path)
+    if found.type == pafs.FileType.File:
+        return [DataFile(found.path, found.base_name, found.size)]
+    if found.type == pafs.FileType.NotFound or "/" in path.strip("/"):
+        raise PathNotFound(path)
+    return []
 
 
 def _walk_local(
@@ -161,7 +175,7 @@ def _walk_local(
                 _check_name(entry.path)  # it need not be UTF-8
                 yield entry.path, entry.stat().st_size
             elif entry.is_dir():
-                if is_data(f"{entry.name}/x"):
+                if is_data(f"{entry.name}/x") and not (roots and is_home(entry.path)):
                     yield from _walk_local(f"{entry.path}/", roots, above | {identity}, strict=strict)
             elif strict and is_data(entry.name) and _may_be_data(entry.name):
                 kind = "a link to nothing" if entry.is_symlink() else "neither a file nor a folder"

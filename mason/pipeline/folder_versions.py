@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from mason.errors import Conflict
 from mason.pipeline.kept_versions import Kept
 from mason.pipeline.table_commit import OWN_FOLDER, CommitRecord
 from mason.pipeline.table_folder import TableFolder
@@ -28,7 +29,8 @@ class FolderVersions:
 
     def restore(self, version: Kept, record: CommitRecord, job_id: str, *, expected: CommitRecord) -> CommitRecord:
         with self._table.stage(job_id) as staging:
-            _link_all(version, Path(staging))
+            with self._table.locked():
+                _link_all(version, Path(staging))
             return self._table.publish(staging, record, expected=expected)
 
     def removable(self, versions: Sequence[Kept]) -> tuple[Sequence[Kept], int]:
@@ -36,9 +38,10 @@ class FolderVersions:
         return found, _bytes_freed([Path(each.place) for each in found if each.place])
 
     def remove(self, versions: Sequence[Kept]) -> None:
-        for version in versions:
-            if version.place:
-                shutil.rmtree(version.place)
+        with self._table.locked():
+            for version in versions:
+                if version.place and Path(version.place).is_dir():  # another vacuum may have been faster
+                    shutil.rmtree(version.place)
 
     def _kept(self, after: CommitRecord) -> Path | None:
         folder = self._path / OWN_FOLDER / "kept" / after.id
@@ -48,6 +51,8 @@ class FolderVersions:
 def _link_all(version: Kept, staging: Path) -> None:
     assert version.place is not None
     folder = Path(version.place)
+    if not folder.is_dir():
+        raise Conflict(f"The files of version {version.commit.number} were removed meanwhile.", hint="Nothing changed.")
     quarantine = (folder / OWN_FOLDER / "quarantine").glob("*")
     paths = [folder / each.path for each in version.commit.files]
     tables = version.commit.details.get("tables", {}).values()  # of an explode: each has a folder, and a record in it

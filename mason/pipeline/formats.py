@@ -27,6 +27,7 @@ _BY_EXTENSION = {
     "mpk": "msgpack",
 }
 _COMPRESSED = frozenset(["gz", "gzip", "bz2", "zst", "zstd"])
+_OTHER_PACKINGS = frozenset(["xz", "lzma", "zip", "lz4", "br", "sz", "snappy", "z", "7z", "rar", "lzo", "tar"])
 _CODECS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _MAGIC = {b"PAR1": "parquet", b"PARE": "parquet", b"ORC": "orc", b"Obj\x01": "avro"}
 _FIRST_BYTES = re.compile(b"|".join(map(re.escape, [*_CODECS, *_MAGIC]))).match
@@ -65,6 +66,18 @@ def codec_of(start: bytes) -> str:
     """Return the compression that the file's first bytes show, whatever its name says; "" for none."""
     found = _FIRST_BYTES(start)
     return _CODECS.get(found[0], "") if found else ""
+
+
+def is_cut_in_its_codec(name: str, start: bytes) -> bool:
+    """Say whether a file that claims to be compressed ends before its compression could be told."""
+    claims = name.lower().rpartition(".")[2] in _COMPRESSED
+    return claims and any(len(start) < len(magic) and magic.startswith(start) for magic in _CODECS)
+
+
+def unknown_packing(name: str) -> str:
+    """Return how data are packed in a way that Mason does not unpack: `xz` for `orders.csv.xz`; "" for other names."""
+    stem, _, extension = name.rpartition(".")
+    return extension if extension.lower() in _OTHER_PACKINGS and format_of_name(stem) else ""
 
 
 def format_of(name: str, start: bytes) -> str:

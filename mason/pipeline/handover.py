@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from uuid import uuid4
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 JOB = "job"
@@ -30,6 +31,9 @@ class Handover:
     notes: Mapping[str, str] = field(default_factory=dict)
     """What that process needed to know to finish it."""
     keep: Callable[[str, Mapping[str, str]], None] = _forget
+    token: str = ""
+    """What an earlier process was about to ask the engine with, if it got so far and no further."""
+    announce: Callable[[str, Mapping[str, str]], None] = _forget
     is_cancelled: bool = False
     """Whether somebody asked for the end of it meanwhile: it is not followed, and its engine is asked to stop it."""
     is_taken: bool = False
@@ -63,6 +67,22 @@ def hand_over(kind: str, start: Callable[[], str], notes: Mapping[str, str] = _N
     return engine_id
 
 
+def hand_over_once(kind: str, start: Callable[[str], str], notes: Mapping[str, str] = _NOTHING) -> str:
+    """Hand work to an engine that makes one job of all requests with the same token; see `hand_over`.
+
+    The token is written down before the engine is asked. So whoever comes after a process that was gone in between asks
+    with the same one, and gets the job that there is, or the only one.
+    """
+    handover = _current(kind)
+    if handover is None or was_handed_over(kind):
+        return hand_over(kind, lambda: start(""), notes)
+    token = handover.token or uuid4().hex
+    if not handover.token:
+        handover.announce(token, notes)
+    handover.token = ""  # what comes next is new
+    return hand_over(kind, lambda: start(token), notes)
+
+
 def was_handed_over(kind: str) -> bool:
     """Say whether an earlier process has handed over what this call is about to."""
     handover = _current(kind)
@@ -72,7 +92,7 @@ def was_handed_over(kind: str) -> bool:
 def earlier_notes(kind: str) -> Mapping[str, str]:
     """Return what an earlier process noted of what it handed over for this call; nothing if it is to begin."""
     handover = _current(kind)
-    return handover.notes if handover is not None and was_handed_over(kind) else _NOTHING
+    return handover.notes if handover is not None and (was_handed_over(kind) or handover.token) else _NOTHING
 
 
 def note_forgotten(kind: str) -> None:

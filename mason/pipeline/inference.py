@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow.fs as pafs
 
@@ -13,6 +13,7 @@ from mason.engines.metastore.models.table import Delimited
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import NoData, UnreadableFile
 from mason.pipeline.csv_dialect import checked_delimiter
+from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.file_reader import FileReader
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.file_warnings import FileWarnings, reason
@@ -20,6 +21,8 @@ from mason.pipeline.files import DataFile, list_files, partitions_of, without_st
 from mason.pipeline.findings import FoundColumn, partition_columns
 from mason.pipeline.formats import checked_format
 from mason.pipeline.sampling import budget_for, spread
+from mason.pipeline.table_commit import CommitRecord, open_table
+from mason.pipeline.table_files import files_of, newest_commit, shown_partitions
 
 
 @dataclass(frozen=True)
@@ -40,11 +43,43 @@ class Inferred:
 
     def describe_sample(self) -> str:
         """Say in one sentence how much was looked at."""
+        if not self.files:
+            return "The table has no rows; its columns are those of its newest commit."
         rows = f"{self.rows_read:,} row{'s' * (self.rows_read != 1)} of " if self.rows_read else ""
         files = f"{self.files_read:,} of {self.files:,} files" if self.files > 1 else "1 file"
         everything = ", which is everything." if self.files_read == self.files else "."
         end = "; read_all: true reads everything." if self.sampled else everything
         return f"Looked at {rows}{files}{end}"
+
+
+def infer_stored(filesystem: pafs.FileSystem, storage: str, path: str, options: InferOptions) -> Inferred:
+    """Return the schema of what is at a path of a storage; of a table of Mason's, of the files that its commit names.
+
+    Raises:
+        MasonError: as `infer` does.
+    """
+    commit = newest_commit(storage, path)
+    if commit is None:
+        return _infer_what_is_there(filesystem, storage, path, options)
+    if not commit.files:
+        return _without_rows(commit)
+    files = files_of(commit, path)
+    return replace(infer_files(filesystem, files, path, options), partitions=shown_partitions(files, path))
+
+
+def _infer_what_is_there(filesystem: pafs.FileSystem, storage: str, path: str, options: InferOptions) -> Inferred:
+    try:
+        return infer(filesystem, path, options)
+    except NoData:
+        commit = open_table(storage, path).current()
+        if commit is None or commit.files:
+            raise
+    return _without_rows(commit)
+
+
+def _without_rows(commit: CommitRecord) -> Inferred:
+    columns = [Column(each.name, each.type) for each in decode_schema(commit.schema)]
+    return Inferred(Schema(commit.format, columns), commit.partition_keys, (), (), 0, 0, 0, sampled=False)
 
 
 def infer(filesystem: pafs.FileSystem, path: str, options: InferOptions = InferOptions()) -> Inferred:  # noqa: B008
@@ -57,7 +92,15 @@ def infer(filesystem: pafs.FileSystem, path: str, options: InferOptions = InferO
         UnreadableFile: not one file could be read; a bad file among good ones is a warning.
         BadInput: an option has a value that is not known.
     """
-    found = list_files(filesystem, path)
+    return infer_files(filesystem, list_files(filesystem, path), path, options)
+
+
+def infer_files(filesystem: pafs.FileSystem, found: Sequence[DataFile], path: str, options: InferOptions) -> Inferred:
+    """Return the schema of these files, which are those at a path.
+
+    Raises:
+        MasonError: as `infer` does.
+    """
     files, strangers = (found, []) if options.input_format else without_strangers(found)
     if not files:
         raise NoData(f'There are no data files at "{path}".', hint="Names that begin with . or _ do not count.")

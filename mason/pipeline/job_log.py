@@ -5,13 +5,15 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
+from collections.abc import Callable
 from datetime import UTC, datetime
-
-from mason.util.redaction import Redactor
 
 FIRST_LINES = 50
 LAST_LINES = 150
 LONGEST_LINE = 1000
+
+_TRACEBACK = "Traceback (most recent call last)"
+"""It is for who looks at the log of the process, and shows its code and its folders."""
 
 _ROOT = logging.getLogger("mason")
 
@@ -22,7 +24,7 @@ class JobLog(logging.Handler):
     Of a job that has very much to say, the beginning and the end are kept.
     """
 
-    def __init__(self, redactor: Redactor) -> None:
+    def __init__(self, redactor: Callable[[str], str]) -> None:
         super().__init__(logging.INFO)
         self._redactor = redactor
         self._thread = threading.get_ident()
@@ -42,8 +44,11 @@ class JobLog(logging.Handler):
             self._last.append(line)
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.thread == self._thread and not hasattr(record, "progress"):
-            self.add(record.getMessage(), record.levelno)
+        # Asked of the thread itself: a server tells logging not to look, and a record says of none then.
+        if threading.get_ident() == self._thread and not hasattr(record, "progress"):
+            message = record.getMessage()
+            if not message.startswith(_TRACEBACK):
+                self.add(message, record.levelno)
 
     def lines(self) -> list[str]:
         """Return the lines, the oldest first."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mason.pipeline.tasks import TaskEvent
+from mason.pipeline.tasks import STARTING, TaskEvent
 from mason.util.words import counted
 
 _LEAST_SHARE = 0.05
@@ -26,6 +26,8 @@ class JobProgress:
     seconds: float
     seconds_of_done: float
     """When the last task of those that are done was done."""
+    is_starting: bool = False
+    """Whether the engine is not there yet."""
 
     @property
     def share(self) -> float:
@@ -59,19 +61,29 @@ class Tally:
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self._planned = sizes
-        self.begin(len(sizes))
+        self._read: JobProgress | None = None
+        self._count(len(sizes))
 
     def begin(self, tasks: int) -> None:
-        """Count from the beginning: the tasks are run, or run again."""
+        """Count from the beginning: the tasks are run, run again, or others follow."""
+        if self._is_as_planned and self.is_whole:
+            self._read = self.progress()
+        self._count(tasks)
+
+    def _count(self, tasks: int) -> None:
         self._sizes = self._planned if len(self._planned) == tasks else [0] * tasks
         self._bytes = sum(self._sizes)
         self._results: set[int] = set()
         self._bytes_here = self._told = self.records = 0
         self._began = self._changed = time.monotonic()
         self._waits_for_the_engine = True
+        self._is_starting = False
 
     def note(self, event: TaskEvent) -> None:
         """Count what a runner yielded."""
+        self._is_starting = event == STARTING
+        if self._is_starting:
+            return
         before = self._done
         if isinstance(event, tuple):
             self._bytes_here += 0 if event[0] in self._results else self._sizes[event[0]]
@@ -90,6 +102,14 @@ class Tally:
             self.note((number, b""))
 
     @property
+    def _is_as_planned(self) -> bool:
+        return self._sizes is self._planned
+
+    def outcome(self) -> JobProgress:
+        """Return how far the job came with what it was to read; what was made of that afterwards does not count."""
+        return self.progress() if self._is_as_planned or self._read is None else self._read
+
+    @property
     def is_whole(self) -> bool:
         return len(self._results) == len(self._sizes)
 
@@ -99,7 +119,8 @@ class Tally:
         # Of tasks whose results are still to come it is not known which they are: they are taken for average ones.
         ahead = (self._bytes - self._bytes_here) * (done - here) // (tasks - here) if done > here else 0
         seconds, changed = time.monotonic() - self._began, self._changed - self._began
-        return JobProgress(done, tasks, self.records, self._bytes_here + ahead, self._bytes, seconds, changed)
+        read = self._bytes_here + ahead
+        return JobProgress(done, tasks, self.records, read, self._bytes, seconds, changed, self._is_starting)
 
     @property
     def _done(self) -> int:

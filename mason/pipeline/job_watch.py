@@ -20,6 +20,8 @@ from mason.errors import AlreadyExists, Conflict, Interrupted, MasonError, State
 from mason.pipeline.calls import current_call
 from mason.pipeline.job_log import JobLog
 from mason.pipeline.job_progress import JobProgress, Tally
+from mason.pipeline.job_totals import TOTALS
+from mason.pipeline.storage_address import shown_address
 from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent, TaskRunner, running, until_closed
 from mason.state.home import open_state
 from mason.state.models import Lease, Record, RecordKind
@@ -55,7 +57,7 @@ class JobWatch:
         self._redactor = redactor
         self._over = threading.Event()
         lease = store.acquire_lease(_lease_name(self.job_id), self.job_id, LEASE_SECONDS)
-        details = {"JobType": job.type, "Inputs": dict(job.inputs), "Outputs": dict(job.outputs), "StartedAt": _now()}
+        details = {"JobType": job.type, "Inputs": _inputs(job), "Outputs": dict(job.outputs), "StartedAt": _now()}
         self._record = store.add_record(RecordKind.JOB, self.job_id, JobStatus.RUNNING, details)
         self._log = JobLog(redactor)
         threading.Thread(target=self._hold, args=(lease,), daemon=True).start()
@@ -104,7 +106,9 @@ class JobWatch:
     def succeeded(self, result: Mapping[str, Any]) -> JobRecord:
         """Say that the job is done."""
         self.note("Committed." if "Commit" in result else "Done.")
-        return self._end(JobStatus.SUCCEEDED, result)
+        ended = self._end(JobStatus.SUCCEEDED, result)
+        TOTALS.add(ended.details)
+        return ended
 
     def failed(self, error: BaseException, result: Mapping[str, Any] | None = None) -> JobRecord:
         """Say why the job is not done, and what it found all the same."""
@@ -141,7 +145,7 @@ class JobWatch:
 
     def _end(self, status: JobStatus, details: Mapping[str, Any]) -> JobRecord:
         self._over.set()
-        progress: JobProgress = self._tally.progress()
+        progress: JobProgress = self._tally.outcome()
         ended = self._update(status, {**progress.to_dict(), **details, "EndedAt": _now()})
         self._log.close()
         return ended
@@ -170,6 +174,11 @@ class JobWatch:
             with suppress(StateFailed):
                 if lease is None or not self._store.renew_lease(lease, LEASE_SECONDS):
                     lease = self._store.acquire_lease(_lease_name(self.job_id), self.job_id, LEASE_SECONDS)
+
+
+def _inputs(job: Job) -> dict[str, Any]:
+    storage = job.inputs.get("storage")
+    return {**job.inputs, "storage": shown_address(str(storage))} if storage else dict(job.inputs)
 
 
 class _WatchedRunner:

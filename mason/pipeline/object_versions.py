@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from uuid import uuid4
 
 from mason.errors import Conflict
@@ -11,8 +12,8 @@ from mason.pipeline.catalog_entries import read_entries
 from mason.pipeline.kept_versions import Kept
 from mason.pipeline.object_lease import EXPIRY_SECONDS, Lease
 from mason.pipeline.object_store import ObjectStore
-from mason.pipeline.table_commit import CommitRecord
-from mason.pipeline.table_objects import DATA, LEASES, TableObjects
+from mason.pipeline.table_commit import DATA, CommitRecord
+from mason.pipeline.table_objects import LEASES, TableObjects
 
 _VACUUM = "vacuum-"
 
@@ -42,13 +43,14 @@ class ObjectVersions:
             return self._table.publish(staging, record, expected=expected, kept=version.commit.files)
 
     def removable(self, versions: Sequence[Kept]) -> tuple[Sequence[Kept], int]:
-        shown = {each.commit for each in read_entries(self._store, self._path)}
+        shown = {each.commit for path in self._tables for each in read_entries(self._store, path)}
         versions = [each for each in versions if each.commit.id not in shown]
         freed = self._freed(versions)
         found = [each for each in versions if _places(each.commit) & set(freed)]
         return found, sum(freed.values())
 
     def remove(self, versions: Sequence[Kept]) -> None:
+        self._table.sweep()  # what a dead job left is of no version, and would stay until somebody writes
         job = f"{_VACUUM}{uuid4().hex[:16]}"
         with Lease(self._store, f"{self._path}/{LEASES}/{job}.json", job) as lease:
             try:
@@ -64,16 +66,23 @@ class ObjectVersions:
         going = {each.commit.id for each in versions}
         staying = [commit for commit in self._table.history() if commit.id not in going]
         used, unused = _all(staying), _all(each.commit for each in versions)
-        copies = tuple(f"{DATA}/{each}/" for each in going)
+        copies = tuple(f"/{DATA}/{each}/" for each in going)
         return {
             place: size
             for place, size in self._sizes().items()
-            if place not in used and (place in unused or place.startswith(copies))
+            if place not in used and (place in unused or any(folder in f"/{place}" for folder in copies))
         }
 
     def _sizes(self) -> dict[str, int]:
         start = len(self._path) + 1
-        return {each.path[start:]: each.size for each in self._store.below(f"{self._path}/{DATA}")}
+        found = [each for path in self._tables for each in self._store.below(f"{path}/{DATA}")]
+        return {each.path[start:]: each.size for each in found}
+
+    @cached_property
+    def _tables(self) -> Sequence[str]:
+        """The path of the table, and of those that came with any of its versions."""
+        folders = {folder for commit in self._table.history() for folder in commit.child_folders}
+        return [self._path, *(f"{self._path}/{folder}" for folder in sorted(folders))]
 
     def _others(self, beginning: str, but: str = "") -> bool:
         """Whether others are at work on the table."""

@@ -6,14 +6,16 @@ copies, made after the commit; then the former version's copies are deleted. In 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from mason.pipeline.object_store import ObjectStore
 from mason.pipeline.rejects import FOLDER as QUARANTINE
-from mason.pipeline.table_commit import OWN_FOLDER, CommitRecord
+from mason.pipeline.table_commit import CATALOGS, COMMITS, DATA, OWN_FOLDER, CommitRecord
 
 _AT_ONCE = 16
+_OF_CHILDREN = (f"/{DATA}/", f"/{CATALOGS}/")
+"""What the tables below a table have for their catalogs: it belongs to no version of the table above."""
 
 
 def view_of(record: CommitRecord) -> Mapping[str, str]:
@@ -24,12 +26,13 @@ def view_of(record: CommitRecord) -> Mapping[str, str]:
 
 def shown(store: ObjectStore, table: str) -> dict[str, int]:
     """Return what others see below a table's folder at this moment, with the sizes."""
-    own, quarantine = f"{table}/{OWN_FOLDER}/", f"{table}/{QUARANTINE}/"
-    return {
-        each.path[len(table) + 1 :]: each.size
-        for each in store.below(table)
-        if not each.path.endswith("/") and (not each.path.startswith(own) or each.path.startswith(quarantine))
-    }
+    found = {each.path[len(table) + 1 :]: each.size for each in store.below(table)}
+    return {name: size for name, size in found.items() if _is_shown(name)}
+
+
+def _is_shown(name: str) -> bool:
+    own = name.startswith(f"{OWN_FOLDER}/") and not name.startswith(f"{QUARANTINE}/")
+    return bool(name) and not name.endswith("/") and not own and not any(part in name for part in _OF_CHILDREN)
 
 
 def show(store: ObjectStore, table: str, record: CommitRecord, former: Iterable[CommitRecord]) -> None:
@@ -41,6 +44,21 @@ def show(store: ObjectStore, table: str, record: CommitRecord, former: Iterable[
     strangers = [name for name in record.aside if name in there and name not in wanted]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         list(pool.map(lambda name: store.copy(f"{table}/{name}", f"{table}/{kept}/{name}"), strangers))
-        list(pool.map(lambda item: store.copy(f"{table}/{item[1]}", item[0]), missing.items()))
+        # The tables below a table are read by their copies: a record comes after what it names, and goes before it.
+        for part in _parted(missing, last=_is_record):
+            list(pool.map(lambda name: store.copy(f"{table}/{missing[name]}", name), part))
     old = {name for each in former for name in view_of(each)} - set(wanted)
-    store.delete(f"{table}/{name}" for name in [*sorted(old & set(there)), *strangers])
+    for part in _parted([*sorted(old & set(there)), *strangers], last=lambda name: not _is_record(name)):
+        store.delete(f"{table}/{name}" for name in part)
+
+
+def _is_record(name: str) -> bool:
+    return f"/{COMMITS}/" in name
+
+
+def _parted(names: Iterable[str], last: Callable[[str], bool]) -> tuple[list[str], list[str]]:
+    first: list[str] = []
+    then: list[str] = []
+    for name in names:
+        (then if last(name) else first).append(name)
+    return first, then

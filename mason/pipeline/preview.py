@@ -43,10 +43,22 @@ class Preview:
         return [*lines, f"… and {counted(hidden, 'column')} more"] if hidden else lines
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "Columns": [{"Name": field.name, "Type": str(field.type)} for field in self.schema],
-            "Rows": list(self.rows),
-        }
+        return {"Columns": _columns_told(self.schema), "Rows": list(self.rows)}
+
+
+def preview_plan(view: TableView, limit: int, columns: Sequence[str] = ()) -> dict[str, Any]:
+    """Return what a preview would show, as far as that is known without reading a row.
+
+    Raises:
+        NoSuchColumn: a column that was asked for is not there.
+    """
+    schema, rows = chosen_columns(view.schema, columns), view.rows_in_files
+    told: dict[str, Any] = {
+        "Inputs": [each.file.path for each in view.files],
+        "Columns": _columns_told(schema),
+        "Limit": limit,
+    }
+    return told if rows is None else {**told, "RowsShown": min(limit, sum(rows))}
 
 
 def preview_table(
@@ -71,8 +83,7 @@ def _rows(filesystem: pafs.FileSystem, view: TableView, limit: int) -> Iterator[
 def _random_rows(filesystem: pafs.FileSystem, view: TableView, limit: int) -> Iterator[dict[str, Any]]:
     """Rows from files chosen by how much they hold, so that a large file has its share of them."""
     chance = random.Random()
-    weights = [max(file.file.size, 1) for file in view.files]
-    chosen = Counter(chance.choices(range(len(weights)), weights, k=limit)) if weights else Counter[int]()
+    chosen = _rows_by_file(view, limit, chance)
     for number in sorted(chosen):
         file = view.files[number]
         if file.schema.format == "parquet":
@@ -81,10 +92,22 @@ def _random_rows(filesystem: pafs.FileSystem, view: TableView, limit: int) -> It
             yield from _any_of_text(filesystem, view, file, chosen[number], chance)
 
 
+def _rows_by_file(view: TableView, limit: int, chance: random.Random) -> Counter[int]:
+    """How many rows to take of each file, by its number: by their rows, or by their size where only that is known."""
+    rows, files = view.rows_in_files, range(len(view.files))
+    if not files or (rows is not None and not sum(rows)):
+        return Counter()
+    if rows is not None:
+        return Counter(chance.sample(files, min(limit, sum(rows)), counts=rows))
+    return Counter(chance.choices(files, [max(file.file.size, 1) for file in view.files], k=limit))
+
+
 def _any_of_parquet(
     filesystem: pafs.FileSystem, schema: pa.Schema, file: PlannedFile, count: int, chance: random.Random
 ) -> Iterator[dict[str, Any]]:
     with pq.ParquetFile(file.file.path, filesystem=filesystem) as stored:
+        # A file of the table's own may be older than some of its columns.
+        names = stored.schema_arrow.names if file.is_base else list(file.schema.columns)
         total = stored.metadata.num_rows
         wanted = sorted(chance.sample(range(total), min(count, total)))
         first = 0
@@ -94,7 +117,7 @@ def _any_of_parquet(
             if here:
                 columns = {
                     name: ArrowSource(values.combine_chunks())
-                    for name, values in zip(file.schema.columns, stored.read_row_group(number).columns, strict=True)
+                    for name, values in zip(names, stored.read_row_group(number).columns, strict=True)
                 }
                 yield from _fitted(schema, file, Batch(columns, rows, rows), here)
             first += rows
@@ -123,10 +146,14 @@ def _shown(source: Source, target: pa.DataType) -> list[Any]:
     return shown
 
 
+def _columns_told(schema: pa.Schema) -> list[dict[str, str]]:
+    return [{"Name": field.name, "Type": str(field.type)} for field in schema]
+
+
 def _cell(value: Any) -> str:
-    """A value in one line: null as nothing, text without anything that would move the cursor."""
-    if value is None:
-        return ""
+    """A value in one line: null as nothing, empty text as quotes, no text with what would move the cursor."""
+    if value is None or value == "":
+        return "" if value is None else '""'
     plain = json_value(value)
     text = plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text[:_LONGEST_CELL])

@@ -11,6 +11,8 @@ import pyarrow.fs as pafs
 
 from mason.errors import PathNotFound
 from mason.pipeline.files import require_inside
+from mason.pipeline.storage_address import LOCAL
+from mason.pipeline.table_files import newest_commit
 
 FOLDER = "_mason/quarantine"
 
@@ -44,17 +46,25 @@ class Reject:
         return cls(**{name.lower(): each for name, each in value.items()})
 
 
-def read_quarantine(filesystem: pafs.FileSystem, table: str) -> Iterator[Reject]:
+def read_quarantine(filesystem: pafs.FileSystem, table: str, storage: str = LOCAL) -> Iterator[Reject]:
     """Yield the records that the merges into a table set aside, by commit and place.
 
     Raises:
         PathNotFound: there is no such table.
     """
+    for path in _quarantine_files(filesystem, table, storage):
+        require_inside(filesystem, path)
+        with filesystem.open_input_stream(path) as stream:
+            for line in stream.read().splitlines():
+                yield Reject.of(json.loads(line))
+
+
+def _quarantine_files(filesystem: pafs.FileSystem, table: str, storage: str) -> list[str]:
+    commit = newest_commit(storage, table)
+    if commit:
+        shown = sorted(name for name in commit.beside if name.startswith(f"{FOLDER}/"))
+        return [f"{table}/{commit.beside[name]}" for name in shown]
     if filesystem.get_file_info(table).type == pafs.FileType.NotFound:
         raise PathNotFound(table)
     folder = pafs.FileSelector(f"{table}/{FOLDER}", allow_not_found=True)
-    for file in sorted(filesystem.get_file_info(folder), key=lambda each: each.path):
-        require_inside(filesystem, file.path)
-        with filesystem.open_input_stream(file.path) as stream:
-            for line in stream.read().splitlines():
-                yield Reject.of(json.loads(line))
+    return sorted(each.path for each in filesystem.get_file_info(folder))

@@ -183,9 +183,22 @@ def _given_values(values: Sequence[Any], target: pa.DataType, timezone: str) -> 
         return _must_fit(None if fitted.bad else fitted.values)
     if pa.types.is_string(target):
         return pa.array([_as_text(value) for value in values], pa.string())
+    if pa.types.is_map(target):
+        return pa.array([_pairs(value) for value in values], target)
     if pa.types.is_nested(target):
         return _must_fit(ValueSource(values).fit(target))
     return pa.array([_exactly(value, target) for value in values], target)
+
+
+def _pairs(value: Any) -> Any:
+    """A map, which JSON has as an object or, for keys that are no text, as a list of pairs."""
+    if isinstance(value, dict):
+        return list(value.items())
+    if isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value):
+        return [tuple(pair) for pair in value]
+    if value is None:
+        return None
+    raise pa.ArrowInvalid("it is no map")
 
 
 def _exactly(value: Any, target: pa.DataType) -> Any:

@@ -49,6 +49,11 @@ def confined_address(roots: Sequence[str]) -> str:
     return f"{LOCAL}?{urlencode([(_ROOT, root) for root in roots])}" if roots else LOCAL
 
 
+def shown_address(address: str) -> str:
+    """Return an address as a record has it: which storage it is, and not which of its folders a caller may use."""
+    return LOCAL if is_local(address) else address
+
+
 def open_filesystem(address: str) -> pafs.FileSystem:
     """Return the file system of a storage.
 

@@ -16,6 +16,10 @@ from mason.pipeline.storage_address import is_local, open_objects
 
 OWN_FOLDER = "_mason"
 COMMITS = f"{OWN_FOLDER}/commits"
+DATA = f"{OWN_FOLDER}/data"
+"""On an object store: the folders in which jobs write, one each, and where their files stay."""
+CATALOGS = f"{OWN_FOLDER}/catalogs"
+"""On an object store: which entries of catalogs show the table."""
 FORMAT = "format"
 """The detail of a commit that names the format of its files, where that is not Parquet."""
 
@@ -64,6 +68,11 @@ class CommitRecord:
     def format(self) -> str:
         """The format of the files."""
         return str(self.details.get(FORMAT, "parquet"))
+
+    @property
+    def child_folders(self) -> Sequence[str]:
+        """The folders below the table's of tables that came with it: those of what was exploded."""
+        return [each["folder"] for each in self.details.get("tables", {}).values()]
 
     @property
     def place(self) -> str:

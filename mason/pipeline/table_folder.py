@@ -9,25 +9,32 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import logging
 import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
+from mason.errors import BadPath
 from mason.pipeline.table_commit import COMMITS, OWN_FOLDER, CommitRecord, CommittedFile, check_unchanged
 from mason.util.atomic_file import sync_folder
+from mason.util.environment import MasonEnvironment
 from mason.util.exchange import exchange_folders
 
+LOG = logging.getLogger("mason.pipeline")
 _OWNER = f"{OWN_FOLDER}/owner.lock"
+_SHOWN = 5
 
 
 class TableFolder:
     """A table in a local folder, and the versions of it."""
 
     def __init__(self, output: str) -> None:
-        self.path = Path(output)
+        # A link stands for the folder that it leads to: exchanged itself, it would leave that folder as it was.
+        self.path = Path(output).resolve() if Path(output).is_symlink() else Path(output)
 
     def current(self) -> CommitRecord | None:
         """Return the newest commit; none for a folder that is no table of Mason's, or is not there."""
@@ -50,7 +57,11 @@ class TableFolder:
         """Give a folder to write the next version into. Whatever is left in it at the end is removed.
 
         Its lock lives as long as this process: what a killed one left behind can be told from what is in use.
+
+        Raises:
+            BadPath: there are tables inside of the folder, or somebody's home, which would go with it.
         """
+        self._check_room()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         staging = self.path.with_name(f".{self.path.name}.mason-{job}")
         with self._made(staging, self.path.with_name(f".{self.path.name}.making-{job}")):
@@ -64,7 +75,7 @@ class TableFolder:
     def _made(self, staging: Path, making: Path) -> Iterator[None]:
         """Make the staging folder and hold its lock; under the name that others sweep it appears locked."""
         with contextlib.ExitStack() as stack:
-            with self._locked():
+            with self.locked():
                 self._sweep_all()
                 (making / OWN_FOLDER).mkdir(parents=True)
                 owner = stack.enter_context(open(making / _OWNER, "w"))
@@ -85,16 +96,29 @@ class TableFolder:
         Raises:
             Conflict: somebody else committed to the table since `expected` was read.
         """
-        with self._locked():
+        with self.locked():
             current = self.current()
             check_unchanged(str(self.path), current, expected)
             published = self._complete(Path(staging), record, current, kept)
+            has_strangers = current is None and (self.path.is_file() or any(self.path.glob("*")))
             self._switch(Path(staging))
+        if has_strangers:
+            LOG.warning("What was at %s before is kept below its %s/kept/%s.", self.path, OWN_FOLDER, record.id)
         return published
+
+    def _check_room(self) -> None:
+        """What is in the folder is moved aside with it: some things must not be."""
+        homes = [str(each) for each in _homes() if each.is_relative_to(self.path.resolve())]
+        tables = [] if homes or self.current() else sorted(islice(_tables_below(self.path), _SHOWN))
+        if homes or tables:
+            inside = f"your home {homes[0]} is in it" if homes else f"there are tables in it: {', '.join(tables)}"
+            raise BadPath(
+                f"{self.path} cannot become a table, since {inside}.", hint="Give the output a folder of its own."
+            )
 
     def sweep(self) -> None:
         """Remove what killed jobs left behind; finish what one had published but not tidied up."""
-        with self._locked():
+        with self.locked():
             self._sweep_all()
 
     def _sweep_all(self) -> None:
@@ -169,10 +193,26 @@ class TableFolder:
         old.rename(kept / old.name.rpartition("-")[2])
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
+        """Hold the table still: meanwhile nobody else switches versions, or moves what is kept of them."""
         with open(self.path.with_name(f".{self.path.name}.mason-lock"), "w") as handle:
             fcntl.flock(handle, fcntl.LOCK_EX)
             yield
+
+
+def _homes() -> Iterator[Path]:
+    """The folders of this user and of Mason; a user of a container may have none."""
+    for each in (os.path.expanduser("~"), MasonEnvironment.of().home):  # noqa: PTH111
+        if Path(each).is_absolute():
+            yield Path(each).resolve()
+
+
+def _tables_below(folder: Path) -> Iterator[str]:
+    """Yield the tables of Mason's that lie in a folder, however deep, by their names in it."""
+    for place, folders, _ in os.walk(folder):
+        if (Path(place) / COMMITS).is_dir():
+            yield str(Path(place).relative_to(folder))
+            folders.clear()
 
 
 def _sync_tree(folder: Path) -> None:

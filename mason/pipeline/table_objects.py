@@ -16,12 +16,13 @@ from datetime import UTC, datetime
 from typing import ClassVar
 
 from mason.errors import Conflict, MasonError, Unsupported
-from mason.pipeline.object_lease import Lease, sweep_lease
+from mason.pipeline.object_lease import EXPIRY_SECONDS, Lease, sweep_lease
 from mason.pipeline.object_store import ObjectStore
 from mason.pipeline.object_view import show, shown, view_of
 from mason.pipeline.rejects import FOLDER as QUARANTINE
 from mason.pipeline.table_commit import (
     COMMITS,
+    DATA,
     OWN_FOLDER,
     CommitRecord,
     CommittedFile,
@@ -30,9 +31,10 @@ from mason.pipeline.table_commit import (
 )
 
 LOG = logging.getLogger("mason.pipeline")
-DATA = f"{OWN_FOLDER}/data"
 LEASES = f"{OWN_FOLDER}/leases"
 _SHOWN = ".shown"
+_CAME_ALONG = "-"
+"""In the name of a record: it was copied here with the commit of the table above, see `CommitRecord.place`."""
 _AGAIN = "Run it again."
 
 
@@ -128,12 +130,34 @@ class TableObjects:
         lease.may_be_committed = self._write(completed)
         if not lease.may_be_committed:
             raise changed_meanwhile(self.path, self.current())
-        try:
+        with self._committed_whatever_comes():
             self._show()
             lease.end()
+        return completed
+
+    def settle(self) -> bool:
+        """Have others see the newest version, if whoever committed it seems to have died before that.
+
+        Returns whether there is a version so old that its command is not at it any more. A writer does not wait for
+        that, see `sweep`; but readers come often, and would all copy what the command that committed is copying.
+        """
+        found = {each.path.rpartition("/")[2]: each for each in self._store.below(f"{self.path}/{COMMITS}")}
+        newest = max((name for name in found if name.endswith(".json")), default="")
+        if _CAME_ALONG in newest:
+            return TableObjects(self._store, self.path.rpartition("/")[0]).settle()
+        if not newest or found[newest].age_seconds <= EXPIRY_SECONDS:
+            return False
+        if newest.removesuffix(".json") + _SHOWN not in found:
+            with self._committed_whatever_comes():
+                self._show()
+        return True
+
+    @contextlib.contextmanager
+    def _committed_whatever_comes(self) -> Iterator[None]:
+        try:
+            yield
         except MasonError as error:
             LOG.warning("%s is committed; what others see of it is finished by the next command: %s", self.path, error)
-        return completed
 
     def sweep(self) -> None:
         """Finish what a killed job had committed, and remove what others left behind."""
@@ -164,17 +188,20 @@ class TableObjects:
 
     def _show(self) -> None:
         """Make others see the newest version. If another comes meanwhile it is that one, whoever showed what of it."""
+        overtaken: list[CommitRecord] = []  # copies of it may have been made after the next version was shown
         while True:
             commits, done = self._commits(), self._shown_numbers()
             newest = max(commits, default=0)
-            if not newest or newest in done:
+            if not newest or (newest in done and not overtaken):
                 return
             last = max((number for number in done if number in commits), default=0)
             since = [self._read(commits[number]) for number in sorted(commits) if last <= number < newest]
             record = self._read(commits[newest])
             if record:
-                show(self._store, self.path, record, [each for each in since if each])
+                show(self._store, self.path, record, [*(each for each in since if each), *overtaken])
+            overtaken = [record] if record else []
             if max(self._commits(), default=0) == newest:
+                overtaken = []
                 self._store.write_new(self._place(newest).removesuffix(".json") + _SHOWN, b"")
 
     def _commits(self) -> Mapping[int, str]:

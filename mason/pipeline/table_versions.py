@@ -13,8 +13,11 @@ from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.kept_versions import Kept, KeptVersions, kept_versions
 from mason.pipeline.storage_address import LOCAL
 from mason.pipeline.table_commit import CommitRecord
+from mason.util.text_table import clipped_lines
 
 _SHORTEST_ID = 4
+_SHOWN_ID = 8
+_MINUTES = len("2026-01-31T12:00")
 
 
 class VersionGone(Unprocessable):
@@ -53,6 +56,40 @@ class Version:
             "Kept": self.folder is not None,
         }
 
+    def picture(self, width: int) -> list[str]:
+        """Return what is known of the version, in a few lines."""
+        return Versions([self]).picture(width)
+
+
+class Versions(tuple[Version, ...]):
+    """Versions of a table, the newest first."""
+
+    def picture(self, width: int) -> list[str]:
+        """Return a line for each version, and below it how it changed the schema."""
+        head, rule, *rows = commit_lines([each.commit for each in self], width)
+        lines = [head, rule]
+        for version, row in zip(self, rows, strict=True):
+            lines.append(row if version.folder else f"{row}  (its files were removed)"[:width])
+            lines += [f"  {change}"[:width] for change in version.changes]
+        return lines
+
+
+def commit_lines(commits: Sequence[CommitRecord], width: int) -> list[str]:
+    """Return a table with a line for each commit."""
+    rows = [
+        [
+            str(each.number),
+            each.id[:_SHOWN_ID],
+            each.created_at[:_MINUTES].replace("T", " "),
+            f"{each.rows:,}",
+            f"{len(each.files):,}",
+            f"{sum(file.bytes for file in each.files):,}",
+            each.job,
+        ]
+        for each in commits
+    ]
+    return clipped_lines(["version", "commit", "made (UTC)", "rows", "files", "bytes", "job"], rows, width)[0]
+
 
 @dataclass(frozen=True)
 class Removal:
@@ -61,9 +98,15 @@ class Removal:
     table: KeptVersions
     versions: Sequence[Kept]
     bytes: int
+    staying: int = 0
+    """How many former versions stay."""
 
     def to_dict(self) -> dict[str, Any]:
         return {"Removed": [each.commit.id for each in self.versions], "BytesFreed": self.bytes}
+
+    def picture(self, width: int) -> list[str]:
+        """Return a line for each version that goes."""
+        return commit_lines([each.commit for each in self.versions], width) if self.versions else []
 
 
 def list_versions(table: str, storage: str = LOCAL) -> list[Version]:
@@ -111,7 +154,8 @@ def plan_vacuum(table: str, keep: int, older_than_days: float, storage: str = LO
     limit = datetime.now(UTC) - timedelta(days=older_than_days)
     old = [each for each, after in former[keep:] if datetime.fromisoformat(after.created_at) <= limit]
     kept = kept_versions(storage, table)
-    return Removal(kept, *kept.removable(old))
+    going, freed = kept.removable(old)
+    return Removal(kept, going, freed, len(former) - len(going))
 
 
 def vacuum(removal: Removal) -> None:
@@ -140,18 +184,21 @@ def _find(versions: Sequence[Version], to: str) -> Version:
     return found[0]
 
 
-def _changes(before: CommitRecord | None, after: CommitRecord) -> Sequence[str]:
-    if before is None:
-        return []
-    old, new = decode_schema(before.schema), decode_schema(after.schema)
-    added = [f"{name} {new.field(name).type} added" for name in new.names if name not in old.names]
-    removed = [f"{name} {old.field(name).type} removed" for name in old.names if name not in new.names]
-    changed = [
-        f"{name} {old.field(name).type} became {new.field(name).type}"
-        for name in new.names
-        if name in old.names and old.field(name).type != new.field(name).type
-    ]
+def column_types(commit: CommitRecord) -> Mapping[str, str]:
+    """Return the columns of a version, each with its type."""
+    return {each.name: str(each.type) for each in decode_schema(commit.schema)}
+
+
+def column_changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
+    """Say how columns with their types became others."""
+    added = [f"{name} {new[name]} added" for name in new if name not in old]
+    removed = [f"{name} {old[name]} removed" for name in old if name not in new]
+    changed = [f"{name} {old[name]} became {new[name]}" for name in new if name in old and old[name] != new[name]]
     return [*added, *removed, *changed]
+
+
+def _changes(before: CommitRecord | None, after: CommitRecord) -> Sequence[str]:
+    return column_changes(column_types(before), column_types(after)) if before else []
 
 
 def _sources(versions: Sequence[Version], wanted: Version) -> Mapping[str, Any]:

@@ -36,6 +36,14 @@ class TableView:
         return self.plan.files
 
     @property
+    def rows_in_files(self) -> Sequence[int] | None:
+        """How many rows each file has, where that is known before they are read."""
+        if self.commit:
+            return [each.rows for each in self.commit.files]
+        stated = [rows for each in self.files if (rows := each.schema.stated_rows) is not None]
+        return stated if len(stated) == len(self.files) else None
+
+    @property
     def warnings(self) -> Sequence[str]:
         return [*map(str, self.plan.conflicts), *self.plan.warnings]
 

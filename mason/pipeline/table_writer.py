@@ -23,6 +23,8 @@ _ENOUGH_TO_TELL = 32_768
 ROW_GROUP_ROWS = 100_000
 ROW_GROUP_BYTES = 64 * 1024 * 1024
 BUFFERED_BYTES = 64 * 1024 * 1024
+LONGEST_NAME = 255
+_LONGEST_ESCAPE = 3
 # Hive escapes these in the names of folders, besides what no file system takes.
 _PLAIN_IN_FOLDERS = " !$&()+,-.;@^_`{}~"
 
@@ -185,6 +187,27 @@ def partition_folder(keys: Sequence[str], values: Sequence[Any]) -> str:
     """Return the folder of a partition, escaped as Hive does it: `day=2026-01-31/place=a%2Fb`."""
     parts = zip(map(escaped, keys), map(_folder_value, values), strict=True)
     return "/".join(f"{key}={value}" for key, value in parts)
+
+
+def can_name_folders(kind: pa.DataType) -> bool:
+    """Say whether values of a type can be partitioned by: they come back from the names of folders as they were."""
+    is_of = pa.types
+    number = is_of.is_integer(kind) or is_of.is_floating(kind) or is_of.is_decimal(kind) or is_of.is_boolean(kind)
+    return bool(number or is_of.is_string(kind) or is_of.is_date(kind) or is_of.is_timestamp(kind))
+
+
+def too_long_for_folders(key: str, values: pa.Array) -> pa.Array:
+    """Say of each text whether the folder of its partition would have a longer name than file systems take."""
+    most = LONGEST_NAME // _LONGEST_ESCAPE - len(key.encode()) * _LONGEST_ESCAPE
+    likely = pc.fill_null(pc.greater(pc.binary_length(values), max(most, 0)), False)
+    if not likely.true_count:
+        return likely
+    doubts = zip(likely.to_pylist(), values.to_pylist(), strict=True)
+    return pa.array([doubt and _name_length(key, value) > LONGEST_NAME for doubt, value in doubts], pa.bool_())
+
+
+def _name_length(key: str, value: str) -> int:
+    return len(partition_folder([key], [value]).encode())
 
 
 def _folder_value(value: Any) -> str:

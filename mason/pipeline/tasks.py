@@ -7,14 +7,20 @@ same task runs in this process, on a warm Spark, or on a cluster, and nothing bu
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
+T = TypeVar("T")
 Kernel = Callable[[bytes], bytes]
 
 TaskEvent = tuple[int, bytes] | int | None
 """The number of a task with its result; or a beat: how many tasks are done as far as the engine tells, if it does."""
+
+STARTING = -1
+"""The beat of an engine that is not there yet."""
 
 BEAT_SECONDS = 0.5
 
@@ -26,7 +32,8 @@ class TaskRunner(Protocol):
         """Run the kernel on every task and yield the number of each task with its result, as they are done.
 
         Every task yields once. While a runner waits it yields a beat about every half second, so that the caller can
-        look up: None, or how many tasks are done where the engine knows that before it hands over their results.
+        look up: None, or how many tasks are done where the engine knows that before it hands over their results, or
+        STARTING as long as there is no engine.
         Closing the iterator ends the job. A kernel that raises fails the job: the error is raised here.
         """
 
@@ -61,6 +68,27 @@ def until_closed(events: Iterator[TaskEvent]) -> Iterator[Iterator[TaskEvent]]:
         close = getattr(events, "close", None)  # a generator has it, another iterator need not
         if close:
             close()
+
+
+def starting(start: Callable[[], T]) -> Generator[int, None, T]:
+    """Start an engine in a thread of its own, yield beats meanwhile, and return what it is then.
+
+    Who gives up meanwhile does not wait for it: it goes on starting, for the next job.
+    """
+    started: Future[T] = Future()
+    threading.Thread(target=_settle, args=(started, start), daemon=True).start()
+    while not started.done():
+        wait([started], BEAT_SECONDS)
+        if not started.done():
+            yield STARTING
+    return started.result()
+
+
+def _settle(future: Future[T], work: Callable[[], T]) -> None:
+    try:
+        future.set_result(work())
+    except BaseException as error:  # noqa: BLE001 (whatever it is, it is raised in the caller's thread)
+        future.set_exception(error)
 
 
 def without_beats(events: Iterator[TaskEvent]) -> Iterator[tuple[int, bytes]]:

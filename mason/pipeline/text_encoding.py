@@ -22,6 +22,7 @@ class Encoding:
 
 
 _UTF8 = Encoding("utf-8")
+_SOME_TEXT = "id,name\n1,one\n"
 
 
 def detect_encoding(start: bytes) -> Encoding:
@@ -76,8 +77,11 @@ def checked_encoding(wanted: str, start: bytes) -> Encoding:
     """
     try:
         name = codecs.lookup(wanted).name
-    except LookupError as error:
-        raise BadInput(f'"{wanted}" is no known encoding.', hint="utf-8, utf-16, latin-1 and cp1252 are.") from error
+        serves = codecs.getincrementaldecoder(name)("strict").decode(_SOME_TEXT.encode(name)) == _SOME_TEXT
+    except Exception:  # noqa: BLE001 (Python has codecs of bytes, too, which say no in many ways)
+        serves = False
+    if not serves:
+        raise BadInput(f'"{wanted}" is no known encoding.', hint="utf-8, utf-16, latin-1 and cp1252 are.")
     return Encoding("utf-8-sig" if name == "utf-8" and start.startswith(codecs.BOM_UTF8) else name)
 
 

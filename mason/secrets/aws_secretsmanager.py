@@ -18,7 +18,7 @@ def read_secret(place: str) -> str:
         ClientFailed: AWS cannot be reached, or fails.
     """
     connection = AwsConnection(region_of(place), "", Keys.of({}))
-    answer = AwsService("secretsmanager", "Secrets Manager", connection).call("get_secret_value", SecretId=place)
+    answer = AwsService("secretsmanager", "Secrets Manager", connection).find("get_secret_value", SecretId=place)
     text = answer.get("SecretString")
     if text is None:
         raise Unprocessable("it is binary, not text.")

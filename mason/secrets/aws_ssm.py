@@ -17,4 +17,4 @@ def read_secret(place: str) -> str:
     """
     connection = AwsConnection(region_of(place), "", Keys.of({}))
     store = AwsService("ssm", "Parameter Store", connection)
-    return str(store.call("get_parameter", Name=place, WithDecryption=True)["Parameter"]["Value"])
+    return str(store.find("get_parameter", Name=place, WithDecryption=True)["Parameter"]["Value"])

@@ -47,7 +47,10 @@ class SecretReference:
         where = (self.keeper, self.place)
         if where not in known:
             known[where] = read_secret(self.keeper, self.place)
-        return self._value_of_key(known[where]) if self.key else known[where]
+        value = self._value_of_key(known[where]) if self.key else known[where]
+        if not value:  # nobody means that: keys would be looked for elsewhere, and others be found
+            raise Unprocessable("it is empty.")
+        return value
 
     def _value_of_key(self, text: str) -> str:
         try:
@@ -56,9 +59,10 @@ class SecretReference:
             found = None  # what it is must not be in a message
         if not isinstance(found, dict):
             raise Unprocessable(f'it is no JSON object, so that there is no key "{self.key}" in it.')
-        if not isinstance(found.get(self.key), str | int | float):
-            raise Unprocessable(f'it has no key "{self.key}" with a text.', hint=did_you_mean(self.key, found))
-        return str(found[self.key])
+        texts = {key: str(value) for key, value in found.items() if isinstance(value, str | int | float)}
+        if self.key not in texts:
+            raise Unprocessable(f'it has no key "{self.key}" with a text.', hint=did_you_mean(self.key, texts))
+        return texts[self.key]
 
 
 def is_secret(text: str) -> bool:

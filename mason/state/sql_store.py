@@ -80,6 +80,11 @@ class SqlStore(StateStore):
         where = "WHERE r.kind = ? AND c.digest IS NOT NULL ORDER BY r.namespace, r.command"
         return [_registration(row) for row in self._read(_REGISTRATION + where, (kind,))]
 
+    def get_registration(self, name: Name) -> Registration | None:
+        where = "WHERE r.kind = ? AND r.namespace = ? AND r.command = ? AND c.digest IS NOT NULL"
+        rows = self._read(_REGISTRATION + where, _key(name))
+        return _registration(rows[0]) if rows else None
+
     def get_history(self, name: Name) -> list[Registration]:
         where = "WHERE r.kind = ? AND r.namespace = ? AND r.command = ? ORDER BY r.number DESC"
         return [_registration(row) for row in self._read(_REGISTRATION + where, _key(name))]

@@ -43,6 +43,10 @@ class StateStore(ABC):
         """Return the current registration of every name, sorted by name."""
 
     @abstractmethod
+    def get_registration(self, name: Name) -> Registration | None:
+        """Return the current registration of a name; none where there is no such name."""
+
+    @abstractmethod
     def get_history(self, name: Name) -> list[Registration]:
         """Return every version that the name ever had, the newest first."""
 

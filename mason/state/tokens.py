@@ -11,7 +11,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from mason.errors import AlreadyExists, Conflict, NotFound
+from mason.errors import AlreadyExists, BadInput, Conflict, NotFound
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
 from mason.util.nearest import did_you_mean
@@ -19,6 +19,7 @@ from mason.util.nearest import did_you_mean
 PREFIX = "mason_"
 _ACTIVE, _REVOKED = "active", "revoked"
 _MANY = 10_000
+_MAKE_ONE = "Use letters, digits and signs of ASCII, or one that `mason token create` makes."
 
 
 class Scope(StrEnum):
@@ -118,6 +119,18 @@ def find_token(tokens: Iterable[Token], text: str) -> Token | None:
         if hmac.compare_digest(token.digest, digest):
             found = token
     return found
+
+
+def tidy_token(text: str, where: str) -> str:
+    """Return a token that somebody gave as a header carries it: what comes from a file often ends with a line's end.
+
+    Raises:
+        BadInput: no header can carry it. The message does not show it.
+    """
+    token = text.strip()
+    if not (token.isascii() and token.isprintable()):
+        raise BadInput(f"{where} can be no token: it has characters that no header can carry.", hint=_MAKE_ONE)
+    return token
 
 
 def token_digest(text: str) -> str:

@@ -1,29 +1,38 @@
-"""Keeps paths below the folders that they may be in, links and `..` included."""
+"""Keeps paths below the folders that they may be in, links and `..` included, and away from MASON_HOME."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import lru_cache
 
 from mason.errors import BadPath
+from mason.util.environment import MasonEnvironment
 
 
 def require_below(path: str, roots: Sequence[str], shown: str) -> None:
     """Check that a path stays below one of the roots (themselves without links), wherever links on its way lead.
 
+    MASON_HOME may be below a root, as `~/.mason` is below `~`: its credentials and code are nobody's data all the same.
+
     Raises:
         BadPath: it does not; the message says only what the caller wrote.
     """
-    if any(_is_plainly_below(path, root) for root in roots):
+    if any(_is_plainly_below(path, root) and not _touches_home(path, root) for root in roots):
         return
     real = os.path.realpath(path)
     for root in roots:
-        if real == root or real.startswith(_folder(root)):
+        if (real == root or real.startswith(_folder(root))) and not _touches_home(real, root):
             return
     raise BadPath(
         f'"{shown}" is outside of the folders that may be used.',
         hint="Give a path below the root of the configuration.",
     )
+
+
+def is_home(path: str) -> bool:
+    """Say whether a path without links is MASON_HOME."""
+    return path.rstrip(os.sep) == _home()
 
 
 def _is_plainly_below(path: str, root: str) -> bool:
@@ -40,6 +49,24 @@ def _is_plainly_below(path: str, root: str) -> bool:
         if part == os.pardir or os.path.islink(place):  # noqa: PTH114 (many files pass here)
             return False
     return True
+
+
+def _touches_home(place: str, root: str) -> bool:
+    """Say whether a place below a root is in MASON_HOME, or a folder that holds it; a root in there was meant so."""
+    home = _home()
+    if root.startswith(_folder(home)):
+        return False
+    inside = place == home or place.startswith(_folder(home))
+    return inside or (place != root and home.startswith(_folder(place)))
+
+
+def _home() -> str:
+    return _real_home(os.environ.get("MASON_HOME", ""), os.environ.get("HOME", ""))
+
+
+@lru_cache(8)
+def _real_home(chosen: str, of_user: str) -> str:
+    return os.path.realpath(MasonEnvironment.of({"MASON_HOME": chosen}).home)
 
 
 def _folder(root: str) -> str:

@@ -52,6 +52,10 @@ def _explain(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], st
     elif error.validator == "required":
         for name in [name for name in wanted if name not in instance]:
             yield key, f'"{name}" is missing'
+    elif error.validator == "dependentRequired":
+        for given, others in wanted.items():
+            missing = [name for name in others if name not in instance] if given in instance else []
+            yield from ((key, f'"{name}" is missing: it belongs to "{given}"') for name in missing)
     elif error.validator == "type":
         types = [wanted] if isinstance(wanted, str) else wanted
         words = " or ".join(_TYPE_WORDS.get(each, each) for each in types)

@@ -14,7 +14,9 @@ _SECRET_WORD = re.compile(
     r".*(secret|token|password|passwd|passphrase|credential|apikey|accesskey|secretkey|privatekey)s?|keys?|pwd"
 )
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_URL_PASSWORD = re.compile(r"(?P<before>[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+(?=@)")
+_URL_PASSWORD = re.compile(r"(?P<before>[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:)(?P<password>[^\s/@]+)(?=@)")
+_URL_PARAMETER = re.compile(r"(?P<before>[;?&](?P<name>[A-Za-z][\w.-]*)=)(?P<value>[^\s;&#'\"]+)")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
 _LONG_SECRET = 4
 
 
@@ -27,7 +29,8 @@ def is_secret_name(name: str) -> bool:
 def redact_values(value: Any, schema: Mapping[str, Any] | None = None, name: str = "") -> Any:
     """Return the value with every secret in it replaced, at any depth.
 
-    A value is secret when its schema says so (`x-mason-secret`) or when its name does; the password in a URL always is.
+    A value is secret when its schema says so (`x-mason-secret`) or when its name does; the password or the token in a
+    URL always is.
     """
     schema = schema or {}
     if schema.get("x-mason-secret") or (name and is_secret_name(name)):
@@ -47,8 +50,32 @@ def secret_values(value: Any, schema: Mapping[str, Any] | None = None) -> set[st
 
 
 def redact_url(text: str) -> str:
-    """Hide the password in every URL of a text."""
-    return _URL_PASSWORD.sub(rf"\g<before>{REDACTED}", text)
+    """Hide the password in every URL of a text, and what its parameters call a secret: `sc://host/;token=…`."""
+    if "://" not in text:
+        return text
+    shown = _URL_PASSWORD.sub(rf"\g<before>{REDACTED}", text)
+    return _URL.sub(lambda url: _URL_PARAMETER.sub(_redact_parameter, url[0]), shown)
+
+
+def _redact_parameter(found: re.Match[str]) -> str:
+    return f"{found['before']}{REDACTED}" if is_secret_name(found["name"]) else found[0]
+
+
+def redact_urls(value: Any) -> Any:
+    """Return the value with the password of every URL in it hidden, at any depth, and nothing else."""
+    if isinstance(value, Mapping):
+        return {key: redact_urls(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [redact_urls(each) for each in value]
+    return redact_url(value) if isinstance(value, str) else value
+
+
+def url_secrets(value: Any) -> set[str]:
+    """Return the passwords and tokens that `redact_urls` would hide."""
+    texts = [text for text in _texts(value) if "://" in text]
+    passwords = {found["password"] for text in texts for found in _URL_PASSWORD.finditer(text)}
+    parameters = (found for text in texts for url in _URL.findall(text) for found in _URL_PARAMETER.finditer(url))
+    return (passwords | {found["value"] for found in parameters if is_secret_name(found["name"])}) - {REDACTED}
 
 
 class Redactor:

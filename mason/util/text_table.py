@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
+from mason.util.text_width import clipped, padded, room
+
 _NARROWEST_COLUMN = 8
 _WIDEST_COLUMN = 28
 
 
 def table_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int | None) -> list[str]:
     """Return the lines of a table; without a width nothing is folded."""
-    widths = [max(map(len, column)) for column in zip(headers, *rows, strict=True)]
+    widths = [max(map(room, column)) for column in zip(headers, *rows, strict=True)]
     if width is not None:
         widths = _narrowed(widths, width - 2 * (len(widths) - 1))
     lines = _row_lines(headers, widths)
@@ -23,23 +25,19 @@ def table_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: in
 
 def clipped_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> tuple[list[str], int]:
     """Return a table with one line to a row, and how many of its columns have room; what is too long ends in `…`."""
-    widths = [min(max(map(len, column)), _WIDEST_COLUMN) for column in zip(headers, *rows, strict=True)]
+    widths = [min(max(map(room, column)), _WIDEST_COLUMN) for column in zip(headers, *rows, strict=True)]
     shown = max(sum(total - 2 <= width for total in accumulate(each + 2 for each in widths)), 1)
     kept = widths[:shown]
     lines = [
-        _line([_clipped(cell, size) for cell, size in zip(row, kept, strict=False)], kept) for row in (headers, *rows)
+        _line([clipped(cell, size) for cell, size in zip(row, kept, strict=False)], kept) for row in (headers, *rows)
     ]
     return [lines[0], _line(["-" * each for each in kept], kept), *lines[1:]], shown
 
 
-def _clipped(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
-
-
-def _narrowed(widths: list[int], room: int) -> list[int]:
+def _narrowed(widths: list[int], most: int) -> list[int]:
     """Take from the widest column until all fit, as long as one is worth folding."""
     narrowed = list(widths)
-    while sum(narrowed) > room and max(narrowed) > _NARROWEST_COLUMN:
+    while sum(narrowed) > most and max(narrowed) > _NARROWEST_COLUMN:
         narrowed[narrowed.index(max(narrowed))] -= 1
     return narrowed
 
@@ -51,11 +49,11 @@ def _row_lines(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+    return "  ".join(padded(cell, width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
 def _folded(text: str, width: int) -> list[str]:
-    if len(text) <= width:
+    if room(text) <= width:
         return [text]
     from textwrap import wrap
 

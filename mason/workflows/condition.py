@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 CONDITION_RULE = (
     "a condition compares what earlier steps gave, as in \"{{step_1.RowsOut}} > 0 and {{step_2.status}} = 'succeeded'\""
 )
-_TOKEN = re.compile(r"'(?:[^']|'')*'|\{\{(?P<braced>[^{}]*)\}\}|(?P<bare>[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)+)")
+_TOKEN = re.compile(
+    r"'(?:[^']|'')*'"
+    r"|\{\{(?P<braced>[^{}]*)\}\}"
+    r"|(?P<bare>[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)+)"
+    r"|\b(?P<ours>ref_[0-9]+)\b"
+)
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "EQ": operator.eq,
     "NEQ": operator.ne,
@@ -60,8 +65,10 @@ def parse_condition(text: str) -> Condition:
     references: list[Reference] = []
 
     def numbered(found: re.Match[str]) -> str:
-        words = found["braced"] or found["bare"]
-        if not words:
+        if found["ours"]:  # the name that a reference has below
+            raise ValueError(f'"{found["ours"]}" is neither a value nor what a step gave; {CONDITION_RULE}')
+        words = found["bare"] if found["braced"] is None else found["braced"]
+        if words is None:
             return found[0]
         references.append(parse_reference(words))
         return f"ref_{len(references) - 1}"
@@ -111,7 +118,11 @@ def _written(node: exp.Expr, references: Sequence[Reference]) -> str:
 
 
 def _with_references(text: str, references: Sequence[Reference]) -> str:
-    return re.sub(r"ref_([0-9]+)", lambda found: f"{{{{{references[int(found[1])].text}}}}}", text)
+    def written(found: re.Match[str]) -> str:
+        number = int(found[1])
+        return f"{{{{{references[number].text}}}}}" if number < len(references) else found[0]
+
+    return re.sub(r"\bref_([0-9]{1,4})\b", written, text)
 
 
 def _value(node: Any, values: dict[str, Any]) -> Any:

@@ -17,14 +17,14 @@ def _check(document: YamlDocument) -> Iterator[Problem]:
     # Only a registration pays for these.
     from mason.engines.scheduler.models.timing import Timing
     from mason.workflows.graph import step_problems
-    from mason.workflows.workflow_spec import WorkflowSpec
+    from mason.workflows.workflow_spec import readable_steps
 
-    spec = WorkflowSpec.of(document.value)
-    for key, message in step_problems(spec.steps):
+    for key, message in step_problems(readable_steps(document.value.get("dag"))):
         yield document.problem(key, message)
-    if spec.schedule:
+    schedule = document.value.get("schedule")
+    if schedule and isinstance(schedule, str):
         try:
-            Timing.of(spec.schedule)
+            Timing.of(schedule)
         except ValueError as error:
             yield document.problem(("schedule",), str(error))
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from mason.configurations.saved import current_id, find_configuration
 from mason.configurations.valid_config import ValidConfig, validate_configuration
-from mason.errors import NotFound, OperatorNotFound
+from mason.errors import NotFound
 from mason.operators.operator_spec import OperatorSpec
-from mason.operators.registry import find_version, list_operators
+from mason.operators.registry import find_version, list_operators, near_or_listed, not_found
 from mason.state.models import Kind, Name, Registration
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
-from mason.util.nearest import did_you_mean
 from mason.util.yaml_file import YamlDocument, parse_yaml
 from mason.workflows.definition_kind import WORKFLOW_FILE
 
@@ -33,6 +32,7 @@ class Definitions:
         self.env = env
         self.store = store
         self._operators: dict[str, KnownOperator] = {}
+        self._workflows: dict[str, Registration | None] = {}
         self._configurations: dict[str, ValidConfig] = {}
         self._accepted: dict[tuple[str, str], ValidConfig] = {}
 
@@ -44,7 +44,7 @@ class Definitions:
         """
         if name not in self._operators:
             if name not in self._registered_operators:
-                raise OperatorNotFound(f'Operator "{name}" not found.', hint=_near(name, self._registered_operators))
+                raise not_found(name, list(self._registered_operators))
             registration = self._registered_operators[name]
             self._operators[name] = KnownOperator(registration, OperatorSpec.of(registration.definition))
         return self._operators[name]
@@ -55,12 +55,19 @@ class Definitions:
         Raises:
             NotFound: there is none of that name.
         """
+        namespace, _, command = name.rpartition(":")  # there may be no namespace
+        wanted = Name(Kind.WORKFLOW, namespace, command)
         if digest:
-            namespace, _, command = name.partition(":")
-            return find_version(self.store, Name(Kind.WORKFLOW, namespace, command), digest)
-        if name not in self._registered_workflows:
-            raise NotFound(f'Workflow "{name}" not found.', hint=_near(name, self._registered_workflows))
-        return self._registered_workflows[name]
+            return find_version(self.store, wanted, digest)
+        if name not in self._workflows:
+            # By its name, not out of all: another one may have ten thousand steps, which would have to be read, too.
+            self._workflows[name] = self.store.get_registration(wanted)
+        found = self._workflows[name]
+        if found is None:
+            raise NotFound(
+                f'Workflow "{name}" not found.', hint=near_or_listed(Kind.WORKFLOW, name, self._workflow_names)
+            )
+        return found
 
     def configuration(self, config_id: str) -> ValidConfig:
         """Return the configuration of that id, or the current one.
@@ -97,10 +104,5 @@ class Definitions:
         return {str(each.name): each for each in list_operators(self.store)}
 
     @cached_property
-    def _registered_workflows(self) -> Mapping[str, Registration]:
-        return {str(each.name): each for each in self.store.list_registrations(Kind.WORKFLOW)}
-
-
-def _near(name: str, known: Mapping[str, Registration]) -> str:
-    listed = f"Registered: {', '.join(known)}." if known else 'None is registered: run "mason register PATH".'
-    return did_you_mean(name, known) or listed
+    def _workflow_names(self) -> Sequence[str]:
+        return [str(each.name) for each in self.store.list_registrations(Kind.WORKFLOW)]

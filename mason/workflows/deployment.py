@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from mason.clients.discovery import clients_in
 from mason.clients.engines.role import support_of
 from mason.clients.engines.scheduler import SchedulerClient
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag_run import StepStatus
 from mason.engines.scheduler.models.deployment import Deployment
 from mason.engines.scheduler.models.schedule import Schedule
-from mason.errors import BadInput, NotFound, Unprocessable
+from mason.errors import BadInput, MasonError, NotFound, Unprocessable
 from mason.pipeline.handover import RUN, hand_over, note_forgotten
 from mason.state.home import read_state
 from mason.workflows.outside_runs import OutsideRun
@@ -85,7 +86,7 @@ def run_outside(workflow: ValidWorkflow, schedule: Schedule, response: Response)
 
 
 def _refuse_secrets(workflow: ValidWorkflow) -> None:
-    steps = [key for key, bound in workflow.bound.items() if bound.has_secrets]
+    steps = [key for key, bound in workflow.bound.items() if bound.given_secrets]
     if steps:
         raise BadInput(
             f"A workflow that is deployed is written down with its parameters, and a secret is among them: {steps[0]}.",
@@ -108,7 +109,14 @@ def _deployment(workflow: ValidWorkflow, schedule: Schedule) -> Deployment:
         str(Path.cwd()),
         str(workflow.definitions.env.home),
         workflow.definitions.env.roots,
+        _others(workflow),
     )
+
+
+def _others(workflow: ValidWorkflow) -> list[str]:
+    """Return the schedulers that could take a workflow besides the one that is asked to."""
+    known = [each for each in clients_in("scheduler") if each != workflow.scheduler]
+    return [each for each in known if each in workflow.spec.supported_schedulers] or known
 
 
 def _tell(workflow: ValidWorkflow, outside: OutsideRun, statuses: Mapping[str, StepStatus], response: Response) -> None:
@@ -121,12 +129,20 @@ def _tell(workflow: ValidWorkflow, outside: OutsideRun, statuses: Mapping[str, S
     final = {key: _status(steps[key]["Status"]) if key in steps else status for key, status in statuses.items()}
     for key, status in final.items():
         if status is StepStatus.FAILED:
-            reason = steps.get(key, {}).get("Reason") or f"it failed before Mason could begin it ({outside.scheduler})"
+            reason = steps.get(key, {}).get("Reason") or _not_begun(workflow, outside, key)
             response.add_error(f"{key}: {reason}", FAILED)
     is_well = all(each.is_well for each in final.values())
     said = {key: value for key, value in shown.items() if key != "Steps"}
     status = StepStatus.SUCCEEDED if is_well else StepStatus.FAILED
     response.add_data({**said, "SchedulerRun": outside.run, "Status": status, "Statuses": final})
+
+
+def _not_begun(workflow: ValidWorkflow, outside: OutsideRun, key: str) -> str:
+    try:
+        why = _scheduler(workflow).why_failed(outside.schedule, outside.run, key)
+    except MasonError:  # that it failed is known all the same
+        why = ""
+    return f"it failed before Mason could begin it ({outside.scheduler}){f': {why}' if why else ''}"
 
 
 def _status(said: str) -> StepStatus:

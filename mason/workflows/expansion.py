@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from mason.util.problems import Problem
 from mason.util.yaml_file import Key, YamlDocument
 from mason.workflows.definitions import Definitions
 from mason.workflows.graph import step_problems
+from mason.workflows.nesting import Nesting
 from mason.workflows.parameter_file import ParameterFile
 from mason.workflows.workflow_spec import WORKFLOW, StepSpec, WorkflowSpec
 
@@ -48,7 +50,7 @@ class _Around:
     retry_max: int | None = None
     timeout: float | None = None
     conditions: Sequence[tuple[str, str]] = ()
-    trail: Sequence[str] = ()
+    level: int = 0
 
 
 class _Steps(NamedTuple):
@@ -69,9 +71,16 @@ class Expansion:
     problems: list[Problem] = field(default_factory=list)
     _documents: dict[str, YamlDocument] = field(default_factory=dict)
     _steps: dict[str, _Steps] = field(default_factory=dict)
-    _dependencies: int = 0
+    _nested: dict[tuple[str, str], Registration] = field(default_factory=dict)
+    """The workflow that a step of another one nests, by the name of that one and the id of the step."""
 
     def expand(self, registration: Registration, file: ParameterFile, config_id: str) -> None:
+        """Write a workflow out.
+
+        Raises:
+            InvalidDefinition: that would fill the memory; nothing was written out.
+        """
+        self._look_at_nesting(registration)
         self._expand(registration, file, _Around(config_id=config_id))
 
     def note(self, owner: Registration, key: Key, message: str) -> None:
@@ -88,7 +97,6 @@ class Expansion:
         places = {step.id: number for number, step in enumerate(steps.written)}
         ends: dict[str, Sequence[str]] = {}
         for step in steps.ordered:
-            self._check_size(owner)
             before = [key for each in dict.fromkeys(step.dependencies) for key in ends[each]]
             inner = _inside(step, around, before or around.before, starts=not step.dependencies, file=file)
             if step.type == WORKFLOW:
@@ -101,7 +109,7 @@ class Expansion:
         """Return the steps of a workflow, looked at once however often it is nested; none, where they are wrong."""
         if owner.digest not in self._steps:
             written = WorkflowSpec.of(owner.definition).steps
-            found = list(step_problems(written))
+            found = list(step_problems(list(enumerate(written))))
             for key, message in found:
                 self.note(owner, key, message)
             followed = {each for step in written for each in step.dependencies}
@@ -109,20 +117,49 @@ class Expansion:
             self._steps[owner.digest] = _Steps(written, *(([], []) if found else (list(_in_order(written)), last)))
         return self._steps[owner.digest]
 
+    def _look_at_nesting(self, root: Registration) -> None:
+        """Find the workflows that are nested, and see that writing them out would not fill the memory."""
+        owners = {str(root.name): root}
+
+        def steps_of(name: str) -> Sequence[StepSpec]:
+            if name not in owners:
+                with suppress(NotFound):  # which is told below, with its place
+                    owners[name] = self.definitions.workflow(name)
+            return self._steps_of(owners[name]).ordered if name in owners else ()
+
+        nesting = Nesting(steps_of)
+        extent = nesting.extents(str(root.name))[str(root.name)]
+        for owner in owners.values():
+            self._find_nested(owner, nesting.circles)
+        for number, most, what in (
+            (extent.steps, MOST_STEPS, "steps"),
+            (extent.dependencies, MOST_DEPENDENCIES, "dependencies"),
+        ):
+            if number > most:
+                self.note(root, ("dag",), f"has more than {most:,} {what}, those of nested workflows among them")
+                raise InvalidDefinition(sorted(set(self.problems)))
+
+    def _find_nested(self, owner: Registration, circles: Mapping[tuple[str, str], Sequence[str]]) -> None:
+        for number, step in enumerate(self._steps_of(owner).written):
+            if step.type != WORKFLOW:
+                continue
+            place, key = ("dag", number, "command"), (str(owner.name), step.id)
+            if key in circles:
+                self.note(owner, place, f"nests itself: {' → '.join(circles[key])}")
+                continue
+            try:
+                self._nested[key] = self.definitions.workflow(step.name)
+            except NotFound as error:
+                self.note(owner, place, str(error))
+
     def _nest(
         self, owner: Registration, place: Key, step: StepSpec, file: ParameterFile, inner: _Around
     ) -> Sequence[str]:
-        try:
-            nested = self.definitions.workflow(step.name)
-        except NotFound as error:
-            self.note(owner, (*place, "command"), str(error))
+        nested = self._nested.get((str(owner.name), step.id))
+        if nested is None:
             return ()
-        trail = (*inner.trail, str(owner.name))
-        if len(trail) > MOST_LEVELS:
+        if inner.level == MOST_LEVELS:
             self.note(owner, (*place, "command"), f"nests workflows more than {MOST_LEVELS} deep")
-            return ()
-        if step.name in trail:
-            self.note(owner, (*place, "command"), f"nests itself: {' → '.join([*trail, step.name])}")
             return ()
         around = _Around(
             f"{inner.prefix}{step.id}.",
@@ -132,28 +169,13 @@ class Expansion:
             inner.retry_max,
             inner.timeout,
             inner.conditions,
-            trail,
+            inner.level + 1,
         )
         return self._expand(nested, file.nested(step.id), around)
-
-    def _check_size(self, owner: Registration) -> None:
-        """See that workflows that nest each other many times over do not fill the memory.
-
-        Raises:
-            InvalidDefinition: they would.
-        """
-        for number, most, what in (
-            (len(self.steps), MOST_STEPS, "steps"),
-            (self._dependencies, MOST_DEPENDENCIES, "dependencies"),
-        ):
-            if number > most:
-                self.note(owner, ("dag",), f"with it there are more than {most:,} {what}")
-                raise InvalidDefinition(sorted(set(self.problems)))
 
     def _add(self, owner: Registration, place: Key, step: StepSpec, file: ParameterFile, inner: _Around) -> str:
         key = f"{inner.prefix}{step.id}"
         merged = step._replace(retry=inner.retry, retry_max=inner.retry_max, timeout=inner.timeout)
-        self._dependencies += len(inner.before)
         self.steps.append(
             FlatStep(
                 key, inner.prefix, place, merged, owner, file, inner.config_id, tuple(inner.before), inner.conditions
@@ -175,7 +197,7 @@ def _inside(step: StepSpec, around: _Around, before: Sequence[str], *, starts: b
         around.timeout if step.timeout is None else step.timeout,
         # Whoever comes later in a nested workflow is skipped with those it begins with.
         (*(around.conditions if starts else ()), *own),
-        around.trail,
+        around.level,
     )
 
 

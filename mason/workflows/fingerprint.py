@@ -10,17 +10,29 @@ from mason.clients.engines.role import ROLES
 from mason.configurations.valid_config import ValidConfig
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.util.json_text import json_value
-from mason.util.redaction import REDACTED, redact_values
+from mason.util.redaction import REDACTED, redact_urls, redact_values
 
 
 def shown_parameters(parameters: ValidatedParameters) -> dict[str, Any]:
-    """Return parameters for a record: none of their secrets is in it."""
-    secrets = parameters.secrets
-    return {name: REDACTED if str(value) in secrets else json_value(value) for name, value in parameters.values.items()}
+    """Return parameters for a record: none of their secrets is in it, and no password of a URL."""
+    return {name: redact_urls(value) for name, value in _without_secrets(parameters).items()}
+
+
+def shown_clients(config: ValidConfig) -> dict[str, Any]:
+    """Return the clients of each role with their configurations; none of their secrets is in it."""
+    return {role: json_value(redact_values(dict(config.engine(role).configurations))) for role in ROLES}
 
 
 def call_digest(digest: str, config: ValidConfig, parameters: ValidatedParameters) -> str:
     """Return a digest of what is asked for: another operator, configuration or parameter is another call."""
-    clients = {role: redact_values(dict(config.engine(role).configurations)) for role in ROLES}
-    asked = [digest, json_value(clients), shown_parameters(parameters)]
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    return digest_of([digest, shown_clients(config), _without_secrets(parameters)])
+
+
+def digest_of(value: Any) -> str:
+    """Return a digest of plain data."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def _without_secrets(parameters: ValidatedParameters) -> dict[str, Any]:
+    secrets = parameters.secrets
+    return {name: REDACTED if str(value) in secrets else json_value(value) for name, value in parameters.values.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from mason.engines.scheduler.models.dags.retry import Retry
 from mason.util.names import IDENTIFIER_RULE, is_identifier
@@ -20,10 +20,14 @@ _LONGEST_CYCLE = 20
 Dependencies = Mapping[str, Sequence[str]]
 
 
-def step_problems(steps: Sequence[StepSpec]) -> Iterator[tuple[Key, str]]:
-    """Yield every problem of the steps that needs no operator to be known, each with its key in `workflow.yaml`."""
+def step_problems(steps: Sequence[tuple[int, StepSpec]]) -> Iterator[tuple[Key, str]]:
+    """Yield every problem of the steps that needs no operator to be known, each with its key in `workflow.yaml`.
+
+    Args:
+        steps: each with its number there.
+    """
     first: dict[str, int] = {}
-    for number, step in enumerate(steps):
+    for number, step in steps:
         place: Key = ("dag", number)
         if not is_identifier(step.id):
             yield (*place, "id"), f'"{step.id}" cannot be an id: {IDENTIFIER_RULE}'
@@ -50,19 +54,20 @@ def _policy_problems(step: StepSpec) -> Iterator[tuple[Key, str]]:
             yield ("when",), str(error)
 
 
-def _dependency_problems(steps: Sequence[StepSpec], known: Mapping[str, int]) -> Iterator[tuple[Key, str]]:
+def _dependency_problems(steps: Sequence[tuple[int, StepSpec]], known: Mapping[str, int]) -> Iterator[tuple[Key, str]]:
     unknown: set[str] = set()
-    for number, step in enumerate(steps):
+    for number, step in steps:
         for index, each in enumerate(step.dependencies):
             if each not in known:
                 unknown.add(step.id)
                 near = did_you_mean(each, known) if len(known) <= _MANY else ""  # it compares with every one
                 yield ("dag", number, "dependencies", index), f'there is no step "{each}". {near}'.rstrip()
     dependencies: dict[str, list[str]] = {key: [] for key in known}
-    for step in steps:  # of steps with one id, each counts
+    for _, step in steps:  # of steps with one id, each counts
         dependencies[step.id] += [each for each in step.dependencies if each in known]
     order = ordered(dependencies)
-    left = [key for key in dependencies if key not in set(order)] if len(order) < len(dependencies) else []
+    placed = set(order)
+    left = [key for key in dependencies if key not in placed]
     on_cycles: set[str] = set()
     for cycle in _cycles(dependencies, left):
         on_cycles |= set(cycle)
@@ -129,17 +134,55 @@ def ancestors_among(wanted: Sequence[str], dependencies: Dependencies, order: Se
 
 
 def _cycles(dependencies: Dependencies, left: Sequence[str]) -> Iterator[list[str]]:
-    """Yield cycles among the keys that have no place in the order: one for each group that hangs together."""
-    waiting, seen = set(left), set[str]()
+    """Yield cycles among the keys that have no place in the order: one for each group that waits for itself."""
+    groups = _groups(dependencies, left)
+    looked_at: set[int] = set()
     for start in left:
+        if groups[start] in looked_at:
+            continue
+        looked_at.add(groups[start])
         path: dict[str, int] = {}
         key: str | None = start
-        while key is not None and key not in seen:
-            seen.add(key)
+        while key is not None and key not in path:
             path[key] = len(path)
-            key = next((each for each in dependencies[key] if each in waiting), None)
-        if key is not None and key in path:
+            key = next((each for each in dependencies[key] if groups.get(each) == groups[start]), None)
+        if key is not None:
             yield list(path)[path[key] :]
+
+
+def _groups(dependencies: Dependencies, keys: Sequence[str]) -> dict[str, int]:
+    """Return a number for every key, the same for those that wait for each other, over however many others."""
+    followers: dict[str, list[str]] = {key: [] for key in keys}
+    for key in keys:
+        for each in dependencies[key]:
+            if each in followers:
+                followers[each].append(key)
+    groups: dict[str, int] = {}
+    for number, start in enumerate(reversed(list(_ends_first(dependencies, followers)))):
+        reached = [start]
+        while reached:
+            key = reached.pop()
+            if key not in groups:
+                groups[key] = number
+                reached += followers[key]
+    return groups
+
+
+def _ends_first(dependencies: Dependencies, keys: Collection[str]) -> Iterator[str]:
+    """Yield the keys, each when all that can be reached from it by way of dependencies were seen."""
+    seen: set[str] = set()
+    for start in keys:
+        path = {start: iter(dependencies[start])} if start not in seen else {}
+        seen.add(start)
+        while path:
+            key, before = next(reversed(path.items()))
+            found = next((each for each in before if each in keys and each not in seen), None)
+            if found is None:
+                path.popitem()
+                yield key
+            else:
+                seen.add(found)
+                path[found] = iter(dependencies[found])
 
 
 def _path(cycle: Sequence[str]) -> str:

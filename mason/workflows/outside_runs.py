@@ -121,7 +121,8 @@ def _tell(workflow: ValidWorkflow, outside: OutsideRun, status: StepStatus, erro
 def _run(
     workflow: ValidWorkflow, work: StepWork, step: ValidDagStep, attempt: int, rows: Mapping[str, RunStep]
 ) -> StepExit:
-    ended = ended_by([_says(rows.get(each), each, step.key) for each in step.dependencies])
+    before = [workflow.dag.by_key[each] for each in step.dependencies]
+    ended = ended_by([_says(work, rows.get(each.key), each, step) for each in before])
     if ended:
         work.note(StepEvent(step, *ended))
         return StepExit.SKIPPED
@@ -156,15 +157,17 @@ def _end(
     return StepExit.FAILED if reason else StepExit.DONE
 
 
-def _says(row: RunStep | None, before: str, key: str) -> Verdict:
+def _says(work: StepWork, row: RunStep | None, before: ValidDagStep, step: ValidDagStep) -> Verdict:
     """Return what a step that had its turn says to one that follows it."""
     if row is None or not StepStatus(row.status).is_final:
-        return Verdict(Follow.STOP, f'"{before}" did not end')
+        return Verdict(Follow.STOP, f'"{before.key}" did not end')
     if row.status == StepStatus.SKIPPED:
-        return Verdict(Follow.END, f'"{before}" was skipped')
-    if row.status in (StepStatus.BLOCKED, StepStatus.CANCELLED):
-        return Verdict(Follow.STOP, f'"{before}" did not run')
-    follow, reason = row.document.get("Follows", {}).get(key, (Follow.RUN, ""))
+        return Verdict(Follow.END, f'"{before.key}" was skipped')
+    if row.status == StepStatus.BLOCKED:
+        return work.follow_blocked(before, step, row.document.get("Reason", ""))
+    if row.status == StepStatus.CANCELLED:
+        return Verdict(Follow.STOP, f'"{before.key}" did not run')
+    follow, reason = row.document.get("Follows", {}).get(step.key, (Follow.RUN, ""))
     return Verdict(Follow(follow), reason)
 
 

@@ -10,15 +10,19 @@ from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
 
 MOST_LANES = 24
 _SHOWN_DEPENDENCIES = 5
+_NARROWEST_LABEL = 20
+_INDENT = "  "
 
 
-def draw(dag: Dag) -> list[str]:
-    """Return the DAG as lines: a `*` for each step, below those it depends on.
+def draw(dag: Dag, width: int | None = None) -> list[str]:
+    """Return the DAG as lines: a `*` for each step, below those it depends on; long ones are folded to the width.
 
-    What would need more lanes than a terminal has room for is a list in which every step names its dependencies.
+    What would need more lanes than there is room for is a list in which every step names its dependencies.
     """
-    lines = _lanes(dag)
-    return [_listed(step) for step in dag.steps] if lines is None else lines
+    lines = _lanes(dag, width)
+    if lines is not None:
+        return lines
+    return [line for step in dag.steps for line in _labelled("*", " ", _listed(step), width)]
 
 
 def to_mermaid(dag: Dag) -> str:
@@ -45,9 +49,10 @@ def _step_dict(step: ValidDagStep) -> dict[str, Any]:
     return {**shown, **{name: value for name, value in more.items() if value}}
 
 
-def _lanes(dag: Dag) -> list[str] | None:
+def _lanes(dag: Dag, width: int | None) -> list[str] | None:
     """Draw the edges as lanes, as a log of commits does; None when there would be too many."""
     lines: list[str] = []
+    most = MOST_LANES if width is None else min(MOST_LANES, (width - _NARROWEST_LABEL) // 2)
     lanes: list[str | None] = []  # for each lane the step that it leads to
     for step in dag.steps:
         own = [number for number, key in enumerate(lanes) if key == step.key]
@@ -58,10 +63,11 @@ def _lanes(dag: Dag) -> list[str] | None:
             lanes[number] = None
         lanes[place] = step.key
         marks = ["*" if number == place else "│" if key else " " for number, key in enumerate(lanes)]
-        lines.append(f"{' '.join(marks).rstrip()} {_label(step)}")
-        lanes[place] = None
         after = [each.key for each in dag.followers[step.key]]
-        if len(lanes) + len(after) > MOST_LANES:
+        below = [("│" if after else " ") if number == place else mark for number, mark in enumerate(marks)]
+        lines += _labelled(" ".join(marks).rstrip(), " ".join(below).rstrip(), _label(step), width)
+        lanes[place] = None
+        if len(lanes) + len(after) > most:
             return None
         new = _spread(lanes, after, place) if after else []
         if len(new) > 1:
@@ -105,13 +111,23 @@ def _joined(lanes: Sequence[str | None], own: Sequence[int], inner: str, last: s
     return "".join(cell + dash for cell, dash in zip(cells, dashes, strict=True)).rstrip()
 
 
+def _labelled(marks: str, below: str, label: str, width: int | None) -> list[str]:
+    """Return the line of a step, and those below it that the rest of its label needs."""
+    if width is None or len(marks) + 1 + len(label) <= width:
+        return [f"{marks} {label}"]
+    from textwrap import wrap
+
+    first, *rest = wrap(label, max(width - len(marks) - 1, _NARROWEST_LABEL), subsequent_indent=_INDENT)
+    return [f"{marks} {first}", *(f"{below.ljust(len(marks))} {each}" for each in rest)]
+
+
 def _label(step: ValidDagStep) -> str:
     extra = f" when {step.when}" if step.when else ""
     return f"{step.key}  {step.operator}{extra}"
 
 
 def _listed(step: ValidDagStep) -> str:
-    return f"* {_label(step)}{''.join(_after(step.dependencies))}"
+    return f"{_label(step)}{''.join(_after(step.dependencies))}"
 
 
 def _after(dependencies: Sequence[str]) -> Iterator[str]:

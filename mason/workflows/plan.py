@@ -2,59 +2,119 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
-from mason.operators.operator_response import OperatorResponse
+from mason.errors import MasonError
+from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.runner import PreparedOperator, respond
+from mason.parameters.validated_parameters import ValidatedParameters
 from mason.workflows.picture import draw, to_dict
 from mason.workflows.step_code import StepCode
+from mason.workflows.step_paths import StepPath, is_below, step_paths
 from mason.workflows.step_work import StepSays
-from mason.workflows.valid_workflow import ValidWorkflow
+from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
 
 _DRY_RUN = (
     "Performing Dry Run for Workflow.  To Deploy workflow use --deploy -d flag.  To run now use the --run -r flag"
 )
 
 
-def plan_workflow(workflow: ValidWorkflow, response: Response) -> None:
+def plan_workflow(workflow: ValidWorkflow, response: Response, *, width: int | None = None) -> None:
     """Say what running the workflow would do.
+
+    Args:
+        width: the columns of the terminal that the DAG is drawn on, if it is one.
 
     Raises:
         MasonError: the code of an operator is gone.
     """
-    code = StepCode(workflow)
-    for line in (_DRY_RUN, "", "Valid Workflow DAG Definition:", "-" * 80, "\n".join(draw(workflow.dag)), ""):
+    planner = _Planner(workflow, StepCode(workflow), response)
+    for line in (_DRY_RUN, "", "Valid Workflow DAG Definition:", "-" * 80, "\n".join(draw(workflow.dag, width)), ""):
         response.add_info(line)
-    plans = [_plan_step(workflow, code, step, response) for step in workflow.dag.steps]
+    plans = [planner.plan(step) for step in workflow.dag.steps]
     outline = {"Workflow": workflow.registration.pinned_name, "Scheduler": workflow.scheduler}
     response.add_data({**outline, **to_dict(workflow.dag), "Steps": plans})
 
 
-def _plan_step(workflow: ValidWorkflow, code: StepCode, step: ValidDagStep, response: Response) -> dict[str, Any]:
-    shown = {"Id": step.key, "Dependencies": list(step.dependencies), **({"When": step.when} if step.when else {})}
-    bound = workflow.bound[step.key]
-    parameters = bound.parameters
-    if parameters is None:
-        waits = ", ".join(f"{{{{{text}}}}}" for text in bound.targets)
-        return {**shown, "Operator": step.pinned_operator, "Waits": f"planned when {waits} is known"}
+@dataclass(frozen=True)
+class _Paths:
+    """The paths that a step reads and writes, as far as they are known."""
 
-    def plan(own: Response) -> OperatorResponse:
-        own.redactor = bound.config.redactor
-        own.redactor.learn(parameters.secrets)
-        operator = code.operator(bound.operator.registration)
-        env = workflow.definitions.env
-        return PreparedOperator(env, bound.config, parameters, bound.operator.registration, operator, own).plan()
+    reads: Sequence[StepPath] = ()
+    writes: Sequence[StepPath] = ()
 
-    said = StepSays(step.key, silent=True)
-    planned = respond(plan, said).to_dict()
-    for warning in planned["Warnings"]:
-        response.add_warning(f"{step.key}: {warning}")
-    if planned["Errors"] and step.dependencies:
-        reason = f"its inputs are not there yet, or it would fail: {planned['Errors'][0]}"
-        response.add_info(f"{step.key}: cannot be planned before the steps before it have run; {reason}")
-        return {**shown, "Operator": step.pinned_operator, "Waits": reason}
-    for error in planned["Errors"]:
-        response.add_error(f"{step.key}: {error}", said.status)
-    return {**shown, "Operator": step.pinned_operator, "Plan": planned["Data"], "Info": planned["Info"]}
+    def __str__(self) -> str:
+        parts = [f"{verb} {', '.join(map(str, paths))}" for verb, paths in self._named() if paths]
+        return f"{' and '.join(parts)}." if parts else ""
+
+    def to_dict(self) -> dict[str, list[str]]:
+        return {verb.capitalize(): [*map(str, paths)] for verb, paths in self._named() if paths}
+
+    def _named(self) -> Sequence[tuple[str, Sequence[StepPath]]]:
+        return ("reads", self.reads), ("writes", self.writes)
+
+
+@dataclass
+class _Planner:
+    """Plans step after step, and knows which of them writes what."""
+
+    workflow: ValidWorkflow
+    code: StepCode
+    response: Response
+    writers: dict[str, str] = field(default_factory=dict)
+    """The steps by the paths that they write."""
+
+    def plan(self, step: ValidDagStep) -> dict[str, Any]:
+        """Return the plan of a step, and tell what there is to know of it."""
+        bound = self.workflow.bound[step.key]
+        shown = {"Id": step.key, "Dependencies": list(step.dependencies), **({"When": step.when} if step.when else {})}
+        shown["Operator"] = step.pinned_operator
+        if bound.parameters is None:
+            waits = ", ".join(f"{{{{{text}}}}}" for text in bound.targets)
+            self._tell(step, f"It is planned when {waits} is known.")
+            return {**shown, "Waits": f"planned when {waits} is known"}
+        said = StepSays(step.key, silent=True)
+        prepared = self._prepared(bound, bound.parameters, said)
+        paths = _paths(bound, prepared)
+        planned = respond(lambda _: prepared.plan(), said).to_dict()
+        has_plan = type(prepared.operator).plan is not OperatorDefinition.plan
+        self._tell(step, str(paths), *(planned["Info"] if has_plan else ()))
+        for warning in planned["Warnings"]:
+            self.response.add_warning(f"{step.key}: {warning}")
+        maker = self._maker(paths)
+        self.writers |= {str(each): step.key for each in paths.writes}
+        if planned["Errors"] and step.dependencies:
+            reason = f"its inputs are not there yet, or it would fail: {planned['Errors'][0]}"
+            waits = f'planned when "{maker}" has made what it reads' if maker else reason
+            self._tell(step, f"It is {waits}." if maker else f"It cannot be planned yet: {waits}")
+            return {**shown, **paths.to_dict(), "Waits": waits}
+        for error in planned["Errors"]:
+            self.response.add_error(f"{step.key}: {error}", said.status)
+        return {**shown, **paths.to_dict(), "Plan": planned["Data"], "Info": planned["Info"]}
+
+    def _prepared(self, bound: BoundStep, parameters: ValidatedParameters, said: Response) -> PreparedOperator:
+        said.redactor = bound.config.redactor
+        said.redactor.learn(parameters.secrets)
+        registration, env = bound.operator.registration, self.workflow.definitions.env
+        operator = self.code.operator(registration)
+        return PreparedOperator(env, bound.config, parameters, registration, operator, said)
+
+    def _maker(self, paths: _Paths) -> str:
+        """Return the step before that makes what a step reads, if it is not there yet."""
+        missing = [str(each) for each in paths.reads if not each.exists()]
+        return next((key for path, key in self.writers.items() for each in missing if is_below(each, [path])), "")
+
+    def _tell(self, step: ValidDagStep, *lines: str) -> None:
+        for line in filter(None, lines):
+            self.response.add_info(f"{step.key}: {line}")
+
+
+def _paths(bound: BoundStep, prepared: PreparedOperator) -> _Paths:
+    try:
+        return _Paths(*step_paths(prepared, bound.operator.spec))
+    except (MasonError, OSError):  # what is wrong is for the operator to say
+        return _Paths()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterator, Mapping
+import platform
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,21 +14,33 @@ from mason.errors import MasonError, PlanDiffers, UnreadableFile
 from mason.operators.runner import PreparedOperator
 from mason.util.atomic_file import write_file
 from mason.util.json_text import json_text, json_value
-from mason.workflows.fingerprint import call_digest
+from mason.util.packages import find_version
+from mason.util.redaction import REDACTED, redact_urls
+from mason.workflows.fingerprint import digest_of, shown_clients, shown_parameters
 from mason.workflows.step_code import StepCode
-from mason.workflows.step_paths import StepPath, step_paths
+from mason.workflows.step_paths import NOT_THERE, StepPath, is_below, step_paths
 from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
 
 _KIND = "mason workflow plan"
-_STEP_KEYS = {"Operator", "Dependencies", "Parameters and configuration", "Inputs"}
+_PACKAGES = ("pyarrow", "duckdb", "pyspark", "sqlglot")
+"""Those that read, compute and write: another version of one may give another table."""
+
+_TEXTS = ("Workflow", "Configuration", "Scheduler")
+_MAPPINGS = ("Versions", "Nested", "Steps")
+_STEP_MAPPINGS = ("Clients", "Parameters", "Inputs")
+_LONGEST_VALUE = 60
 
 
 def save_plan(workflow: ValidWorkflow, path: Path) -> None:
     """Write down everything that a run of the workflow depends on.
 
     Raises:
-        UnreadableFile: the file cannot be written.
+        UnreadableFile: the file cannot be written, or an input cannot be read.
     """
+    if not path.parent.is_dir():  # a folder that nobody has made is a word that somebody has mistyped
+        raise UnreadableFile(str(path), f"cannot be written: there is no folder {path.parent}.")
+    if path.exists() and not path.is_file():  # to put a file in the place of /dev/null would hit everybody
+        raise UnreadableFile(str(path), "cannot be written: it is no file.")
     try:
         write_file(path, (json_text(_pinned(workflow)) + "\n").encode())
     except OSError as error:
@@ -39,7 +51,7 @@ def check_plan(workflow: ValidWorkflow, path: Path) -> None:
     """Check that everything is as it was when the plan was saved.
 
     Raises:
-        UnreadableFile: the file is no plan.
+        UnreadableFile: the file is no plan, or an input cannot be read.
         PlanDiffers: with every difference.
     """
     planned = _read(path)
@@ -55,71 +67,103 @@ def _read(path: Path) -> dict[str, Any]:
         raise UnreadableFile(str(path), f"cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError):
         planned = None
-    if not isinstance(planned, dict) or planned.get("Kind") != _KIND or not _has_steps(planned):
-        raise UnreadableFile(str(path), "is no plan of a workflow", hint="`--save FILE` makes one.")
+    if not isinstance(planned, dict) or planned.get("Kind") != _KIND or not _is_whole(planned):
+        raise UnreadableFile(str(path), "is no plan of a workflow.", hint="`--save FILE` makes one.")
     return planned
 
 
-def _has_steps(planned: Mapping[str, Any]) -> bool:
-    steps = planned.get("Steps")
-    return isinstance(steps, dict) and all(
-        isinstance(step, dict) and set(step) >= _STEP_KEYS and isinstance(step["Inputs"], dict)
-        for step in steps.values()
-    )
+def _is_whole(planned: Mapping[str, Any]) -> bool:
+    if not _has_mappings(planned, _MAPPINGS):
+        return False
+    return all(isinstance(step, dict) and _has_mappings(step, _STEP_MAPPINGS) for step in planned["Steps"].values())
+
+
+def _has_mappings(value: Mapping[str, Any], keys: Iterable[str]) -> bool:
+    return all(isinstance(value.get(key), dict) for key in keys)
 
 
 def _pinned(workflow: ValidWorkflow) -> dict[str, Any]:
     code = StepCode(workflow)
     files: dict[str, str] = {}
+    clients: dict[int, Mapping[str, str]] = {}  # many steps have one configuration
     steps = {}
+    made: list[str] = []
     for step in workflow.dag.steps:
         bound = workflow.bound[step.key]
-        paths = _inputs(workflow, code, bound)
+        reads, writes = _paths(workflow, code, bound)
+        paths = [each for each in reads if not is_below(str(each), made)]  # the run makes the others itself
+        made += map(str, writes)
         for each in paths:
-            files.setdefault(str(each), each.content_digest())
+            if str(each) not in files:  # many steps may read one table
+                files[str(each)] = _content(each)
+        if id(bound.config) not in clients:
+            shown = shown_clients(bound.config)
+            clients[id(bound.config)] = {role: digest_of(each) for role, each in shown.items()}
         steps[step.key] = {
             "Operator": step.pinned_operator,
             "Dependencies": list(step.dependencies),
-            "Parameters and configuration": _call(bound),
+            "Configuration": bound.config.id,
+            "Clients": clients[id(bound.config)],
+            "Parameters": _parameters(bound),
             "Inputs": {str(each): files[str(each)] for each in paths},
         }
-    nested = {prefix: owner.pinned_name for prefix, owner in workflow.owners.items() if prefix}
     return {
         "Kind": _KIND,
-        "Mason": __version__,
+        "Versions": _versions(),
         "Workflow": workflow.registration.pinned_name,
-        "Nested": nested,
+        "Nested": {prefix: owner.pinned_name for prefix, owner in workflow.owners.items() if prefix},
         "Configuration": workflow.config.id,
         "Scheduler": workflow.scheduler,
         "Steps": steps,
     }
 
 
-def _inputs(workflow: ValidWorkflow, code: StepCode, bound: BoundStep) -> list[StepPath]:
-    """Return the paths that a step reads, as far as they can be known before it runs."""
+def _versions() -> dict[str, str]:
+    packages = {name: found for name in _PACKAGES if (found := find_version(name))}
+    return {"Mason": __version__, "Python": platform.python_version(), **packages}
+
+
+def _paths(workflow: ValidWorkflow, code: StepCode, bound: BoundStep) -> tuple[list[StepPath], list[StepPath]]:
+    """Return the paths that a step reads and writes, as far as they can be known before it runs."""
     if bound.parameters is None:
-        return []
+        return [], []
     registration = bound.operator.registration
     operator = code.operator(registration)
     env = workflow.definitions.env
     prepared = PreparedOperator(env, bound.config, bound.parameters, registration, operator, Response())
     try:
-        return sorted(step_paths(prepared, bound.operator.spec)[0], key=str)
+        reads, writes = step_paths(prepared, bound.operator.spec)
+        return sorted(reads, key=str), writes
     except (MasonError, OSError):  # its inputs are made by a step before it
-        return []
+        return [], []
 
 
-def _call(bound: BoundStep) -> str:
+def _content(path: StepPath) -> str:
+    try:
+        return path.content_digest()
+    except OSError as error:
+        raise UnreadableFile(str(error.filename or path), f"cannot be read: {error.strerror}.") from error
+
+
+def _parameters(bound: BoundStep) -> dict[str, Any]:
+    """Return the parameters of a step without secrets; where some come from earlier steps, all as they were written."""
     if bound.parameters is not None:
-        return call_digest(bound.operator.registration.digest, bound.config, bound.parameters)
-    written = json.dumps([bound.config.id, json_value(bound.given)], sort_keys=True)
-    return hashlib.sha256(written.encode()).hexdigest()
+        return shown_parameters(bound.parameters)
+    secrets = bound.given_secrets
+    return {
+        name: REDACTED if str(value) in secrets else redact_urls(json_value(value))
+        for name, value in bound.given.items()
+    }
 
 
 def _differences(planned: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    for key in ("Mason", "Workflow", "Nested", "Configuration", "Scheduler"):
+    for name, was, is_now in _changed(planned["Versions"], now["Versions"]):
+        yield f"the version of {name} was {was or 'none'}, and is {is_now or 'none'}"
+    for key in _TEXTS:
         if planned.get(key) != now[key]:
             yield f"{key} was {planned.get(key)}, and is {now[key]}"
+    for prefix, was, is_now in _changed(planned["Nested"], now["Nested"]):
+        yield f"the workflow in {prefix.removesuffix('.')} was {was or 'none'}, and is {is_now or 'none'}"
     before, after = planned["Steps"], now["Steps"]
     for key in [each for each in before if each not in after]:
         yield f'the step "{key}" is not there any more'
@@ -131,12 +175,40 @@ def _differences(planned: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator
 
 
 def _step_differences(planned: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    if planned["Operator"] != now["Operator"]:
-        yield f"its operator was {planned['Operator']}, and is {now['Operator']}"
-    elif planned["Parameters and configuration"] != now["Parameters and configuration"]:
-        yield "its parameters or its configuration are others"
-    if planned["Dependencies"] != now["Dependencies"]:
-        yield "its dependencies are others"
-    for path in sorted({*planned["Inputs"], *now["Inputs"]}):
-        if planned["Inputs"].get(path) != now["Inputs"].get(path):
-            yield f"its input {path} has another content"
+    if planned.get("Operator") != now["Operator"]:
+        yield f"its operator was {planned.get('Operator')}, and is {now['Operator']}"
+    if planned.get("Dependencies") != now["Dependencies"]:
+        yield f"its dependencies were {_listed(planned.get('Dependencies'))}, and are {_listed(now['Dependencies'])}"
+    if planned.get("Configuration") != now["Configuration"]:
+        yield f'its configuration was "{planned.get("Configuration")}", and is "{now["Configuration"]}"'
+    else:
+        for role, _, _ in _changed(planned["Clients"], now["Clients"]):
+            yield f'the {role} of its configuration "{now["Configuration"]}" was changed'
+    for name, was, is_now in _changed(planned["Parameters"], now["Parameters"]):
+        yield f'its parameter "{name}" was {_shown(was)}, and is {_shown(is_now)}'
+    for path, was, is_now in _changed(planned["Inputs"], now["Inputs"]):
+        yield f"its input {path} {_became(was, is_now)}"
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Yield what differs between two mappings, each with what it was and what it is; None is nothing."""
+    for key in dict.fromkeys((*before, *after)):
+        if before.get(key) != after.get(key):
+            yield key, before.get(key), after.get(key)
+
+
+def _became(was: str | None, is_now: str | None) -> str:
+    if was is None or is_now is None:
+        return "is not read any more" if is_now is None else "was not read"
+    if NOT_THERE in (is_now, was):
+        return "is not there any more" if is_now == NOT_THERE else "was not there"
+    return "has another content"
+
+
+def _listed(keys: Any) -> str:
+    return ", ".join(map(str, keys)) if keys else "none"
+
+
+def _shown(value: Any) -> str:
+    text = "not given" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"

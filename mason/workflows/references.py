@@ -104,13 +104,20 @@ def _walk(value: Any, words: Sequence[str], place: str) -> Any:
                 raise Missing(f'{place} has no "{word}"; {_listed(list(value))}')
             value = value[key]
         elif isinstance(value, list):
-            if not word.isdecimal() or int(word) >= len(value):
-                raise Missing(f'{place} is a list of {len(value)}, and "{word}" is none of 0 to {len(value) - 1}')
-            value = value[int(word)]
+            value = value[_position(word, len(value), place)]
         else:
             raise Missing(f'{place} is a plain value, and has no "{word}"')
         place = f"{place}.{word}"
     return value
+
+
+def _position(word: str, count: int, place: str) -> int:
+    if not count:
+        raise Missing(f"{place} is an empty list")
+    # Python reads no number of thousands of digits.
+    if not word.isdecimal() or len(word) > len(str(count)) or int(word) >= count:
+        raise Missing(f'{place} is a list of {count}, and "{word}" is none of 0 to {count - 1}')
+    return int(word)
 
 
 def _key(found: Mapping[str, Any], word: str) -> str | None:

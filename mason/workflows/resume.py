@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from mason.engines.scheduler.models.dags.dag import Dag
 from mason.engines.scheduler.models.dags.dag_run import Follow, StepStatus, Verdict
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
 from mason.errors import BadInput, Conflict, MasonError, Unprocessable
+from mason.operators.loader import SOURCE_FILE
 from mason.operators.runner import PreparedOperator
 from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
 from mason.state.models import Record, RunStep
@@ -76,7 +77,12 @@ def resume_workflow(
         workflow, reused = _alone(workflow, choice.only, reused)
     for key in reused:
         response.add_info(f"{key}: reused from run {run.id}.")
-    verdicts = {key: _verdicts(row) for key, row in reused.items()}
+    verdicts = {key: _verdicts(row, judge.code) for key, row in reused.items()}
+    if any(verdicts.values()) and _was_edited(workflow, run):
+        response.add_warning(
+            "The workflow's own step was edited since: what it said after steps that are reused stays as it was then. "
+            "--from STEP asks it again."
+        )
     return workflow, Reused(run.id, reused, verdicts)
 
 
@@ -85,10 +91,12 @@ class _Judge:
 
     def __init__(self, workflow: ValidWorkflow, rows: Mapping[str, RunStep], run: Record) -> None:
         self._workflow = workflow
+        self.code = StepCode(workflow)
         here = this_folder()
-        self._code = StepCode(workflow) if run.document.get("Folder", here) != here else None
+        self._is_elsewhere = run.document.get("Folder", here) != here
         self._rows = rows
-        self._written = {path for row in rows.values() for path in row.document.get("Outputs", ())}
+        self._written = _last_written(rows.values())
+        self._shared = {folder for path in self._written for folder in _folders(path)}
         self._referred = {target.key for bound in workflow.bound.values() for target in bound.targets.values()}
 
     def reason(self, step: ValidDagStep, reused: Mapping[str, RunStep]) -> str:
@@ -107,13 +115,13 @@ class _Judge:
         parameters = self._parameters(bound, reused)
         if parameters is None or not _asks_the_same(bound, parameters, row):
             return "its parameters or its configuration were changed"
-        if self._code and self._leads_elsewhere(bound, parameters, row, self._code):
+        if self._is_elsewhere and self._leads_elsewhere(bound, parameters, row):
             return "its paths lead elsewhere from this folder"
         if row.document.get("DependsOn"):
             return f"its answer depends on {row.document['DependsOn']}"
         if self._files_changed(row, bound.config):
             return "the files that it reads were changed"
-        if any(not StepPath.of(path, bound.config).exists() for path in row.document.get("Outputs", ())):
+        if any(not StepPath.of(path, bound.config).is_whole() for path in row.document.get("Outputs", ())):
             return "what it wrote is not there any more"
         if step.key in self._referred and row.document["Response"].get("DataLeftOut"):
             return "its data were too large to be kept"
@@ -132,10 +140,10 @@ class _Judge:
         except (MasonError, Missing, KeyError):
             return None
 
-    def _leads_elsewhere(self, bound: BoundStep, parameters: ValidatedParameters, row: RunStep, code: StepCode) -> bool:
+    def _leads_elsewhere(self, bound: BoundStep, parameters: ValidatedParameters, row: RunStep) -> bool:
         """Say whether the paths of a step, seen from this folder, are not those that it had."""
         registration, env = bound.operator.registration, self._workflow.definitions.env
-        operator = code.operator(registration)
+        operator = self.code.operator(registration)
         prepared = PreparedOperator(env, bound.config, parameters, registration, operator, Response())
         try:
             inputs, outputs = step_paths(prepared, bound.operator.spec)
@@ -145,13 +153,33 @@ class _Judge:
         return now != (set(row.document.get("Inputs", ())), set(row.document.get("Outputs", ())))
 
     def _files_changed(self, row: RunStep, config: ValidConfig) -> bool:
-        # What a step of the run has written itself is told by that step; it may have changed since by plan.
         inputs: Mapping[str, str] = row.document.get("Inputs", {})
         return any(
-            known != StepPath.of(path, config).fingerprint()
+            known != StepPath.of(path, config).fingerprint() and not self._left_so(path, config)
             for path, known in inputs.items()
-            if not _is_below(path, self._written)
         )
+
+    def _left_so(self, path: str, config: ValidConfig) -> bool:
+        """Say whether it is what the run wrote itself, as the last of its steps has left it."""
+        makers = [each for each in (path, *_folders(path)) if each in self._written]
+        if len(makers) > 1 or not self._shared.isdisjoint(makers):
+            return True  # one step wrote into the folder of another: nobody knows what was in it at the end
+        return any(self._written[each] in ("", StepPath.of(each, config).fingerprint()) for each in makers)
+
+
+def _last_written(rows: Iterable[RunStep]) -> dict[str, str]:
+    """Return the paths that steps wrote, each as the last of them has left it; "" where nobody looked."""
+    last: dict[str, str] = {}
+    for row in sorted(rows, key=lambda each: str(each.document.get("EndedAt", ""))):
+        written: Mapping[str, str] = row.document.get("Written", {})
+        last |= {path: written.get(path, "") for path in row.document.get("Outputs", ())}
+    return last
+
+
+def _folders(path: str) -> Iterator[str]:
+    """Yield the folders that a path lies in."""
+    while path := path.rstrip("/").rpartition("/")[0]:
+        yield path
 
 
 def _asks_the_same(bound: BoundStep, parameters: ValidatedParameters, row: RunStep) -> bool:
@@ -176,10 +204,15 @@ def _alone(
     return replace(workflow, dag=Dag(workflow.dag.name, steps)), {each: reused[each] for each in before}
 
 
-def _verdicts(row: RunStep) -> dict[str, Verdict]:
+def _verdicts(row: RunStep, code: StepCode) -> dict[str, Verdict]:
+    """Return what a step said to those behind it, where the workflow has a `step` of its own: else they follow."""
     follows: Mapping[str, tuple[str, str]] = row.document.get("Follows", {})
-    return {key: Verdict(Follow(follow), reason) for key, (follow, reason) in follows.items()}
+    return {
+        key: Verdict(Follow(follow), reason) for key, (follow, reason) in follows.items() if code.decides(row.step, key)
+    }
 
 
-def _is_below(path: str, folders: Iterable[str]) -> bool:
-    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
+def _was_edited(workflow: ValidWorkflow, run: Record) -> bool:
+    """Say whether the code of a workflow is another than that of the run."""
+    store, then = workflow.definitions.store, str(run.document["Workflow"]).rpartition(":")[2]
+    return store.get_files(workflow.registration.digest).get(SOURCE_FILE) != store.get_files(then).get(SOURCE_FILE)

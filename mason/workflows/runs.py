@@ -82,7 +82,7 @@ def _shown(store: StateStore, record: Record) -> dict[str, Any]:
 
 def _shown_step(step: RunStep, run_is_alive: bool) -> dict[str, Any]:
     status = step.status if run_is_alive or StepStatus(step.status).is_final else LOST
-    hidden = ("Call", "Inputs", "Outputs", "Follows")
+    hidden = ("Call", "Inputs", "Outputs", "Written", "Follows")
     return {
         "Id": step.step,
         "Status": status,

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,14 +33,20 @@ _PATIENCE = 30.0
 
 
 class RunProcess:
-    """The run of a schedule in a process of its own: what an operator does to it does not hit the scheduler."""
+    """The run of a schedule in a process of its own: what an operator does to it does not hit the scheduler.
 
-    def __init__(self, env: MasonEnvironment, name: str, document: Mapping[str, Any]) -> None:
+    It says what it does where this process does so: for people, or with `options` as a server's log has it.
+    """
+
+    def __init__(
+        self, env: MasonEnvironment, name: str, document: Mapping[str, Any], options: Sequence[str] = ()
+    ) -> None:
         folder = Path(document["Folder"])
         if not folder.is_dir():
             raise PathNotFound(str(folder), hint="The workflow was deployed there: deploy it again.")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "mason", "scheduled", "run", name],
+            # -P: no file of the folder stands in for a module, as none does for the command `mason`.
+            [sys.executable, "-P", "-m", "mason", "scheduled", "run", *options, name],
             cwd=folder,
             env={**os.environ, **env.variables, "MASON_SCHEDULED": "1"},
             stdin=subprocess.DEVNULL,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from mason.operators.loader import SOURCE_FILE, load_definition, load_operator
 from mason.operators.operator_definition import OperatorDefinition
 from mason.state.models import Registration
@@ -24,9 +26,22 @@ class StepCode:
         self._operators = {digest: type(load_operator(env, store, each)) for digest, each in registrations.items()}
         self.workflows = {prefix: _load_workflow(workflow, owner) for prefix, owner in workflow.owners.items()}
 
+    def decides(self, current: str, following: str) -> bool:
+        """Say whether the way from one step to another is for a workflow's own `step` to judge."""
+        definition = self.workflows[common_prefix(current, following)]
+        return type(definition).step is not WorkflowDefinition.step
+
     def operator(self, registration: Registration) -> OperatorDefinition:
         """Return an operator of its own for one step: steps that run at the same time share none."""
         return self._operators[registration.digest]()
+
+
+def common_prefix(first: str, second: str) -> str:
+    """Return the prefix of the workflow that has the way from one step to the other in it."""
+    if "." not in first or "." not in second:
+        return ""
+    pairs = zip(first.split(".")[:-1], second.split(".")[:-1], strict=False)
+    return "".join(f"{one}." for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _load_workflow(workflow: ValidWorkflow, owner: Registration) -> WorkflowDefinition:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from mason.operators.runner import PreparedOperator
 from mason.state.models import RunStep
 from mason.state.store import StateStore
 from mason.workflows.fingerprint import call_digest, shown_parameters
-from mason.workflows.step_paths import step_paths
+from mason.workflows.step_paths import StepPath, step_paths
 from mason.workflows.valid_workflow import ValidWorkflow
 
 MOST_DATA = 1024 * 1024
@@ -42,6 +42,7 @@ class StepNotes:
         self._numbers = {step.key: number for number, step in enumerate(workflow.dag.steps)}
         self._documents: dict[str, dict[str, Any]] = {key: dict(said) for key, said in before.items()}
         self._details: dict[str, dict[str, Any]] = {}
+        self._outputs: dict[str, Sequence[StepPath]] = {}
         self._noted: dict[str, RunStep] = {}
 
     def begin_work(self, step: ValidDagStep, prepared: PreparedOperator) -> None:
@@ -55,8 +56,17 @@ class StepNotes:
             details |= {"DependsOn": changing} if changing else {}
         with suppress(MasonError, OSError):  # what is wrong with its inputs is for the operator to say
             inputs, outputs = step_paths(prepared, self._workflow.bound[step.key].operator.spec)
-            details |= {"Inputs": {str(each): each.fingerprint() for each in inputs}, "Outputs": [*map(str, outputs)]}
+            details |= {"Inputs": _fingerprints(inputs), "Outputs": [*map(str, outputs)]}
+            self._outputs[step.key] = outputs
         self._details[step.key] = details  # as a whole: the other thread may be writing the step down
+
+    def end_work(self, step: ValidDagStep) -> None:
+        """Take down what a step has left behind it; called by the thread that did it."""
+        outputs = self._outputs.get(step.key)
+        if not outputs:
+            return
+        with suppress(MasonError, OSError):  # that it cannot be looked at is for who reads it to say
+            self._details[step.key] = {**self._details[step.key], "Written": _fingerprints(outputs)}
 
     def note(self, event: StepEvent, result: Mapping[str, Any] | None) -> None:
         """Write down a change of a step."""
@@ -68,7 +78,7 @@ class StepNotes:
         if event.status is StepStatus.RUNNING:
             document.setdefault("StartedAt", now)
             document["Attempts"] = [*document["Attempts"], {"StartedAt": now}][-_KEPT_ATTEMPTS:]
-        elif document["Attempts"]:
+        elif document["Attempts"] and "EndedAt" not in document["Attempts"][-1]:  # else it was cancelled between two
             document["Attempts"][-1] |= {"EndedAt": now, **({"Reason": event.reason} if event.reason else {})}
         if event.status.is_final:
             document["EndedAt"] = now
@@ -93,6 +103,10 @@ class StepNotes:
 
 def now_text() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _fingerprints(paths: Sequence[StepPath]) -> dict[str, str]:
+    return {str(each): each.fingerprint() for each in paths}
 
 
 def _kept(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from mason.operators.operator_spec import OperatorSpec
 from mason.operators.runner import PreparedOperator
 from mason.pipeline.storage_address import LOCAL, is_local, open_filesystem, open_objects
 
-_NOT_THERE = "not there"
+NOT_THERE = "not there"
 _CHUNK = 1024 * 1024
 
 
@@ -43,6 +43,19 @@ class StepPath:
             return Path(self.path).exists()
         return self._stored() != _digest(())
 
+    def is_whole(self) -> bool:
+        """Say whether what was written there still is: a file or a folder, and of a table each of its files."""
+        from mason.pipeline.table_commit import open_table
+
+        commit = open_table(self.storage, self.path).current() if self.exists() else None
+        if commit is None:
+            return self.exists()
+        if is_local(self.storage):
+            return all((Path(self.path) / each.place).exists() for each in commit.files)
+        base = self.path.rstrip("/") + "/"
+        there = {each.path.removeprefix(base) for each in open_objects(self.storage).below(self.path)}
+        return all(each.place in there for each in commit.files)
+
     def fingerprint(self) -> str:
         """Return what tells the files at the path from any other, without reading them.
 
@@ -51,20 +64,19 @@ class StepPath:
         """
         if not is_local(self.storage):
             return self._stored()
-        found = sorted(_files(Path(self.path)))
+        found = sorted((name, os.stat(file)) for name, file in _files(self.path))  # noqa: PTH116
         return _digest(f"{name}\0{at.st_size}\0{at.st_mtime_ns}\0{at.st_ctime_ns}" for name, at in found)
 
     def content_digest(self) -> str:
         """Return a digest of the content of a file, or of all files in a folder with their names."""
         if not is_local(self.storage):
-            return self._stored() if self.exists() else _NOT_THERE
+            return self._stored() if self.exists() else NOT_THERE
         place = Path(self.path)
         if place.is_file():
-            return _file_digest(place)
+            return _file_digest(self.path)
         if not place.is_dir():
-            return _NOT_THERE
-        found = sorted(Path(folder) / name for folder, _, names in os.walk(place) for name in names)
-        return _digest(f"{file.relative_to(place)}\0{_file_digest(file)}" for file in found)
+            return NOT_THERE
+        return _digest(f"{name}\0{_file_digest(file)}" for name, file in sorted(_files(self.path)))
 
     def _stored(self) -> str:
         """What an object store says: a table's commit, or else the tag that it has for every content."""
@@ -93,6 +105,11 @@ def step_paths(prepared: PreparedOperator, spec: OperatorSpec) -> tuple[list[Ste
     return [path for name, path in placed.items() if name not in written], [placed[name] for name in written]
 
 
+def is_below(path: str, folders: Iterable[str]) -> bool:
+    """Say whether a path is one of the folders, or lies in one."""
+    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
+
+
 def _placed(config: ValidConfig, path: str) -> StepPath:
     client = config.storage.client_for(path)
     return StepPath(str(client.path(path).path), client.address())
@@ -109,14 +126,29 @@ def _texts(value: Any) -> Iterator[str]:
         yield value
 
 
-def _files(path: Path) -> Iterator[tuple[str, os.stat_result]]:
-    if path.is_file():
-        yield path.name, path.stat()
-    for folder, _, names in os.walk(path):
-        for name in names:
-            file = Path(folder) / name
-            if file.is_file():
-                yield str(file.relative_to(path)), file.stat()
+def _files(path: str) -> Iterator[tuple[str, str]]:
+    """Yield the files at a path, each with its name there and its own path."""
+    if os.path.isfile(path):  # noqa: PTH113
+        yield os.path.basename(path), path  # noqa: PTH119
+    base = path.rstrip("/") + "/"
+    yield from ((file.removeprefix(base), file) for file in _walk(base))
+
+
+def _walk(folder: str, above: frozenset[tuple[int, int]] = frozenset()) -> Iterator[str]:
+    """Yield the files below a folder. Links are followed, as by those who read the data; one may lead back up."""
+    try:
+        here = os.stat(folder)  # noqa: PTH116
+        entries = list(os.scandir(folder))
+    except OSError:  # it is gone, or nobody may look into it
+        return
+    identity = (here.st_dev, here.st_ino)
+    if identity in above:
+        return
+    for entry in entries:
+        if entry.is_file():  # what is none, such as a pipe, might never end
+            yield entry.path
+        elif entry.is_dir():
+            yield from _walk(f"{entry.path}/", above | {identity})
 
 
 def _digest(lines: Iterable[str]) -> str:
@@ -126,7 +158,7 @@ def _digest(lines: Iterable[str]) -> str:
     return total.hexdigest()
 
 
-def _file_digest(file: Path) -> str:
+def _file_digest(file: str) -> str:
     total = hashlib.sha256()
     with open(file, "rb") as handle:
         while chunk := handle.read(_CHUNK):

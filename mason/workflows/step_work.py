@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
 from mason.clients.response import LOG, Response
@@ -23,10 +24,11 @@ from mason.parameters.validated_parameters import ValidatedParameters, validate_
 from mason.state.models import Registration
 from mason.util.json_text import json_value
 from mason.workflows.references import Missing, Reference, fill, find_value
-from mason.workflows.step_code import StepCode
+from mason.workflows.step_code import StepCode, common_prefix
 from mason.workflows.step_notes import StepNotes
 from mason.workflows.told_runs import tell_step
 from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
+from mason.workflows.workflow_definition import WorkflowDefinition
 
 
 class StepSays(Response):
@@ -105,7 +107,9 @@ class StepWork:
             )
             self._record.begin_work(step, prepared)
             with within_step(str(self._workflow.registration.name), self._record.run_id, step.key):
-                return prepared.run()
+                result = prepared.run()
+            self._record.end_work(step)
+            return result
 
         return ExecutedDagStep(step, StepResult.of(respond(work, StepSays(step.key))))
 
@@ -116,23 +120,36 @@ class StepWork:
         return ExecutedDagStep(step, OperatorResponse(response))
 
     def follow(self, current: ExecutedDagStep, following: ValidDagStep) -> Verdict:
-        prefix = _common_prefix(current.step.key, following.key)
+        prefix = common_prefix(current.step.key, following.key)
         definition = self._code.workflows[prefix]
         seen = current.step.called(_name_in(prefix, current.step.key))
         now = current if seen is current.step else ExecutedDagStep(seen, current.operator_response)
         try:
             answer: object = definition.step(now, following.called(_name_in(prefix, following.key)))
         except (Exception, SystemExit) as error:  # noqa: BLE001 (the author's code: the run has failed, and says where)
-            LOG.error("%s", traceback.format_exc())
-            return Verdict(Follow.STOP, _raised(self._workflow.owners[prefix], error))
+            LOG.error("%s", self._redacted(traceback.format_exc(), current.step, following))
+            said = _raised(self._workflow.owners[prefix], definition, error)
+            return Verdict(Follow.STOP, self._redacted(said, current.step, following))
         if isinstance(answer, ValidDagStep):
             return Verdict(Follow.RUN)
         if isinstance(answer, FailedDagStep):
-            return Verdict(Follow.FAIL, answer.reason or "The workflow calls it failed.")
+            reason = self._redacted(str(answer.reason), current.step, following)
+            return Verdict(Follow.FAIL, reason or "The workflow calls it failed.")
         if isinstance(answer, ExecutedDagStep):
             return Verdict(Follow.END, f'the branch ended with "{current.step.key}"')
         name = self._workflow.owners[prefix].name
         return Verdict(Follow.STOP, f"step of {name} returned {type(answer).__name__}, which is no step.")
+
+    def follow_blocked(self, blocked: ValidDagStep, following: ValidDagStep, reason: str) -> Verdict:
+        stop = Verdict(Follow.STOP, f'"{blocked.key}" did not run')
+        # To the workflow around it, the step that nests a workflow has failed: that is for its own rules to judge.
+        inside = blocked.key.rpartition(".")[0]
+        if not inside or following.key.startswith(f"{inside}.") or not self._code.decides(blocked.key, following.key):
+            return stop
+        response = StepSays(blocked.key, silent=True)
+        response.add_error(reason)
+        verdict = self.follow(ExecutedDagStep(blocked, OperatorResponse(response)), following)
+        return stop if verdict.follow is Follow.FAIL else verdict
 
     def note(self, event: StepEvent) -> None:
         result = event.executed.operator_response.to_dict() if event.executed else None
@@ -149,6 +166,14 @@ class StepWork:
 
     def keep(self) -> None:
         self._record.keep()
+
+    def _redacted(self, text: str, *steps: ValidDagStep) -> str:
+        """Return what a workflow's own code says of steps without their secrets, which it can see."""
+        for step in steps:
+            bound = self._workflow.bound[step.key]
+            bound.config.redactor.learn(bound.given_secrets)
+            text = bound.config.redactor(text)
+        return text
 
     def _late_parameters(self, bound: BoundStep) -> ValidatedParameters:
         def look_up(reference: Reference) -> Any:
@@ -167,14 +192,6 @@ class StepWork:
         return find_value(self._results[target.key], target.words)
 
 
-def _common_prefix(first: str, second: str) -> str:
-    """Return the prefix of the workflow that has the way from one step to the other in it."""
-    if "." not in first or "." not in second:
-        return ""
-    pairs = zip(first.split(".")[:-1], second.split(".")[:-1], strict=False)
-    return "".join(f"{one}." for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-
 def _name_in(prefix: str, key: str) -> str:
     """Return what a workflow calls a step: of one inside a nested workflow, it knows the step that nests it."""
     return key.removeprefix(prefix).partition(".")[0]
@@ -189,6 +206,9 @@ def _told(event: StepEvent) -> tuple[int, str, Any, Any]:
     return logging.INFO, "%s: %s", event.step.key, f"{event.status}{f' ({detail})' if detail else ''}"
 
 
-def _raised(owner: Registration, error: BaseException) -> str:
-    place = traceback.extract_tb(error.__traceback__)[-1]
+def _raised(owner: Registration, definition: WorkflowDefinition, error: BaseException) -> str:
+    """Say what a workflow's own code raised, and where in it: a line of a library that it calls would help nobody."""
+    frames = traceback.extract_tb(error.__traceback__)
+    folder = str(Path(inspect.getfile(type(definition))).parent)
+    place = next((each for each in reversed(frames) if each.filename.startswith(folder)), frames[-1])
     return f"step of {owner.name} raised {type(error).__name__}: {error} ({place.filename}:{place.lineno})"

@@ -11,6 +11,7 @@ from mason.configurations.valid_config import ValidConfig
 from mason.engines.scheduler.models.dags.dag import Dag
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.state.models import Registration
+from mason.util.redaction import url_secrets
 from mason.workflows.condition import Condition
 from mason.workflows.definitions import Definitions, KnownOperator
 from mason.workflows.parameter_file import NO_FILE, REQUEST, ParameterFile
@@ -37,10 +38,12 @@ class BoundStep:
     conditions: Sequence[Condition]
 
     @property
-    def has_secrets(self) -> bool:
-        """Say whether a secret was given for it."""
+    def given_secrets(self) -> Sequence[str]:
+        """The secrets that were given for it, and those in URLs."""
         every = self.operator.spec.parameters.all
-        return any(each.type == "secret" and {each.name, *each.aliases} & set(self.given) for each in every)
+        words = [word for each in every if each.type == "secret" for word in (each.name, *each.aliases)]
+        given = [str(self.given[word]) for word in words if self.given.get(word) is not None]
+        return [*given, *sorted(url_secrets(self.given))]
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class ValidWorkflow:
     @property
     def kept_parameters(self) -> Mapping[str, Any] | None:
         """What came with a request and can be written down, for it has no secret: a run can be resumed with it."""
-        if self.file.document.name != REQUEST or any(step.has_secrets for step in self.bound.values()):
+        if self.file.document.name != REQUEST or any(step.given_secrets for step in self.bound.values()):
             return None
         return self.file.steps
 

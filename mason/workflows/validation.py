@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from mason.configurations.valid_config import ValidConfig
@@ -45,16 +47,22 @@ def validate_workflow(
 
 
 def _choose_scheduler(expansion: Expansion, owner: Registration, spec: WorkflowSpec, config: ValidConfig) -> str:
+    """Return the first scheduler of the configuration that the workflow supports, and all that are nested in it."""
     offered = config.scheduler.client_names
-    supported = spec.supported_schedulers or offered
-    chosen = next((name for name in offered if name in supported), "")
+    limits = {"the workflow": spec.supported_schedulers, **_limits_of_nested(expansion)}
+    limits = {name: supported for name, supported in limits.items() if supported}
+    chosen = next((name for name in offered if all(name in each for each in limits.values())), "")
     if not chosen:
         has = f"has {' and '.join(offered)}" if offered else "has no scheduler"
-        wanted = f"the workflow supports {', '.join(spec.supported_schedulers)}" if spec.supported_schedulers else ""
-        expansion.note(
-            owner, ("supported_schedulers",), f'the configuration "{config.id}" {has}; {wanted or "name one in it"}'
-        )
+        told = [f"{name} supports {', '.join(supported)}" for name, supported in limits.items()]
+        wanted = "; ".join(told) or "name one in it"
+        expansion.note(owner, ("supported_schedulers",), f'the configuration "{config.id}" {has}; {wanted}')
     return chosen
+
+
+def _limits_of_nested(expansion: Expansion) -> dict[str, Sequence[str]]:
+    nested = {owner.digest: owner for prefix, owner in expansion.owners.items() if prefix}
+    return {f"{each.name} in it": each.definition.get("supported_schedulers", ()) for each in nested.values()}
 
 
 def _run_order(steps: Iterable[FlatStep]) -> Iterator[FlatStep]:
@@ -97,9 +105,10 @@ class _Binding:
                 operator = self._expansion.definitions.operator(step.spec.name)
             except MasonError as error:
                 self._expansion.note(step.owner, (*step.place, "command"), str(error))
+                self._configuration(step, self._expansion.definitions.configuration)
                 continue
             parameters = self._check_parameters(step, operator, given, late)
-            config = self._accepted(step, operator)
+            config = self._configuration(step, partial(self._expansion.definitions.accepted, operator))
             if config is not None:
                 bound[step.key] = BoundStep(operator, config, given, parameters, targets, conditions)
         self._check_order()
@@ -153,28 +162,26 @@ class _Binding:
         definitions = operator.spec.parameters
         known_late = frozenset(found.name for name in late if (found := definitions.find(name)))
         now = {name: value for name, value in given.items() if name not in late or definitions.find(name) is None}
-        checked, problems = check_parameters(
-            self._definitions_without(operator, known_late), (), now, operator.spec.name
-        )
+        checked, problems = check_parameters(self._without_need_of(operator, known_late), (), now, operator.spec.name)
         for problem in problems:
             self._note_parameter(step, problem.name, problem.message)
         return checked if not late else None
 
-    def _definitions_without(self, operator: KnownOperator, names: frozenset[str]) -> ParameterDefinitions:
+    def _without_need_of(self, operator: KnownOperator, names: frozenset[str]) -> ParameterDefinitions:
+        """Return what an operator takes, of which these are not needed yet: a step gives them."""
         if not names:
             return operator.spec.parameters
         key = (operator.registration.digest, names)
         if key not in self._without:
             every = operator.spec.parameters
-            self._without[key] = ParameterDefinitions(
-                tuple(each for each in every.required if each.name not in names),
-                tuple(each for each in every.optional if each.name not in names),
-            )
+            late = tuple(replace(each, required=False) for each in every.required if each.name in names)
+            needed = tuple(each for each in every.required if each.name not in names)
+            self._without[key] = ParameterDefinitions(needed, (*every.optional, *late))
         return self._without[key]
 
-    def _accepted(self, step: FlatStep, operator: KnownOperator) -> ValidConfig | None:
+    def _configuration(self, step: FlatStep, find: Callable[[str], ValidConfig]) -> ValidConfig | None:
         try:
-            return self._expansion.definitions.accepted(operator, step.config_id)
+            return find(step.config_id)
         except MasonError as error:
             for message in error.messages:
                 self._expansion.problems.append(step.file.problem((step.spec.id, "config_id"), message))
@@ -189,9 +196,7 @@ class _Binding:
         before = ancestors_among(targets, dependencies, order)
         for step, target, name in self._wanted:
             if not before.get(step.key, 0) & bits[target.key]:
-                message = (
-                    f'"{step.key}" refers to "{target.key}", which need not have run by then: add it to dependencies'
-                )
+                message = _too_early(step.key, target.key)
                 if name == "when":
                     self._expansion.note(step.owner, (*step.place, "when"), message)
                 else:
@@ -199,6 +204,12 @@ class _Binding:
 
     def _note_parameter(self, step: FlatStep, name: str, message: str) -> None:
         self._expansion.problems.append(step.file.problem((step.spec.id, "parameters", name), message))
+
+
+def _too_early(key: str, target: str) -> str:
+    if key == target:
+        return f'"{key}" refers to itself, and has not run by then'
+    return f'"{key}" refers to "{target}", which need not have run by then: add it to dependencies'
 
 
 def _nothing(reference: Reference) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mason.clients.response import Response
+from mason.errors import BadInput
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import respond
 from mason.pipeline.handover import RUN, was_handed_over
@@ -46,13 +47,15 @@ def find_workflow(env: MasonEnvironment, call: WorkflowCall) -> ValidWorkflow:
     return validate_workflow(definitions, registration, given, call.config_id)
 
 
-def plan(env: MasonEnvironment, call: WorkflowCall, *, save: Path | None = None) -> OperatorResponse:
-    """Do a dry run, and save the plan if nothing is wrong with it."""
+def plan(
+    env: MasonEnvironment, call: WorkflowCall, *, save: Path | None = None, width: int | None = None
+) -> OperatorResponse:
+    """Do a dry run, drawn for a terminal of that width, and save the plan if nothing is wrong with it."""
     from mason.workflows.plan import plan_workflow
 
     def work(response: Response) -> None:
         workflow = find_workflow(env, call)
-        plan_workflow(workflow, response)
+        plan_workflow(workflow, response, width=width)
         if save and not response.errors:
             from mason.workflows.plan_file import save_plan
 
@@ -113,6 +116,7 @@ def handled(
         plan_workflow(workflow, response)
         return
     here = run and runs_here(workflow)
+    _refuse_what_would_be_left_out(workflow, call, runs_now=here and not deploy, limit=0 if here else limit)
     if deploy or not here:
         choose = schedule_of(workflow, call.schedule_name, call.schedule) if deploy else None
         schedule = choose or schedule_to_run(workflow, call.schedule_name, call.schedule, response)
@@ -123,6 +127,19 @@ def handled(
             run_outside(workflow, schedule, response)
     if here:
         run_workflow(workflow, response, limit=limit)
+
+
+def _refuse_what_would_be_left_out(workflow: ValidWorkflow, call: WorkflowCall, *, runs_now: bool, limit: int) -> None:
+    """Refuse what only another scheduler, or a deployment, could make use of."""
+    if runs_now and (call.schedule or call.schedule_name):
+        raise BadInput(
+            f"{workflow.scheduler} runs a workflow at once, and leaves out when else it is due.",
+            hint="--schedule and --schedule-name go with --deploy.",
+        )
+    if limit:
+        raise BadInput(
+            f"{workflow.scheduler} decides by itself how many steps run at the same time.", hint="Leave out --parallel."
+        )
 
 
 def resume(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from mason.util.names import full_name
 
 OPERATOR, WORKFLOW = "operator", "workflow"
+_TEXTS = ("id", "type", "namespace", "command", "retry", "when")
 
 
 class StepSpec(NamedTuple):
@@ -30,6 +31,35 @@ class StepSpec(NamedTuple):
     @property
     def name(self) -> str:
         return full_name(self.namespace, self.command)
+
+
+def readable_steps(dag: Any) -> list[tuple[int, StepSpec]]:
+    """Return the steps that have an id, each with its number, as far as they can be read.
+
+    What cannot is left out: the schema tells of it.
+    """
+    steps = enumerate(dag) if isinstance(dag, list) else ()
+    return [(number, _readable(each)) for number, each in steps if isinstance(each, dict) and _is_text(each.get("id"))]
+
+
+def _readable(given: Mapping[str, Any]) -> StepSpec:
+    texts: dict[str, str] = {key: given[key] for key in _TEXTS if _is_text(given.get(key))}
+    dependencies, retry_max = given.get("dependencies"), given.get("retry_max")
+    are_texts = isinstance(dependencies, list) and all(map(_is_text, dependencies))
+    return StepSpec(
+        texts["id"],
+        texts.get("type", OPERATOR),
+        texts.get("namespace", ""),
+        texts.get("command", ""),
+        tuple(dependencies or ()) if are_texts else (),
+        texts.get("retry", ""),
+        retry_max if isinstance(retry_max, int) else None,
+        when=texts.get("when", ""),
+    )
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value != ""
 
 
 class WorkflowSpec(NamedTuple):

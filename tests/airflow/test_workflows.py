@@ -315,7 +315,37 @@ class TestFaults:
 
         said = home.run(schedule_name=name)
 
-        assert said["Errors"] == ["a: it failed before Mason could begin it (airflow)"]
+        assert said["Errors"] == [
+            "a: it failed before Mason could begin it (airflow): "
+            "FileNotFoundError: [Errno 2] No such file or directory: '/nowhere/mason'"
+        ]
+
+    def test_a_variable_that_airflows_workers_do_not_have(
+        self, home: Home, name: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        home.flow(step("a"))
+        config = yaml.safe_load((home.env.config_home / "airflow.yaml").read_text())
+        given = config["clients"]["airflow"]["configuration"]
+        monkeypatch.setenv("ONLY_HERE", given["password"])
+        given["password"] = "{{ONLY_HERE}}"
+        write(home.folder / "configs", {"airflow.yaml": yaml.safe_dump(config)})
+        save_configurations(home.env, read_configurations(home.folder / "configs").valid)
+
+        said = home.run(schedule_name=name)
+
+        (error,) = said["Errors"]
+        assert error.startswith("a: it failed before Mason could begin it (airflow): ")
+        assert error.endswith("the variable ONLY_HERE is not set. Set it in the environment, or in a .env file.")
+
+    def test_how_many_steps_run_at_the_same_time_is_not_for_mason_to_say(self, home: Home, name: str) -> None:
+        home.flow(step("a"))
+        call = WorkflowCall("demo:flow", config_id="airflow", schedule_name=name)
+
+        said = workflow_calls.run(home.env, call, limit=2).to_dict()
+
+        assert said["Errors"] == [
+            "airflow decides by itself how many steps run at the same time. Leave out --parallel."
+        ]
 
     @pytest.mark.parametrize("bad", ["../../etc", "a/b", "a?b"])
     def test_a_name_that_can_be_none_is_no_schedule(self, client: AirflowSchedulerClient, bad: str) -> None:

@@ -10,14 +10,15 @@ from pathlib import Path
 import httpx
 import pytest
 
+from mason.api.server.access import Access, given_token
 from mason.api.server.required_token import create_first_token, require_token
 from mason.api.server.settings import ServerSettings
 from mason.errors import AlreadyExists, BadInput, NotFound
 from mason.state.home import open_state
 from mason.state.tokens import Scope, create_token, find_token, list_tokens, revoke_token
 from mason.util.environment import MasonEnvironment
-from tests.api.support import Server
-from tests.conftest import Mason
+from tests.api.support import Server, operator, until
+from tests.conftest import Mason, write
 
 SHOP = {"database_name": "shop"}
 
@@ -34,6 +35,7 @@ def tokens(prepared_mason: Mason) -> dict[str, str]:
     store = open_state(MasonEnvironment(prepared_mason.home))
     found = {scope.value: create_token(store, scope.value, scope) for scope in Scope}
     found["files"] = create_token(store, "files", Scope.RUN, configurations=["files"])
+    found["chooser"] = create_token(store, "chooser", Scope.ADMIN, configurations=["files"])
     found["over"] = create_token(store, "over", Scope.ADMIN, lifetime=timedelta(seconds=-1))
     found["tables"] = made("tables", "--scope", "run", "--operator", "table:*", "--expires", "30d")
     found["gone"] = made("gone", "--scope", "admin")
@@ -46,6 +48,13 @@ def guarded(server: Server, tokens: dict[str, str]) -> Server:
     return server
 
 
+def made_now(server: Server, name: str, scope: Scope, **limits: list[str]) -> str:
+    """Make a token, and return it when the server knows it: some milliseconds later."""
+    token = create_token(open_state(MasonEnvironment(server.mason.home)), name, scope, **limits)
+    until(lambda: server.get("/api/configs", headers=bearer(token)).status_code == 200, "the token is known")
+    return token
+
+
 def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
@@ -55,6 +64,7 @@ def test_a_token_is_shown_once_and_kept_as_a_digest(guarded: Server, tokens: dic
 
     assert [line.split()[:3] for line in listed.splitlines()[2:]] == [
         ["admin", "admin", "active"],
+        ["chooser", "admin", "active"],
         ["files", "run", "active"],
         ["gone", "admin", "revoked"],
         ["over", "admin", "expired"],
@@ -74,6 +84,22 @@ def test_without_a_token_only_what_is_open_answers(guarded: Server) -> None:
         assert (reply.status_code, reply.headers["WWW-Authenticate"]) == (401, "Bearer"), path
 
 
+def test_no_operator_answers_where_the_pages_are_that_need_no_token(guarded: Server, tokens: dict[str, str]) -> None:
+    names = "parameters:\n  required: [first, second]\n"
+    paths = "paths:\n  /{first}/{second}:\n    get:\n    post:\n"
+    operator(
+        guarded.mason.folder / "anywhere", "test", "anywhere", 'resp.add_info("ran")', parameters=names, swagger=paths
+    )
+    assert guarded.mason("register", str(guarded.mason.folder / "anywhere")).exit_code == 0
+
+    assert guarded.get("/api/some/thing", headers=bearer(tokens["read"])).json()["Info"] == ["ran"]
+    assert guarded.get("/api/some/thing").status_code == 401
+    for method, path in (("GET", "/api/ui/thing"), ("POST", "/api/ui/thing"), ("POST", "/api/ui/")):
+        reply = guarded.request(method, path)
+        assert (reply.status_code, "ran" in reply.text) in ((404, False), (405, False)), reply.text
+    assert "<title>Swagger UI</title>" in guarded.get("/api/ui/").text
+
+
 @pytest.mark.parametrize(
     ("token", "method", "path", "status"),
     [
@@ -85,6 +111,8 @@ def test_without_a_token_only_what_is_open_answers(guarded: Server) -> None:
         ("run", "POST", "/api/table/preview?path=in", 200),
         ("run", "POST", "/api/config?set_current=files", 403),
         ("admin", "POST", "/api/config?set_current=files", 200),
+        ("chooser", "POST", "/api/config?set_current=files", 200),
+        ("chooser", "POST", "/api/config?set_current=local", 403),
         ("tables", "GET", "/api/table/orders?database_name=shop", 200),
         ("tables", "GET", "/api/databases", 403),
         ("tables", "POST", "/api/test/sleep?seconds=0", 403),
@@ -101,6 +129,82 @@ def test_a_token_opens_what_its_scope_and_limits_say(
 
     assert reply.status_code == status, reply.text
     assert tokens[token] not in reply.text
+
+
+@pytest.mark.parametrize("limits", [{"operators": ["test:*"]}, {"configurations": ["local"]}])
+def test_a_token_for_some_things_only_follows_its_own_jobs_and_no_others(
+    guarded: Server, tokens: dict[str, str], limits: dict[str, list[str]]
+) -> None:
+    kind = next(iter(limits))
+    text = made_now(guarded, f"some-{kind}", Scope.RUN, **limits)
+    own, others = (
+        guarded.post("/api/test/sleep", params=query, json={"seconds": 0}, headers=bearer(token)).headers["Location"]
+        for token, query in (
+            (text, {"wait": "0", "config_id": "local"}),
+            (tokens["admin"], {"wait": "0", "config_id": "files"}),
+        )
+    )
+
+    for more in ("", "/log", "/events"):
+        assert guarded.get(own + more, headers=bearer(text)).status_code == 200, more
+        assert guarded.get(others + more, headers=bearer(text)).status_code == 403, more
+        assert guarded.get(others + more, headers=bearer(tokens["read"])).status_code == 200, more
+    assert guarded.post(f"{own}/cancel", headers=bearer(text)).status_code == 200
+    assert guarded.post(f"{others}/cancel", headers=bearer(text)).status_code == 403
+    for place, status in ((own, 200), (others, 403)):
+        job_id = {"job_id": place.rpartition("/")[2]}
+        assert guarded.get("/api/job/", params=job_id, headers=bearer(text)).status_code == status
+        assert guarded.post("/api/job/cancel", json=job_id, headers=bearer(text)).status_code == status
+
+
+def test_a_token_for_some_configurations_finds_no_jobs_of_others_in_the_list(
+    guarded: Server, tokens: dict[str, str]
+) -> None:
+    text = made_now(guarded, "lister", Scope.RUN, configurations=["files"])
+
+    def begun(token: str, config_id: str) -> str:
+        query = {"wait": "0", "config_id": config_id}
+        reply = guarded.post("/api/test/sleep", params=query, json={"seconds": 0}, headers=bearer(token))
+        return str(reply.json()["Data"][0]["JobID"])
+
+    def listed(token: str) -> set[str]:
+        query = {"config_id": "files", "name": "test:sleep", "limit": "1000"}
+        return {each["JobID"] for each in guarded.get("/api/jobs", params=query, headers=bearer(token)).json()["Data"]}
+
+    own, others, elsewhere = begun(text, "files"), begun(tokens["admin"], "files"), begun(tokens["admin"], "local")
+    assert listed(text) >= {own, others}
+    assert elsewhere not in listed(text)
+    assert listed(tokens["read"]) >= {own, others, elsewhere}
+
+
+def test_what_the_steps_of_a_run_answered_is_for_who_may_use_what_they_used(
+    guarded: Server, tokens: dict[str, str]
+) -> None:
+    body = {"step_1": {"parameters": {**SHOP, "storage_path": "in", "table_name": "of_a_run"}}}
+    query = {"run_now": "true", "config_id": "files"}
+    ran = guarded.post("/api/workflow/table/infer", params=query, json=body, headers=bearer(tokens["admin"]))
+    others = [
+        made_now(guarded, "other-operators", Scope.READ, operators=["job:*"]),
+        made_now(guarded, "other-configurations", Scope.READ, configurations=["local"]),
+    ]
+
+    def status(token: str) -> int:
+        return guarded.get(f"/api/run/{ran.json()['Data'][0]['RunID']}", headers=bearer(token)).status_code
+
+    assert [status(token) for token in others] == [403, 403]
+    assert [status(tokens[name]) for name in ("read", "tables", "files")] == [200, 200, 200]
+
+
+def test_a_token_for_some_configurations_is_shown_no_others(guarded: Server, tokens: dict[str, str]) -> None:
+    def shown(name: str) -> list[str]:
+        data = guarded.get("/api/configs", headers=bearer(tokens[name])).json()["Data"]
+        return [each["ConfigID"] for each in data]
+
+    write(guarded.mason.folder, {"of-others.yaml": "id: of-others\nstorage_engine: local\n"})
+    assert guarded.mason("config", "of-others.yaml").exit_code == 0
+
+    until(lambda: shown("read") == ["files", "of-others"], "the server knows the other one")
+    assert shown("files") == ["files"]
 
 
 @pytest.mark.parametrize("header", ["Bearer wrong", "Bearer", "Basic dXNlcjpwYXNz", "Bearer \u00e9", "nothing"])
@@ -142,6 +246,7 @@ def test_a_token_is_worthless_as_soon_as_it_is_revoked(guarded: Server) -> None:
         ({"Host": "[::1]:5000"}, 200),
         ({"Origin": "https://evil.example"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Origin": "http://["}, 403),
         ({"Sec-Fetch-Site": "cross-site"}, 403),
         ({"Sec-Fetch-Site": "same-site"}, 403),
         ({"Sec-Fetch-Site": "same-origin"}, 200),
@@ -187,6 +292,10 @@ def test_a_host_that_others_can_reach_needs_a_token(env: MasonEnvironment, monke
     assert create_first_token(env) == ""
     require_token(everywhere, env)
 
+    revoke_token(open_state(env), "first")
+    with pytest.raises(BadInput, match="no token that is neither expired nor revoked"):
+        require_token(everywhere, env)
+
 
 def test_the_token_of_the_environment_is_for_everything(prepared_mason: Mason, tmp_path: Path) -> None:
     mason = Mason(prepared_mason.folder, tmp_path / "home")
@@ -198,6 +307,25 @@ def test_the_token_of_the_environment_is_for_everything(prepared_mason: Mason, t
         assert "of-the-environment" not in server.log_text()
     finally:
         server.kill()
+
+
+def test_the_end_of_a_line_is_no_part_of_the_token_of_the_environment() -> None:
+    of_a_file = given_token({"MASON_TOKEN": "of-a-file\n"})
+
+    assert of_a_file is not None
+    sent = {"authorization": "Bearer of-a-file"}
+    assert Access(ServerSettings(), of_a_file).find_caller(sent, []).name == "MASON_TOKEN"
+    assert given_token({"MASON_TOKEN": " \n"}) is None
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+@pytest.mark.parametrize("token", ["t\u00f6ken", "two\nlines"])
+def test_a_token_of_the_environment_that_nobody_could_send_is_refused(mason: Mason, host: str, token: str) -> None:
+    result = mason("run", "--host", host, "--port", "0", variables={"MASON_TOKEN": token})
+
+    assert result.exit_code == 1
+    assert "MASON_TOKEN can be no token" in result.stderr
+    assert token not in result.stderr
 
 
 def test_a_name_that_was_allowed_is_answered(prepared_mason: Mason, tmp_path: Path) -> None:
@@ -237,6 +365,19 @@ class TestTokens:
 
         assert result.exit_code == 1
         assert "Write it as 90m, 12h, 30d or 4w." in result.stderr
+
+    def test_what_a_token_is_for_and_is_not_there_is_told(self, mason: Mason) -> None:
+        limits = ("--operator", "test:get", "--operator", "test:g*", "--configuration", "nowhere")
+        operator(mason.folder / "ops", "test", "gets", "pass")
+        assert mason("register", str(mason.folder / "ops")).exit_code == 0
+
+        result = mason("token", "create", "--name", "x", *limits)
+
+        assert result.exit_code == 0
+        assert result.stderr.splitlines()[:2] == [
+            'warning: No operator is called "test:get". Did you mean "test:gets"?',
+            'warning: Configuration "nowhere" not found. There are: local.',
+        ]
 
     def test_how_long_a_check_takes_does_not_say_how_near_a_guess_is(self, env: MasonEnvironment) -> None:
         store = open_state(env)

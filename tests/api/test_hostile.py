@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.api.support import Server, operator, prepared, until
+from tests.api.support import CONFIGURATION, Server, operator, prepared, until
 from tests.conftest import write
 
 SHOP = {"database_name": "shop"}
@@ -126,6 +126,29 @@ def test_beside_a_link_that_leads_out_other_tables_are_read(server: Server, link
     assert server.get("/api/tables", params={"database_name": "leaking"}).status_code == 200
 
 
+def test_mason_home_is_out_of_reach_though_it_be_below_a_root(server: Server) -> None:
+    """A server that is started in `~` has `~/.mason` below its root."""
+    everything = {"config_id": "everything"}
+    write(server.mason.folder, {"all.yaml": CONFIGURATION.format(root=server.mason.home.parent)})
+    text = (server.mason.folder / "all.yaml").read_text().replace("id: files", "id: everything")
+    (server.mason.folder / "all.yaml").write_text(text)
+    assert server.mason("config", str(server.mason.folder / "all.yaml")).exit_code == 0
+    write(server.mason.home, {".env": "PASSWORD=topsecret\n", "words.csv": "word\ntopsecret\n"})
+    (server.mason.home.parent / "to_home").symlink_to(server.mason.home)
+
+    for path in ("home/.env", "home/words.csv", "home", "to_home/words.csv", "work/../home/words.csv"):
+        for command, body in (
+            ("preview", {"path": path}),
+            ("merge", {"input_path": path, "output_path": "work/stolen"}),
+            ("merge", {"input_path": "work/data/in", "output_path": path}),
+            ("summarize", {"path": "work/data/in", "html": path}),
+        ):
+            reply = server.post(f"/api/table/{command}", params=everything, json=body)
+            assert (reply.status_code, "topsecret" in reply.text) == (400, False), reply.text
+    read = server.post("/api/table/preview", params=everything, json={"path": "work/data/in"})
+    assert read.status_code == 200, read.text
+
+
 def test_files_that_are_no_tables_stay_below_the_root_too(server: Server, outside: Path) -> None:
     page = server.post("/api/table/summarize", json={"path": "in", "html": str(outside / "page.html")})
     export = server.post(
@@ -206,6 +229,14 @@ def test_a_body_that_cannot_be_meant_is_refused(server: Server, content: bytes, 
     assert message in reply.json()["Errors"][0]
 
 
+@pytest.mark.parametrize("content", [b'{"path": "\\ud800"}', b'{"path": "\xed\xa0\x80"}'])
+def test_half_a_character_is_refused(server: Server, content: bytes) -> None:
+    reply = server.post("/api/table/preview", content=content, headers={"Content-Type": "application/json"})
+
+    assert reply.status_code == 400, reply.text
+    assert "half a character" in reply.json()["Errors"][0]
+
+
 def test_a_body_that_is_too_large_is_refused_before_it_is_read(server: Server) -> None:
     told = server.post("/api/table/preview", json={"path": "x" * 2_000_000})
 
@@ -281,6 +312,22 @@ def test_garbage_instead_of_http_ends_the_connection_and_nothing_else(server: Se
             while connection.recv(65536):
                 pass
     assert server.get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("how", ["Content-Length: 50\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n"])
+@pytest.mark.parametrize("path", ["/api/test/sleep", "/api/workflow/table/infer"])
+def test_a_client_that_hangs_up_in_its_body_is_no_bug_of_the_server(server: Server, how: str, path: str) -> None:
+    place = urlsplit(server.url)
+    asked = f"hung-up-{len(how)}-{len(path)}"
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: {place.netloc}\r\nX-Request-ID: {asked}\r\nContent-Type: application/json\r\n"
+    )
+    with socket.create_connection((place.hostname, place.port), timeout=20) as connection:
+        connection.sendall((head + how).encode())
+
+    server.wait_for_log(f'"request": "{asked}", "method": "POST"')
+    lines = [line for line in server.log_lines() if line.get("request") == asked]
+    assert [(line["event"], line.get("status")) for line in lines] == [("request", 400)]
 
 
 def test_many_connections_that_say_nothing_keep_nobody_out(server: Server) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 import threading
 from collections import Counter
@@ -12,6 +13,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from mason.api.server.serve import listen
+from mason.api.server.settings import ServerSettings
+from mason.errors import ClientFailed
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
@@ -77,7 +81,18 @@ def test_a_merge_tells_rows_and_log_under_the_id_of_its_call(server: Server) -> 
     assert (job["RowsIn"], job["JobType"]) == (2, "operator")
     assert job["Response"]["Data"][0]["JobID"] == job["JobID"]
     log = server.get(f"/api/job/{job['JobID']}/log").json()["Data"][0]["Log"]
-    assert any("Committed." in line for line in log)
+    told = [line.split(" ", 1)[1] for line in log]  # without the time
+    assert told[-2].startswith("2 records in, 2 rows out: ") and told[-1] == "Committed."
+
+
+def test_what_an_operator_logs_is_the_log_of_its_job(server: Server) -> None:
+    reply = server.post("/api/test/blurt", params={"wait": 0}, json={"password": "not-to-be-told"})
+    job = server.wait_for_job(reply.json()["Data"][0]["JobID"], "failed")
+
+    [told] = server.get(f"/api/job/{job['JobID']}/log").json()["Data"]
+
+    assert told["Log"][0].split(" ", 1)[1] == "warning: it is REDACTED"
+    assert "Traceback" not in str(told) and "not-to-be-told" not in str(told)
 
 
 def test_how_far_a_job_is_comes_as_events_until_it_is_over(server: Server) -> None:
@@ -108,6 +123,19 @@ def test_jobs_are_listed_in_pages_the_newest_first(server: Server) -> None:
     assert pages == jobs[::-1]
     assert server.get("/api/jobs", params={"status": "lost"}).json()["Data"] == []
     assert server.get("/api/jobs", params={"status": "sleeping"}).status_code == 400
+
+
+def test_what_jobs_have_read_is_counted(server: Server) -> None:
+    def counted() -> dict[str, int]:
+        pairs = re.findall(r"^mason_job_(\w+)_total (\d+)$", server.get("/metrics").text, re.MULTILINE)
+        return {name: int(number) for name, number in pairs}
+
+    before = counted()
+    reply = server.post("/api/table/merge", json={"input_path": "in", "output_path": "counted"})
+    assert reply.status_code == 200, reply.text
+
+    read = sum(file.stat().st_size for file in (server.mason.folder / "data" / "in").iterdir())
+    assert counted() == {"rows": before["rows"] + 2, "bytes": before["bytes"] + read}
 
 
 class TestABusyServer:
@@ -246,6 +274,21 @@ def test_two_workers_share_the_queue_and_run_nothing_twice(start: Start) -> None
     words = (server.mason.folder / "shared").read_text().split()
     assert Counter(words) == Counter(str(number) for number in range(100))
     assert server.stop() == 0
+
+
+def test_workers_end_when_the_process_is_killed_that_started_them(start: Start) -> None:
+    server = start("--workers", "2")
+
+    server.kill()
+
+    def is_free() -> bool:
+        try:
+            listen(ServerSettings(port=int(server.url.rpartition(":")[2]))).close()
+        except ClientFailed:
+            return False
+        return True
+
+    until(is_free, "nobody listens there any more")
 
 
 def test_a_thousand_jobs_that_are_queued_at_once_are_each_run_once_and_leave_no_memory_behind(start: Start) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import threading
 import time
@@ -16,9 +17,11 @@ from starlette.types import Message
 from mason.api.server import patience
 from mason.api.server.guard import _LimitedBody
 from mason.api.server.replies import PathHider, json_reply
+from mason.api.server.serve import listen
 from mason.api.server.settings import ServerSettings, is_loopback
-from mason.errors import BadInput, TooLarge
+from mason.errors import BadInput, ClientFailed, TooLarge
 from mason.util.environment import MasonEnvironment
+from tests.api.support import until
 
 
 def body_of(settings: ServerSettings, *messages: Message, pause: float = 0.0) -> list[Message]:
@@ -133,6 +136,24 @@ def test_a_client_that_is_silent_between_requests_is_not_hung_up_on_for_its_head
         assert b"200 OK" in connection.recv(65536)
 
 
+def test_what_is_no_http_is_answered_as_everything_else_is(
+    impatient: tuple[str, int], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="mason.api")
+    with socket.create_connection(impatient, timeout=20) as connection:
+        connection.sendall(b"GET / HTTP/9.9\r\n\r\n")
+        head, _, body = connection.recv(65536).partition(b"\r\n\r\n")
+
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert json.loads(body)["Errors"] == ["Invalid HTTP request received."]
+    told = dict(line.split(": ", 1) for line in head.decode().splitlines()[1:])
+
+    def is_logged() -> bool:
+        return told["x-request-id"] in [getattr(each, "fields", {}).get("request") for each in caplog.records]
+
+    until(is_logged, "the log has the id of the reply")  # the server writes it after the reply
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST", "::1", "[::1]", "127.1.2.3"])
 def test_the_loopback_is_known_by_every_name(host: str) -> None:
     assert is_loopback(host)
@@ -149,3 +170,18 @@ def test_folders_of_the_server_are_taken_out_of_a_message(env: MasonEnvironment)
     assert hide("/srv/data/in/a.csv: broken. See /srv/data.") == "in/a.csv: broken. See .."
     assert hide("/srv/database/x stays") == "/srv/database/x stays"
     assert hide(f"{env.home}/state.db: locked") == "MASON_HOME/state.db: locked"
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "nobody.invalid"])
+def test_an_address_that_this_machine_does_not_have_is_told_as_one(host: str) -> None:
+    with pytest.raises(ClientFailed, match="Choose an address of this machine with --host"):
+        listen(ServerSettings(host=host, port=0))
+
+
+def test_a_port_is_one_servers_from_the_moment_that_it_says_so() -> None:
+    with listen(ServerSettings(port=0)) as first:
+        port = first.getsockname()[1]
+
+        with pytest.raises(ClientFailed, match="Address already in use"):
+            listen(ServerSettings(port=port))
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()

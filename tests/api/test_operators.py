@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -20,6 +21,19 @@ def test_a_table_has_the_same_json_as_on_the_command_line(server: Server) -> Non
     assert reply.status_code == 200
     assert reply.json() == told.json
     assert [each["Name"] for each in reply.json()["Data"][0]["Schema"]["Columns"]] == ["id", "price"]
+
+
+def test_a_job_has_the_same_json_as_on_the_command_line(server: Server) -> None:
+    """But for what differs from one run to the next: ids, times, names of files."""
+    given = {"input_path": "in", "output_path": "same"}
+    called = server.post("/api/table/merge", json=given).text
+    told = server.mason("operator", "table", "merge", "-p", "input_path:in,output_path:same").json
+
+    def alike(text: str) -> str:
+        text = re.sub(r"part-\w+-\w+-\w+|\b[0-9a-f]{16}\b", "ID", text)
+        return re.sub(r"20\d\d-\d\d-\d\dT[\d:.+]+", "TIME", text)
+
+    assert alike(json.dumps(json.loads(called))) == alike(json.dumps(told))
 
 
 @pytest.mark.parametrize(
@@ -104,6 +118,9 @@ def test_a_table_is_deleted(server: Server) -> None:
         ("GET", "/api/test/abroad", {"wait": "0"}, None, 422, "test:abroad does not accept the configuration"),
         ("POST", "/api/table/preview", {}, {"path": "~nobody-here/x"}, 400, "it is in the home of nobody here"),
         ("POST", "/api/table/query", SHOP, {"query_string": "select 'x"}, 422, "opened and not closed"),
+        ("GET", "/api/runs", {"limit": "1.5"}, None, 400, 'a whole number from 1 to 1000, not "1.5"'),
+        ("GET", "/api/runs", {"limit": "1e2"}, None, 400, "a whole number from 1 to 1000"),
+        ("GET", "/api/runs", {"limit": "0"}, None, 400, "a whole number from 1 to 1000"),
     ],
 )
 def test_what_is_wrong_has_its_status_and_one_clear_message(

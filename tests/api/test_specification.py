@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from openapi_spec_validator import validate
@@ -58,6 +59,30 @@ def test_parameters_types_and_the_example_come_from_the_operator(server: Server)
     assert body["mode"]["enum"] == ["replace", "append", "replace_partitions", None]
 
 
+def test_who_tries_an_operation_begins_with_what_it_needs_and_nothing_that_goes_along_unseen(server: Server) -> None:
+    paths = server.get("/api/openapi.json").json()["paths"]
+
+    def example(path: str) -> Any:
+        return paths[path]["post"]["requestBody"]["content"]["application/json"]["example"]
+
+    assert example("/table/merge") == {"input_path": "…", "output_path": "…"}
+    assert example("/table/{table_name}/refresh") == {"database_name": "…"}
+    assert example("/test/sleep") == {"seconds": 0.5}
+    assert example("/workflow/table/infer") == {"step_1": {"parameters": {}}}
+
+
+def test_a_page_that_tries_an_operation_sends_no_default_that_would_go_before_the_body(server: Server) -> None:
+    paths = server.get("/api/openapi.json").json()["paths"]
+
+    def with_default(operation: dict[str, Any]) -> set[str]:
+        return {each["name"] for each in operation["parameters"] if "default" in each["schema"]}
+
+    operations = [each for path in paths.values() for each in path.values()]
+    told = [with_default(each) for each in operations if "requestBody" in each]
+    assert set().union(*told) == {"wait", "plan", "run_now", "deploy"}  # which no body has
+    assert "limit" in with_default(paths["/jobs"]["get"])
+
+
 def test_a_secret_is_offered_in_the_body_only(server: Server) -> None:
     shown = server.get("/api/openapi.json").json()["paths"]["/test/hidden"]["post"]
 
@@ -85,10 +110,22 @@ BROKEN = [
     ("unknown", "paths:\n  /broken/{tabel}:\n    get:\n", 'broken:unknown has no parameter "tabel"'),
     ("method", "paths:\n  /broken/method:\n    fetch:\n", "is no method"),
     ("word", "paths:\n  /broken/word:\n    get: yes please\n", "must be a mapping, or nothing"),
+    ("page", "paths:\n  /ui/broken:\n    post:\n", '"/ui/broken" is where the server has its own pages'),
+    ("itself", "paths:\n  /api/openapi.json:\n    get:\n", '"/api/openapi.json" is where the server has its own'),
     (
         "parameter",
         "paths:\n  /broken/parameter:\n    get:\n      parameters: [{name: colour, in: query}]\n",
         'broken:parameter has no parameter "colour"',
+    ),
+    (
+        "reference",
+        "paths:\n  /broken/reference:\n    post:\n      responses: {200: {$ref: '#/responses/none'}}\n",
+        'the $ref "#/responses/none" leads to nothing in this file',
+    ),
+    (
+        "circle",
+        "paths:\n  /broken/circle:\n    post:\n      tags: [$ref: '#/a']\na: {b: [$ref: '#/a']}\n",
+        'the $ref "#/a" leads back to itself',
     ),
     (
         "schema",
@@ -105,7 +142,10 @@ def with_broken_fragments(server: Server) -> Server:
     for name, swagger, _ in BROKEN:
         optional = "parameters:\n  optional: [wood]\n" if name == "schema" else ""
         operator(root, "broken", name, WORD, swagger=swagger, parameters=optional)
-    assert server.mason("register", str(root)).exit_code == 0
+    registered = server.mason("register", str(root))
+    assert registered.exit_code == 0
+    told = [line for line in registered.stderr.splitlines() if line.startswith("warning: ")]
+    assert len(told) >= len(BROKEN) - 1, "all but what only connexion finds is told to who registers it"
     assert server.get("/api/tables", params={"database_name": "shop"}).status_code == 200
     return server
 
@@ -128,6 +168,18 @@ def test_two_operators_with_one_path_are_both_named_and_the_first_has_it(server:
     assert server.get("/api/clash/here").json()["Info"] == ["a"]
     told = [line["message"] for line in server.log_lines() if "/clash/here" in line.get("message", "")]
     assert told and "clash/b/swagger.yml" in told[0] and "clash/a/swagger.yml" in told[0]
+
+
+def test_a_path_that_says_more_goes_before_one_with_a_parameter_in_its_place(server: Server) -> None:
+    root = server.mason.folder / "operators-order"
+    any_word = "paths:\n  /order/{word}:\n    get:\n"
+    required = "parameters:\n  required: [word]\n"
+    operator(root, "order", "any", 'resp.add_info("any")', parameters=required, swagger=any_word)
+    operator(root, "order", "exact", 'resp.add_info("exact")', swagger="paths:\n  /order/now:\n    get:\n")
+    assert server.mason("register", str(root)).exit_code == 0
+
+    assert server.get("/api/order/now").json()["Info"] == ["exact"]
+    assert server.get("/api/order/later").json()["Info"] == ["any"]
 
 
 def test_a_fragment_of_swagger_2_is_understood_and_what_it_demands_is_checked(server: Server) -> None:
@@ -156,5 +208,52 @@ paths:
     assert server.get("/api/seed/orders", params={"size": 3, "log_level": "info"}).json()["Data"] == [
         {"table_name": "orders", "size": 3}
     ]
-    assert server.get("/api/seed/orders", params={"size": 30}).status_code == 400
-    assert server.get("/api/seed/orders").status_code == 400
+    large, none = server.get("/api/seed/orders", params={"size": 30}), server.get("/api/seed/orders")
+    assert (large.status_code, none.status_code) == (400, 400)
+    assert large.json()["Errors"] == ['The parameter "size" is wrong: 30 is greater than the maximum of 10.']
+    assert none.json()["Errors"] == ['The parameter "size" is missing.']
+
+
+@pytest.mark.parametrize(
+    ("version", "swagger"),
+    [
+        (
+            "two",
+            """
+paths:
+  /body/two:
+    post:
+      parameters: [{name: body, in: body, schema: {$ref: "#/definitions/Order"}}]
+definitions:
+  Order: {type: object, properties: {size: {$ref: "#/definitions/Size"}}}
+  Size: {type: integer, description: "By its author"}
+""",
+        ),
+        (
+            "three",
+            """
+paths:
+  /body/three:
+    post:
+      requestBody: {content: {application/json: {schema: {$ref: "#/components/schemas/Order"}}}}
+components:
+  schemas:
+    Order: {type: object, properties: {size: {type: integer, description: "By its author"}}}
+""",
+        ),
+    ],
+)
+def test_a_body_that_an_author_describes_elsewhere_in_the_fragment_is_shown(
+    server: Server, version: str, swagger: str
+) -> None:
+    root = server.mason.folder / f"operators-body-{version}"
+    size = "parameters:\n  optional: [{name: size, type: integer}]\n"
+    operator(root, "body", version, "resp.add_data(parameters.values)", parameters=size, swagger=swagger)
+    assert server.mason("register", str(root)).exit_code == 0
+
+    specification = server.get("/api/openapi.json").json()
+
+    validate(specification)
+    shown = specification["paths"][f"/body/{version}"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert shown["properties"]["size"] == {"type": "integer", "description": "By its author"}
+    assert server.post(f"/api/body/{version}", json={"size": 3}).json()["Data"] == [{"size": 3}]

@@ -9,6 +9,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from mason.api.server.serve import listen
+from mason.api.server.settings import ServerSettings
+from mason.errors import BadInput
 from tests.api.support import Server
 from tests.conftest import Mason
 
@@ -47,3 +50,31 @@ def test_a_certificate_that_is_not_there_is_named(mason: Mason) -> None:
 
     assert result.exit_code == 1
     assert 'Path "no.pem" not found.' in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        (("key.pem", "certificate.pem"), "they must be a certificate and its key"),
+        (("certificate.pem", "other.pem"), "the key is that of another certificate"),
+        (("certificate.pem", "locked.pem"), "the key without a password"),
+        (("empty.pem", "key.pem"), "they must be a certificate and its key"),
+    ],
+    ids=["exchanged", "of another", "with a password", "empty"],
+)
+def test_files_that_are_no_certificate_with_its_key_are_named(
+    certificate: tuple[Path, Path], files: tuple[str, str], reason: str
+) -> None:
+    folder = certificate[0].parent
+    new_key = ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+    subprocess.run([*new_key, "-out", str(folder / "other.pem")], check=True, capture_output=True)
+    lock = ["openssl", "pkey", "-in", str(certificate[1]), "-aes128", "-passout", "pass:secret"]
+    subprocess.run([*lock, "-out", str(folder / "locked.pem")], check=True, capture_output=True)
+    (folder / "empty.pem").touch()
+    chosen, key = (str(folder / name) for name in files)
+
+    with pytest.raises(BadInput) as raised:
+        listen(ServerSettings(port=0, certificate=chosen, key=key))
+
+    assert str(raised.value).startswith(f"{chosen} and {key} are no files for TLS: ")
+    assert reason in str(raised.value)

@@ -69,6 +69,9 @@ def test_a_workflow_that_was_deployed_by_a_request_stays_below_the_roots_when_it
     eventually(failed)
     [step] = server.get(f"/api/run/{failed()[0]}").json()["Data"][0]["Steps"]
     assert "is outside of the folders that may be used" in step["Reason"]
+    lines = server.log_text().splitlines()
+    assert [line for line in lines if not line.startswith(("{", "Mason listens on"))] == [], "one JSON line each"
+    assert any("is outside of the folders" in each.get("message", "") for each in server.log_lines())
     assert server.post("/api/schedule/delete", json={"schedule_name": "outside"}).status_code == 200
 
 
@@ -148,6 +151,20 @@ def test_a_run_is_resumed_with_the_parameters_of_its_request(server: Server) -> 
     assert (resumed["Status"], resumed["ResumedFrom"]) == ("succeeded", run)
     assert server.get("/api/table/late", params={"database_name": "shop"}).status_code == 200
     assert server.get(f"/api/run/{run}").json()["Data"][0]["Parameters"]["step_1"]["parameters"]["table_name"] == "late"
+
+
+def test_why_a_step_failed_says_no_folder_of_the_server(server: Server) -> None:
+    step = {**BODY["step_1"]["parameters"], "storage_path": "nowhere"}
+    reply = server.post("/api/workflow/table/infer", params={"run_now": "true"}, json={"step_1": {"parameters": step}})
+    run = reply.json()["Data"][0]["RunID"]
+
+    [shown] = server.get(f"/api/run/{run}").json()["Data"][0]["Steps"]
+    assert reply.json()["Errors"] == ['step_1: Path "nowhere" not found.']
+    assert (shown["Reason"], shown["Response"]["Errors"]) == (
+        'Path "nowhere" not found.',
+        ['Path "nowhere" not found.'],
+    )
+    assert str(server.mason.folder) not in str(shown["Attempts"])
 
 
 def test_a_run_of_a_request_is_resumed_from_the_command_line(server: Server) -> None:

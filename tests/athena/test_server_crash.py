@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -114,6 +115,51 @@ def test_after_a_crash_a_query_that_athena_has_is_followed_to_its_end(
     assert server.job(own)["Status"] == "lost", "what it would have done after its query, nobody knows"
     assert server.wait_for_job(kept)["Response"]["Data"][0]["RowsOut"] == 2
     assert proxy.operations.count("StartQueryExecution") == 6, "nothing was asked twice"
+
+
+@pytest.mark.parametrize("is_asked", [True, False], ids=["after Athena was asked", "before"])
+def test_a_crash_before_athena_told_the_id_of_a_query_neither_loses_nor_repeats_it(
+    server: Server,
+    proxy: AwsProxy,
+    ministack: Ministack,
+    bucket: str,
+    database: str,
+    make_athena_table: MakeTable,
+    is_asked: bool,
+) -> None:
+    make_athena_table("orders", TABLES["orders"])
+    over, athena = threading.Event(), ministack.client("athena")
+    asked: list[Mapping[str, Any]] = []
+
+    def says(operation: str, request: Mapping[str, Any]) -> Answer | None:
+        if operation != "StartQueryExecution":
+            return None
+        if is_asked:
+            athena.start_query_execution(**request)
+        asked.append(request)
+        over.wait(60)
+        return error("InternalServerException", "too late", 500)
+
+    proxy.says = says
+    output = f"s3://{bucket}/{database}/once"
+    jobs = [
+        server.post("/api/table/query", params={"wait": "0", "config_id": "aws"}, json=body).json()["Data"][0]["JobID"]
+        for body in (
+            {"database_name": database, "query_string": "select id from orders where id < 3 order by id"},
+            {"database_name": database, "query_string": "select id from orders where id < 3", "output_path": output},
+        )
+    ]
+    until(lambda: len(asked) == 2, "both are about to be known")
+
+    server.kill()
+    over.set()
+    proxy.reset()
+    server.start()
+
+    shown, kept = (server.wait_for_job(job)["Response"]["Data"][0] for job in jobs)
+    assert (shown["Rows"], kept["RowsOut"]) == ([{"id": 1}, {"id": 2}], 2)
+    again = [request for operation, request in proxy.requests if operation == "StartQueryExecution"]
+    assert sorted(again, key=str) == sorted(asked, key=str), "the same, with the same tokens"
 
 
 def still_running(

@@ -85,6 +85,19 @@ def test_a_tab_is_named_as_what_it_is(before: Mason) -> None:
     )
 
 
+@pytest.mark.parametrize("client", ["s3", "glue", "athena"])
+def test_an_endpoint_that_is_none_and_half_a_pair_of_keys_are_refused(before: Mason, client: str) -> None:
+    def complaint(line: str) -> str:
+        return refused_config(before, f"id: bad\nclients:\n  {client}:\n    configuration:\n      {line}\n")
+
+    place = f"clients.{client}.configuration"
+    for endpoint in ("http://", "http://exa mple", "127.0.0.1:port", "ftp://example.com"):
+        told = f"config.yaml:5: {place}.endpoint: must be the address of a server"
+        assert told in complaint(f'endpoint: "{endpoint}"')
+    assert f'{place}: "secret_key" is missing: it belongs to "access_key"' in complaint("access_key: AKIA")
+    assert f'{place}: "access_key" is missing: it belongs to "secret_key"' in complaint("secret_key: canary")
+
+
 def test_an_unknown_key_is_named_with_the_nearest_known_one(before: Mason) -> None:
     wrong = "id: bad\nmetastor_engine: local\nclients:\n  local:\n    configuration:\n      rot: data\n"
     complaint = refused_config(before, wrong)

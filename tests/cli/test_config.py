@@ -416,6 +416,14 @@ class TestVariables:
             "a.yaml:7: clients.local.configuration.root: {{NOT A NAME}} is not the name of a variable" in result.stderr
         )
 
+    def test_a_secret_without_the_word_is_told_how_to_be_written(self, mason: Mason) -> None:
+        write(mason.folder, {"a.yaml": local("a", "{{file:/run/token}}")})
+
+        result = mason("config", "a.yaml")
+
+        assert result.exit_code == 1
+        assert "A secret is written {{secret:file:/run/token}}." in result.stderr
+
 
 class TestClients:
     @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from mason.state.home import open_state
@@ -37,6 +39,20 @@ def test_a_merge_answers_with_its_job_and_its_counts(here: Mason) -> None:
     assert [(each["File"], each["Record"], each["Raw"]) for each in quarantined] == [("a.csv", 3, "2")]
 
 
+def test_a_quarantine_that_is_shown_in_part_says_so_and_what_cannot_be_exported_to_is_named(here: Mason) -> None:
+    write(here.folder, {"in/c.csv": "a,b\n1,2\n3,4\n5\n6,7\n"})
+    merge(here)
+
+    def quarantine(more: str) -> Any:
+        return here("operator", "table", "quarantine", "-p", f"path:out{more}")
+
+    assert quarantine("").json["Info"] == ["2 records in quarantine."]
+    assert quarantine(",limit:1").json["Info"] == ["1 of 2 records in quarantine are shown: limit says how many."]
+    refused = quarantine(",action:export,file:in")
+    assert refused.exit_code == 1
+    assert refused.json["Errors"] == [f"{here.folder / 'in'} cannot be written: Is a directory."]
+
+
 def test_a_plan_of_a_merge_writes_nothing(here: Mason) -> None:
     before = sorted(here.folder.rglob("*"))
 
@@ -47,12 +63,28 @@ def test_a_plan_of_a_merge_writes_nothing(here: Mason) -> None:
     assert sorted(here.folder.rglob("*")) == before
 
 
+def test_a_plan_says_how_the_columns_of_the_table_that_is_there_would_change(here: Mason) -> None:
+    assert merge(here, "--plan")[1]["Info"] == []
+    assert merge(here)[0] == 0
+    assert merge(here, "--plan")[1]["Info"] == []
+    write(here.folder, {"in/a.csv": "a,c\n1.5,x\n", "in/b.csv": "a\n3\n"})
+
+    code, answer = merge(here, "--plan")
+
+    changes = ["c string added", "b string removed", "a int64 became decimal128(18, 1)"]
+    assert code == 0 and isinstance(answer["Data"][1], dict)
+    assert answer["Data"][1]["SchemaChanges"] == changes
+    assert answer["Info"] == [f"The table that is there changes: {', '.join(changes)}."]
+
+
 def test_a_merge_that_fails_says_why_and_its_record_too(here: Mason) -> None:
     code, answer = merge(here, "-p", "on_bad_record:fail")
 
     assert code == 1 and "1 of 3 records do not fit" in str(answer["Errors"])
     (job,) = here("operator", "job", "list").json["Data"]
     assert job["Status"] == "failed" and "do not fit" in job["Error"]
+    (told,) = answer["Data"]
+    assert isinstance(told, dict) and told["JobID"] == job["JobID"] and "Running 1 task." in str(told["Log"])
     assert not (here.folder / "out").exists()
 
 

@@ -149,6 +149,19 @@ class TestTables:
             assert f"{name}.parquet" in fail(shop, "table", "get", database_name="shop", table_name=name)
         assert "empty" in fail(shop, "table", "get", database_name="shop", table_name="empty")
 
+    def test_a_table_without_rows_is_a_table_by_its_name_too(self, shop: Mason) -> None:
+        roles = "metastore_engine: local\nstorage_engine: local\nexecution_engine: local\n"
+        configured(shop, f"id: here\n{roles}clients: {{local: {{configuration: {{root: .}}}}}}\n")
+        nothing = {"query_string": "select * from orders where id is null", "output_path": "shop/none"}
+        run(shop, "table", "query", database_name="shop", **nothing)
+
+        listed = run(shop, "table", "list", database_name="shop")["Data"]
+        assert [each["Name"] for each in listed] == ["events", "none", "orders"]
+        assert columns(table(shop, "none")) == columns(table(shop, "orders"))
+        asked = run(shop, "table", "query", database_name="shop", query_string="select count(*) as n from none")
+        assert asked["Data"][0]["Rows"] == [{"n": 0}]
+        assert run(shop, "table", "preview", database_name="shop", table_name="none")["Data"][0]["Rows"] == []
+
     def test_text_that_calls_itself_parquet_does_not_pass_without_a_word(self, shop: Mason) -> None:
         write(shop.folder / "shop", {"broken.parquet": "this is not parquet"})
 

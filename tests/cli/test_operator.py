@@ -19,7 +19,14 @@ class TestListing:
 
         assert result.exit_code == 0
         assert result.stdout == 'No Operators Registered.  Register operators by running "mason register"\n'
+        assert "mason register mason/examples/operators/" in result.stderr
         assert not mason.home.exists()
+
+    def test_who_runs_one_before_any_is_registered_is_told_where_those_of_mason_are(self, mason: Mason) -> None:
+        (error,) = errors(mason, "table", "merge", "-p", "input_path:in,output_path:out")
+
+        assert error.startswith('Operator "table:merge" not found. None is registered: run "mason register PATH".')
+        assert "mason register mason/examples/operators/" in error
 
     def test_all_operators_are_listed_as_in_the_seeds(self, mason: Mason) -> None:
         mason.register_examples()
@@ -80,6 +87,13 @@ class TestListing:
         assert "[alias: parse_headers]" in text
         assert "(csv, json, jsonl, parquet, orc, avro, msgpack)" in text
         assert '  mason operator table infer -p "database_name:' in text
+
+    def test_the_example_of_the_help_does_not_replace_what_it_reads(self, mason: Mason) -> None:
+        mason.register_examples()
+
+        text = mason("operator", "table", "merge", "-h").stdout
+
+        assert text.endswith('mason operator table merge -p "input_path:data/in,output_path:data/out"\n')
 
     def test_the_example_of_the_help_can_be_pasted(self, mason: Mason, tmp_path: Path) -> None:
         yaml = "  required:\n"

@@ -159,6 +159,17 @@ class TestResponse:
         assert document["Info"] == ["began"]
         assert "Traceback" not in stderr
 
+    def test_ctrl_c_exits_130_also_while_a_text_is_executed(self, mason: Mason, tmp_path: Path) -> None:
+        body = 'exec("os.kill(os.getpid(), 2)\\ntime.sleep(60)")'
+        registered(mason, operator_with(tmp_path / "src", "new", "exec", body=body))
+        process = mason.start("operator", "new", "exec")
+
+        stdout, stderr = process.communicate(timeout=60)
+
+        assert process.returncode == 130
+        assert json.loads(stdout)["Errors"] == ["Interrupted."]
+        assert "Traceback" not in stderr
+
     def test_a_reader_that_leaves_early_is_not_an_error(self, mason: Mason) -> None:
         mason.register_examples()
         command = f"set -o pipefail; {' '.join(mason.argv)} operator | head -1"

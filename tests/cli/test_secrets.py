@@ -69,7 +69,7 @@ class TestSecrets:
         configured(
             mason,
             "id: s\nmetastore_engine: local\nstorage_engine: [local, s3]\nclients:\n  s3:\n    configuration:\n"
-            f'      secret_key: "{self.SECRET}"\n      session_token: "{{{{TOKEN}}}}"\n',
+            f'      access_key: "key"\n      secret_key: "{self.SECRET}"\n      session_token: "{{{{TOKEN}}}}"\n',
         )
         body = f'resp.add_info("{self.SECRET} and " + os.environ["TOKEN"])\nraise ValueError("{self.SECRET}")'
         registered(mason, operator_with(tmp_path / "src", "new", "leak", body=body))

@@ -14,8 +14,8 @@ from tests.conftest import Mason, write
 from tests.workflows.conftest import step, workflow_yaml
 
 
-def on_a_terminal(mason: Mason, *arguments: str, columns: int = 80, **variables: str) -> str:
-    """Run a command on a terminal of some width and return all that it wrote there."""
+def on_a_terminal(mason: Mason, *arguments: str, columns: int = 80, stdout: int | None = None, **variables: str) -> str:
+    """Run a command on a terminal of some width, stdout perhaps elsewhere, and return all that it wrote there."""
     import fcntl
     import struct
     import termios
@@ -27,7 +27,7 @@ def on_a_terminal(mason: Mason, *arguments: str, columns: int = 80, **variables:
         env=mason.environment({"TERM": "xterm", **variables}),
         cwd=mason.folder,
         stdin=follower,
-        stdout=follower,
+        stdout=follower if stdout is None else stdout,
         stderr=follower,
     )
     os.close(follower)
@@ -82,3 +82,15 @@ class TestTerminal:
         assert max(map(len, table)) <= 110
         assert "'read_all'" in narrow
         assert max(map(len, mason("operator").stdout.splitlines())) > 110
+
+    def test_a_picture_is_as_wide_as_the_terminal_though_the_json_goes_elsewhere(self, mason: Mason) -> None:
+        write(
+            mason.folder, {"wide.csv": ",".join(f"column_{number}" for number in range(20)) + "\n" + "1," * 19 + "1\n"}
+        )
+        mason.register_examples()
+
+        for columns, shown in ((60, 6), (120, 12)):
+            preview = ("operator", "table", "preview", "-p", "path:wide.csv")
+            drawn = on_a_terminal(mason, *preview, columns=columns, stdout=subprocess.DEVNULL, NO_COLOR="1")
+            (head,) = [line for line in drawn.splitlines() if line.startswith("column_0")]
+            assert (len(head.split()), len(head) <= columns) == (shown, True)

@@ -14,6 +14,15 @@ def test_no_workflows_says_how_to_register(mason: Mason) -> None:
 
     assert result.exit_code == 0
     assert result.stdout == 'No Workflows Registered.  Register workflows by running "mason register"\n'
+    assert "mason register mason/examples/workflows/" in result.stderr
+
+
+def test_who_runs_a_workflow_before_any_is_registered_is_told_where_those_of_mason_are(mason: Mason) -> None:
+    result = mason("workflow", "table", "infer", "-r", "-f", str(EXAMPLES / "parameters/workflow_table_infer.yaml"))
+
+    assert result.exit_code == 1
+    assert 'Workflow "table:infer" not found.' in result.stderr
+    assert "mason register mason/examples/workflows/" in result.stderr
 
 
 def test_workflows_are_listed_as_in_the_seeds(mason: Mason) -> None:

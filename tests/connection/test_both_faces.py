@@ -83,6 +83,7 @@ CAUSES: list[tuple[type[MasonError], Callable[[Connection], object], str]] = [
     (BadInput, lambda m: m.operator("table", "merge", input_path="in"), "output_path"),
     (NotFound, lambda m: m.operator("table", "list", SHOP, config="filse"), 'Did you mean "files"'),
     (Unprocessable, lambda m: m.operator("table", "query", SHOP, query_string="SELEC 1"), "SELEC"),
+    (NotFound, lambda m: m.job(".."), 'There is no job ".."'),
     (NotFound, lambda m: m.job("none"), 'There is no job "none"'),
     (NotFound, lambda m: m.run("none"), 'There is no run "none"'),
     (NotFound, lambda m: m.workflow("table", "infr"), "infr"),

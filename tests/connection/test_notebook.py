@@ -15,7 +15,7 @@ import pytest
 from mason.connection.call_response import CallResponse
 from mason.connection.connection import Connection
 from mason.connection.printed_types import printed_type
-from mason.connection.progress import StreamLine, progress_text
+from mason.connection.progress import StreamLine, progress_text, told_by_log
 from mason.errors import MasonError, NotFound, TooLarge
 from mason.util.json_text import json_text
 
@@ -119,6 +119,23 @@ def test_who_reads_the_log_sees_no_more_of_it_because_of_the_progress(embedded: 
     assert [
         record.getMessage() for record in heard if record.levelno < logging.WARNING and "mason" in record.name
     ] == []
+
+
+def test_calls_at_once_leave_the_log_as_it_was() -> None:
+    names = ("mason", "mason.pipeline")
+    before = [logging.getLogger(name).level for name in names]
+    first, second = told_by_log(StreamLine(io.StringIO())), told_by_log(StreamLine(io.StringIO()))
+
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)  # the one that began first is over first, as threads may be
+    told = logging.LogRecord("mason.pipeline", logging.INFO, "", 1, "a line that nobody asked for", (), None)
+    is_heard = logging.getLogger("mason.pipeline").filter(told)
+    is_listening = logging.getLogger("mason.pipeline").isEnabledFor(5)
+    second.__exit__(None, None, None)
+
+    assert (bool(is_heard), is_listening) == (False, True)
+    assert [logging.getLogger(name).level for name in names] == before
 
 
 def test_a_plain_script_prints_nothing_even_when_something_goes_wrong(

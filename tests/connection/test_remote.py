@@ -9,7 +9,7 @@ import ssl
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -56,6 +56,24 @@ def test_what_is_no_address_is_said(url: str, message: str) -> None:
 def test_a_token_without_a_server_is_refused() -> None:
     with pytest.raises(BadInput, match="for a server"):
         mason.connect(token="x")
+
+
+def test_the_end_of_a_line_is_no_part_of_a_token(guarded: tuple[Server, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    server, file = guarded
+    monkeypatch.setenv("MASON_TOKEN", f"{TOKEN}\n")
+
+    with mason.connect(server.url, ca_file=str(file)) as m:
+        assert m.configurations().data
+    with mason.connect(server.url, token=f" {TOKEN}\r\n", ca_file=str(file)) as m:
+        assert m.configurations().data
+
+
+@pytest.mark.parametrize("token", ["secr\u00e8t", "sec\nret"])
+def test_a_token_that_no_header_can_carry_is_refused_and_not_shown(token: str) -> None:
+    with pytest.raises(BadInput, match="can be no token") as caught:
+        mason.connect("http://127.0.0.1:1", token=token)
+
+    assert token not in str(caught.value)
 
 
 def test_nobody_at_the_address_is_said() -> None:
@@ -112,6 +130,26 @@ def test_an_older_version_is_for_this_process(remote: Connection, embedded: Conn
     planned = embedded.operator("table", "list", database_name="shop", plan=True).data[0]["Operator"]
     digest = planned.partition("@")[2]
     assert embedded.operator("table", f"list@{digest}", database_name="shop").data
+
+
+def test_a_name_that_is_dots_alone_is_no_other_address(remote: Connection) -> None:
+    with pytest.raises(BadInput, match='".." cannot be a table'):
+        remote.operator("table", "get", database_name="shop", table_name="..")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m: m.operator("table", "preview", path="\ud800"),
+        lambda m: m.operator("table", "get", database_name="shop", table_name="\ud800"),
+        lambda m: m.operator("table", "list", database_name="\ud800"),
+        lambda m: m.job("\ud800"),
+        lambda m: m.workflow("table", "infer", {"step_1": {"parameters": {"storage_path": "\ud800"}}}),
+    ],
+)
+def test_what_no_request_can_carry_is_said(remote: Connection, call: Callable[[Connection], object]) -> None:
+    with pytest.raises(BadInput, match="half a character"):
+        call(remote)
 
 
 def test_a_large_answer_that_takes_long_comes_whole(remote: Connection) -> None:

@@ -321,6 +321,14 @@ def test_a_table_without_anything_nested_is_the_same_table_again_and_told_so(exp
     assert explode.tables() == {"orders": [{"a": 1, "b": "x"}, {"a": None, "b": ""}]}
 
 
+def test_a_column_with_nothing_in_it_is_told_and_nothing_is_said_of_the_others(explode: Explode) -> None:
+    explode.given(ORDERS)
+
+    assert list(explode.plan(columns=("id",)).warnings) == [
+        'Column "id" has nothing to be taken apart: it stays as it is.'
+    ]
+
+
 def test_a_table_without_rows_has_its_tables_without_rows(explode: Explode) -> None:
     kind = pa.struct([("l", pa.list_(pa.int64()))])
     explode.given(pa.table({"a": pa.array([], kind)}), "a.parquet")

@@ -296,7 +296,7 @@ def test_sizes_have_units(text: str, size: int) -> None:
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["large", "-1MB", "12 apples", "1", "MB"])
+@pytest.mark.parametrize("text", ["large", "-1MB", "12 apples", "1", "MB", "99999999999999999999TB", "9" * 400])
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(BadInput, match=f'"{text}" is'):
         parse_size(text)
@@ -463,6 +463,16 @@ def test_a_table_can_be_written_over_itself_and_the_old_one_is_kept(format_: For
     assert (commit.number, commit.format, commit.rows) == (3, "jsonl", 4)
 
 
+def test_a_table_that_is_written_over_itself_keeps_its_quarantine(format_: Format) -> None:
+    format_.given("id,n\n1,1\n2\n3,3\n", "in/a.csv")
+    format_.run("parquet")
+    before = list(read_quarantine(pafs.LocalFileSystem(), str(format_.output)))
+
+    format_.run("csv", source="out")
+
+    assert list(read_quarantine(pafs.LocalFileSystem(), str(format_.output))) == before and len(before) == 1
+
+
 def test_nothing_can_be_added_to_a_table_that_is_not_parquet(format_: Format) -> None:
     format_.given(ORDERS)
     format_.run("csv")
@@ -538,3 +548,19 @@ def test_a_file_of_a_table_that_somebody_changed_is_named(format_: Format) -> No
 
     with pytest.raises(MasonError, match=rf'{Path(file).name}: column "id" is not as Mason wrote it'):
         format_.rows()
+
+
+def test_the_picture_shows_where_the_rows_went_and_what_became_of_types(format_: Format) -> None:
+    format_.given({"id": [1, 2, 3, 4], "tags": [["a"], [], None, ["b"]]})
+
+    result = format_.run("csv", filter="id > 1")
+
+    assert result.picture(60) == [
+        "written   3  ██████████████████████████████ 75 %",
+        "filtered  1  ██████████ 25 %",
+        "",
+        "column  type                in csv",
+        "------  ------------------  ---------",
+        "tags    list<item: string>  JSON text",
+    ]
+    assert max(map(len, result.picture(30))) <= 30

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from mason.clients.athena.execution import AthenaExecutionClient
 from mason.clients.aws.failures import failure
 from mason.clients.glue.metastore import GlueMetastoreClient
 from mason.clients.glue.scheduler import GlueSchedulerClient
-from mason.errors import ClientFailed, Forbidden, MasonError
+from mason.errors import ClientFailed, DatabaseNotFound, Forbidden, MasonError, NotFound, TableNotFound
 from mason.testing.contract import answer
 from tests.aws import KEYS, Moto
 from tests.glue.proxy import AwsProxy, error
@@ -109,7 +110,7 @@ def test_no_secret_is_in_what_is_said_of_a_client(through: GlueMetastoreClient, 
     assert not [each for each in said if KEYS["secret_key"] in each]
 
 
-@pytest.mark.parametrize("role", [GlueMetastoreClient, GlueSchedulerClient], ids=["metastore", "scheduler"])
+@pytest.mark.parametrize("role", [GlueMetastoreClient, GlueSchedulerClient, AthenaExecutionClient])
 @pytest.mark.parametrize(
     ("date", "words"),
     [
@@ -119,7 +120,8 @@ def test_no_secret_is_in_what_is_said_of_a_client(through: GlueMetastoreClient, 
     ids=["ahead", "behind"],
 )
 def test_the_doctor_compares_the_clocks(moto: Moto, proxy: AwsProxy, role: type, date: str, words: str) -> None:
-    client = role(moto.configuration(endpoint=proxy.endpoint))
+    place = {"output_location": "s3://results/"} if role is AthenaExecutionClient else {}
+    client = role(moto.configuration(endpoint=proxy.endpoint, **place))
     assert client.check() == []
 
     proxy.date = date
@@ -133,3 +135,18 @@ def test_the_doctor_misses_a_permission(through: GlueMetastoreClient, proxy: Aws
     proxy.says = lambda operation, request: denied if operation == "GetTables" else None
 
     assert through.check() == ["Glue: access denied. The credentials are not allowed to do glue:GetTables."]
+
+
+def test_what_is_missing_is_said_to_be_for_who_may_not_list_what_is_there(
+    moto: Moto, through: GlueMetastoreClient, proxy: AwsProxy, database: str
+) -> None:
+    listing = ("GetTables", "GetDatabases", "ListCrawlers")
+    proxy.says = lambda operation, request: error("AccessDeniedException", DENIED) if operation in listing else None
+    crawlers = GlueSchedulerClient(moto.configuration(endpoint=proxy.endpoint))
+
+    with pytest.raises(TableNotFound, match='Table "orders" not found'):
+        answer(through.get_table, database, "orders")
+    with pytest.raises(DatabaseNotFound, match='Database "nowhere" not found'):
+        answer(through.get_database, "nowhere")
+    with pytest.raises(NotFound, match='Schedule "daily" not found in Glue'):
+        answer(crawlers.delete_schedule, "daily")

@@ -207,6 +207,23 @@ def test_a_workflow_that_no_crawler_does_is_refused_with_the_reason(
     assert words in str(caught.value)
 
 
+@pytest.mark.parametrize(("supported", "others"), [("glue, local", "local"), ("glue", "airflow, local")])
+def test_a_workflow_of_two_steps_is_refused_with_the_schedulers_that_could_take_it(
+    operators: Operators, tmp_path: Path, supported: str, others: str
+) -> None:
+    steps = "".join(f"  - {{id: {each}, type: operator, namespace: table, command: list}}\n" for each in "ab")
+    text = f"type: workflow\nnamespace: demo\ncommand: two\ndag:\n{steps}supported_schedulers: [{supported}]\n"
+    found = read_definitions(write(tmp_path / "two", {"workflow.yaml": text}), [WORKFLOWS])
+    register(operators.env, open_state(operators.env), found.valid, replace=True)
+    given = "".join(f"{each}:\n  parameters: {{database_name: shop}}\n" for each in "ab")
+    call = WorkflowCall("demo:two", parameter_file=write(tmp_path, {"p.yaml": given}) / "p.yaml")
+
+    assert workflow_calls.deploy(operators.env, call).response.errors == (
+        '"demo_two" has 2 steps: Glue runs none of them, a crawler stands for one alone. '
+        f"Deploy it with another scheduler: {others}.",
+    )
+
+
 def test_a_crawl_that_failed_is_a_step_that_failed_and_says_why(moto: Moto, proxy: AwsProxy) -> None:
     failed = {"Status": "FAILED", "ErrorMessage": "Internal Service Exception"}
     crawler = {"Crawler": {"Name": "table_infer", "State": "READY", "LastCrawl": failed}}

@@ -193,8 +193,16 @@ def test_what_is_no_plain_table_is_not_replaced(kind: dict[str, Any]) -> None:
         ({"schema": Schema("json", COLUMNS)}, "one record on each line"),
         ({"path": "s3://data/orders.parquet"}, "one file"),
         ({"schema": Schema("parquet", [Column("a", pa.struct({"b c": pa.int8()}))])}, '"b c"'),
+        ({"schema": Schema("orc", [Column("Id", pa.int8()), Column("id", pa.int8())])}, '"Id" and "id" are one'),
+        (
+            {
+                "schema": Schema("csv", [Column("at", pa.timestamp("us", "UTC")), Column("on", pa.timestamp("us"))]),
+                "delimited": Delimited(",", True, False),
+            },
+            'Column "at" has times with a time zone',
+        ),
     ],
-    ids=["format", "json document", "file", "field name"],
+    ids=["format", "json document", "file", "field name", "names in lower case", "time zones in csv"],
 )
 def test_what_others_cannot_read_is_said(changed: dict[str, Any], words: str) -> None:
     [warning] = save_warnings(replace(table("parquet"), **changed))

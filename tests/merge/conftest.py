@@ -48,10 +48,11 @@ class Merge:
             file.write_bytes(content if isinstance(content, bytes) else content.encode())
         return file
 
-    def plan(self, **options: Any) -> MergePlan:
+    def plan(self, inputs: Path | None = None, **options: Any) -> MergePlan:
         typed = {"on_conflict": OnConflict, "on_bad_record": OnBadRecord, "mode": Mode, "names": Names}
         values = {name: typed[name](value) if name in typed else value for name, value in options.items()}
-        return plan_merge(LOCAL, MergeJob(str(self.root / "in"), str(self.output), options=MergeOptions(**values)))
+        read = str(inputs or self.root / "in")
+        return plan_merge(LOCAL, MergeJob(read, str(self.output), options=MergeOptions(**values)))
 
     def run(self, **options: Any) -> MergeResult:
         return self.run_plan(self.plan(**options))

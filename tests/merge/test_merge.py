@@ -207,6 +207,52 @@ def test_a_conflict_can_be_taken_as_text_or_fail_the_plan(merge: Merge) -> None:
         merge.plan(on_conflict="fail")
 
 
+def test_a_conflict_beyond_the_sample_is_one_as_much_as_any(merge: Merge) -> None:
+    merge.given("a.csv", "n\n1\n2\n4.5\n")
+    merge.given("b.csv", "n\n3\n4\n5\n")
+
+    for sample in (1, 0):
+        with pytest.raises(PlanRefused, match=r'differs between files .*: "widen" would take it as decimal'):
+            merge.run(sample=sample, on_conflict="fail")
+        assert [row["n"] for row in merge.rows(sample=sample, on_conflict="string")] == ["1", "2", "4.5", "3", "4", "5"]
+        result = merge.run(sample=sample)
+        assert [(each.type, each.values) for each in result.conflicts[0].found] == [
+            ("decimal128(18, 1)", 3),
+            ("int64", 3),
+        ]
+        told = [*map(str, merge.plan(sample=sample).conflicts), *result.warnings]
+        assert len([each for each in told if 'Column "n" differs between files' in each]) == 1
+
+
+def test_a_table_that_does_not_hold_what_is_added_is_in_conflict_with_it(merge: Merge) -> None:
+    merge.given("year=2025/a.csv", "n\n1\n2\n")
+    merge.run()
+    merge.given("year=2025/a.csv", "n\n3\n")
+    assert merge.run(mode="append", on_conflict="fail").conflicts == []
+
+    for name, content, column in (("year=2025/a.csv", "n\n4\n4.5\n", "n"), ("year=none/b.csv", "n\n5\n", "year")):
+        merge.given(name, content)
+        for sample in (0, 1):
+            with pytest.raises(PlanRefused, match=rf'"{column}" differs between files .*int64 in the table'):
+                merge.run(mode="append", on_conflict="fail", sample=sample)
+    result = merge.run(mode="append", sample=1)
+
+    assert [(each.column, each.chosen) for each in result.conflicts] == [("n", "decimal128(38, 1)"), ("year", "string")]
+    counts = {each.type: each.values for each in result.conflicts[0].found}
+    assert counts == {"decimal128(38, 1)": 2, "int64": 4}  # three of these are in the table
+    assert [str(row["n"]) for row in merge.table().to_pylist()] == ["1.0", "2.0", "3.0", "4.0", "4.5", "5.0"]
+
+
+def test_columns_beyond_the_sample_are_in_the_order_in_which_records_have_them(merge: Merge) -> None:
+    names = [f"n{number * 37 % 101}" for number in range(40)]
+    late = ", ".join(f'"{name}": 1' for name in names)
+    merge.given("a.jsonl", '{"id": 1}\n' * 20 + f'{{"id": 2, {late}}}\n')
+
+    merge.run(sample=5)
+
+    assert merge.table().column_names == ["id", *names]
+
+
 def test_names_that_cannot_be_told_apart_fail_the_plan_with_their_places(merge: Merge) -> None:
     merge.given("a.csv", "id,id\n1,2\n")
     merge.given("b.csv", "ID,x\n1,2\n")
@@ -222,6 +268,22 @@ def test_a_file_that_cannot_be_read_fails_the_plan(merge: Merge) -> None:
     merge.given("b.parquet", b"PAR1 half a file")
 
     with pytest.raises(PlanRefused, match=r"b\.parquet"):
+        merge.plan()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("b.csv.xz", b"\xfd7zXZ", r"b\.csv\.xz: it is packed as xz, which cannot be read"),
+        ("b.csv.gz", b"\x1f", r"b\.csv\.gz: it ends after its first bytes"),
+        ("b.csv.bz2", b"B", r"b\.csv\.bz2: it ends after its first bytes"),
+    ],
+)
+def test_a_file_that_cannot_be_unpacked_fails_the_plan(merge: Merge, name: str, content: bytes, problem: str) -> None:
+    merge.given("a.csv", "n\n1\n")
+    merge.given(name, content)
+
+    with pytest.raises(PlanRefused, match=problem):
         merge.plan()
 
 

@@ -6,11 +6,13 @@ import json
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mason.errors import BadInput
 from mason.pipeline import table_writer
 from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.merge.outcome import TooManyBadRecords
@@ -77,11 +79,50 @@ def test_the_share_counts_however_bad_values_are_taken(merge: Merge, how: str) -
         merge.run(schema="id int", on_bad_record=how)
 
 
+def test_rows_that_are_written_anew_do_not_make_the_share_smaller(merge: Merge) -> None:
+    file = merge.given("a.csv", "id,n\n" + "1,1\n" * 500)
+    merge.run()
+    file.write_text("id,n\n" + "2,x\n" * 20 + "3\n" * 20)
+
+    with pytest.raises(TooManyBadRecords, match="20 of 40 records do not fit"):
+        merge.run(mode="append")
+
+
+def test_a_share_of_nothing_allows_none(merge: Merge) -> None:
+    merge.given("a.csv", "a,b\n" + "1,2\n" * 50 + "3\n")
+
+    with pytest.raises(TooManyBadRecords, match="1 of 51 records do not fit"):
+        merge.run(most_bad_share=0.0)
+    assert merge.run().quarantined == 1
+
+
+@pytest.mark.parametrize(
+    "option",
+    [{"delimiter": "ab"}, {"delimiter": '"'}, {"delimiter": "§"}, {"encoding": "klingon"}, {"encoding": "hex"}],
+)
+def test_a_delimiter_or_an_encoding_that_is_none_is_refused(merge: Merge, option: dict[str, str]) -> None:
+    merge.given("a.csv", "a,b\n1,2\n")
+
+    with pytest.raises(BadInput, match=r"cannot be a delimiter|is no known encoding"):
+        merge.plan(**option)
+    merge.given("a.csv", "a\tb\n1\tä\n".encode("utf-16"))
+    assert merge.rows(delimiter="\\t", encoding="utf-16") == [{"a": 1, "b": "ä"}]
+
+
 def test_most_of_a_few_records_is_too_many(merge: Merge) -> None:
     merge.given("a.csv", "a,b\n1,2\n3\n4\n")
 
     with pytest.raises(TooManyBadRecords, match="2 of 3 records do not fit"):
         merge.run()
+
+
+def test_a_folder_that_says_something_else_than_the_schema_sends_its_records_to_the_quarantine(merge: Merge) -> None:
+    merge.given("y=2026/a.csv", "id\n1\n2\n")
+    merge.given("y=abc/a.csv", "id\n3\n")
+
+    assert merge.rows(schema="y int") == [{"y": 2026, "id": 1}, {"y": 2026, "id": 2}]
+    (reject,) = merge.rejects()
+    assert (reject.file, reject.column, reject.reason) == ("y=abc/a.csv", "y", '"abc" is not an int')
 
 
 def test_a_column_of_the_schema_that_no_file_has_is_null_and_told(merge: Merge) -> None:
@@ -147,7 +188,7 @@ def test_a_name_that_a_file_has_twice_gets_a_number_if_asked(merge: Merge) -> No
     table = pa.Table.from_arrays([pa.array([3]), pa.array([4])], names=["a", "a"])
     merge.given("b.parquet", table)
 
-    with pytest.raises(PlanRefused, match='"names" says how to take them'):
+    with pytest.raises(PlanRefused, match='A merge has the parameter "names", which says how'):
         merge.plan()
     assert merge.rows(names="number") == [{"a": 1, "a_2": 2}, {"a": 3, "a_2": 4}]
 
@@ -291,6 +332,32 @@ def test_a_key_that_no_file_has_is_refused(merge: Merge) -> None:
         merge.plan(repartition_keys=["b"])
 
 
+def test_text_that_is_too_long_for_the_name_of_a_folder_is_kept_aside(merge: Merge) -> None:
+    fits, too_long = "ä" * 126, "/" * 90  # each / takes three characters in the name of a folder
+    merge.given("a.csv", f"id,k\n1,{fits}\n2,{too_long}\n3,x\n")
+
+    rows = merge.rows(repartition_keys=["k"])
+
+    assert sorted((row["id"], row["k"]) for row in rows) == [(1, fits), (3, "x")]
+    (reject,) = merge.rejects()
+    assert (reject.column, reject.reason) == ("k", "a text of 90 characters cannot be the value of a partition")
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        (["tags"], 'Column "tags" is list<item: int64>: such values cannot be the names of folders'),
+        (["id", "id"], '"id" is among the columns to partition by more than once'),
+        (["id", "tags"], "Every column is to be partitioned by"),
+    ],
+)
+def test_what_cannot_be_partitioned_by_is_refused(merge: Merge, keys: list[str], problem: str) -> None:
+    merge.given("a.jsonl", '{"id": 1, "tags": [1]}\n{"id": 2, "tags": [2]}\n')
+
+    with pytest.raises(PlanRefused, match=problem):
+        merge.plan(repartition_keys=keys)
+
+
 def test_replacing_partitions_leaves_the_others(merge: Merge) -> None:
     file = merge.given("a.csv", "id,day\n1,2026-01-01\n2,2026-01-02\n3,2026-01-02\n")
     merge.run(repartition_keys=["day"])
@@ -331,6 +398,17 @@ def test_an_append_that_needs_a_wider_type_writes_the_table_anew(merge: Merge) -
         (3, "2.5", "x"),
     ]
     assert (result.rows_in, result.rows_out, result.rows_rewritten) == (1, 1, 2)
+
+
+def test_a_schema_that_does_not_hold_what_is_in_the_table_is_refused(merge: Merge) -> None:
+    file = merge.given("a.csv", "id,n\n1,1\n2,x\n")
+    merge.run()
+    file.write_text("id,n\n3,3\n")
+
+    with pytest.raises(PlanRefused, match='Column "n" is string in the table: int32, which the schema says, does not'):
+        merge.plan(mode="append", schema="n int")
+    assert merge.run(mode="append", schema="id decimal(20,0)").rows_rewritten == 2
+    assert merge.types()["id"] == "decimal128(20, 0)"
 
 
 def test_an_append_that_needs_no_wider_type_leaves_the_files_alone(merge: Merge) -> None:
@@ -375,6 +453,27 @@ def test_an_append_to_a_partitioned_table_is_partitioned_and_can_widen_the_keys(
         merge.plan(mode="append", repartition_keys=["id"])
 
 
+def test_nothing_partitioned_is_added_to_a_table_that_is_not(merge: Merge) -> None:
+    merge.given("a.csv", "id,day\n1,2026-01-01\n")
+    merge.run()
+
+    for mode in ("append", "replace_partitions"):
+        with pytest.raises(PlanRefused, match="The table is not partitioned"):
+            merge.plan(mode=mode, repartition_keys=["day"])
+
+
+@pytest.mark.parametrize("how", [{"mode": "append"}, {"incremental": True}])
+def test_nothing_is_added_to_data_that_are_no_table(merge: Merge, how: dict[str, Any]) -> None:
+    merge.given("a.csv", "id\n1\n")
+    merge.output.mkdir()
+    (merge.output / "b.csv").write_text("id\n2\n")
+
+    with pytest.raises(PlanRefused, match=r"out holds data, but is no table of Mason's: nothing can be added to it\."):
+        merge.plan(**how)
+    (merge.output / "b.csv").unlink()
+    assert merge.rows(**how) == [{"id": 1}]
+
+
 # Only what is new
 
 
@@ -400,6 +499,19 @@ def test_an_incremental_merge_without_anything_new_changes_nothing(merge: Merge)
     assert merge.table()["id"].to_pylist() == [1]
 
 
+def test_an_incremental_merge_that_finds_nothing_but_an_empty_file_changes_nothing(merge: Merge) -> None:
+    merge.given("a.csv", "id\n1\n")
+    first = merge.run(incremental=True)
+    merge.given("b.csv", "")
+
+    plan = merge.plan(incremental=True)
+    result = merge.run_plan(plan)
+
+    assert result.commit.id == first.commit.id
+    assert list(plan.warnings) == ["b.csv: it is empty."]
+    assert result.summary == f"Nothing new: the 1 file is in {merge.output} already."
+
+
 def test_a_file_that_was_merged_and_has_changed_is_refused(merge: Merge) -> None:
     file = merge.given("a.csv", "id\n1\n")
     merge.run(incremental=True)
@@ -407,6 +519,26 @@ def test_a_file_that_was_merged_and_has_changed_is_refused(merge: Merge) -> None
 
     with pytest.raises(PlanRefused, match=r"a\.csv: it was merged before, and has changed since then"):
         merge.plan(incremental=True)
+
+
+def test_a_table_that_is_merged_with_itself_keeps_its_quarantine_and_knows_what_was_merged(merge: Merge) -> None:
+    merge.given("a.csv", "id,n\n1,1\n2\n3,3\n")
+    merge.run(incremental=True)
+    before = merge.rejects()
+
+    merge.run(inputs=merge.output)
+
+    assert merge.rejects() == before and len(before) == 1
+    assert merge.run(incremental=True).rounds == 0, "nothing is new"
+    assert sorted(merge.table()["id"].to_pylist()) == [1, 3]
+
+
+def test_a_table_is_not_added_to_itself(merge: Merge) -> None:
+    merge.given("a.csv", "id\n1\n")
+    merge.run()
+
+    with pytest.raises(PlanRefused, match="to add it to itself would double every row"):
+        merge.plan(inputs=merge.output, mode="append")
 
 
 def test_a_replace_forgets_what_was_merged_before_it(merge: Merge) -> None:

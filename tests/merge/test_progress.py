@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ import pytest
 from mason.cli.progress_bar import bar_line
 from mason.clients.spark.runners import build_runner
 from mason.pipeline.job_progress import JobProgress, Tally
-from mason.pipeline.tasks import running, without_beats
+from mason.pipeline.tasks import STARTING, running, without_beats
 from mason.state.home import read_state
 from mason.state.models import Record, RecordKind
 from mason.util.environment import MasonEnvironment
@@ -121,6 +121,45 @@ def test_tasks_that_an_engine_is_done_with_count_before_their_results_are_here()
     assert (tally.progress().done, tally.progress().bytes_done) == (0, 0)
 
 
+def test_an_engine_that_is_starting_is_told_and_does_not_count_as_time_of_the_tasks() -> None:
+    tally = Tally([10])
+    tally.note(STARTING)
+    assert "  0 of 1 task  starting for 0 s  " in bar_line(tally.progress(), 100)
+    tally.note(None)
+    assert "  0 of 1 task  0 s so far  " in bar_line(tally.progress(), 100)
+
+
+def test_what_is_done_with_the_rows_afterwards_does_not_count_as_read() -> None:
+    tally = Tally([10, 30])
+    tally.begin(2)
+    tally.note((0, b""))
+    assert (tally.outcome().done, tally.outcome().bytes_done) == (1, 10)
+    tally.note((1, b""))
+    tally.begin(1)  # the pieces of partitions are united
+    tally.note((0, b""))
+
+    assert (tally.progress().done, tally.progress().tasks) == (1, 1)
+    assert (tally.outcome().done, tally.outcome().tasks, tally.outcome().bytes) == (2, 2, 40)
+
+
+@pytest.mark.timeout(300)
+def test_a_job_is_cancelled_while_spark_is_still_starting(
+    here: Mason, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hanging = {"release": 'JAVA_VERSION="17.0.1"\n', "bin/java": "#!/bin/sh\nexec cat >/dev/null\n"}
+    (write(tmp_path, hanging) / "bin" / "java").chmod(0o755)
+    monkeypatch.setitem(here.variables, "JAVA_HOME", str(tmp_path))
+    known = {each.id for each in jobs(here)}
+    merge = here.start("operator", "table", "merge", "-c", "cold", "-p", SMALL)
+    eventually(lambda: {each.id for each in jobs(here)} - known, 60)
+
+    cancelled = here("operator", "job", "cancel", "-c", "here", "-p", f"job_id:{newest_job(here).id}")
+
+    assert cancelled.json["Data"][0]["Status"] == "cancelled", cancelled.stderr
+    merge.communicate(timeout=60)
+    assert merge.returncode == 130
+
+
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("engine", "sign"),
@@ -191,7 +230,11 @@ def assert_nothing_is_left(mason: Mason, engine: str) -> None:
 
 
 def newest_job(mason: Mason) -> Record:
-    return read_state(MasonEnvironment(mason.home)).list_records(RecordKind.JOB)[0]
+    return jobs(mason)[0]
+
+
+def jobs(mason: Mason) -> Sequence[Record]:
+    return read_state(MasonEnvironment(mason.home)).list_records(RecordKind.JOB)
 
 
 def seen_at_last(line: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +14,27 @@ import pytest
 from mason.errors import UnreadableFile
 from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.merge.mended import NotMended, export_rejects
+from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.replay import ReplayJob, ReplayPlan, ReplayResult, plan_replay, run_replay
 from mason.pipeline.table_folder import TableFolder
+from tests.conftest import PROJECT
 from tests.merge.conftest import LOCAL, Merge
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from mason.pipeline.in_process import InProcessRunner
+from mason.pipeline.merge.replay import ReplayJob, plan_replay, run_replay
+from tests.merge.conftest import LOCAL
+
+class Killed(InProcessRunner):
+    def run(self, kernel, tasks):
+        os._exit(9)
+
+root = Path(sys.argv[1])
+plan = plan_replay(LOCAL, ReplayJob(str(root / "out"), str(root / "bad.csv")))
+run_replay(plan, Killed(), "killed", lambda *_: None)
+"""
 
 
 def export(merge: Merge, name: str = "bad.csv") -> Path:
@@ -57,7 +77,7 @@ def test_a_mended_record_becomes_a_row_and_leaves_the_quarantine(merge: Merge) -
     assert (left.file, left.record, left.raw) == ("a.csv", 6, "5")
     told = result.to_dict()
     assert (told["RowsIn"], told["RowsOut"], told["RowsQuarantined"], told["StillQuarantined"]) == (1, 1, 0, 1)
-    assert list(merge.root.glob(".out.replay*")) == []
+    assert [each.name for each in merge.root.glob(".out.*")] == [".out.mason-lock"]
 
 
 @pytest.mark.parametrize("name", ["bad.csv", "bad.jsonl"])
@@ -121,6 +141,36 @@ def test_values_that_did_not_fit_a_schema_that_was_given_can_be_mended(merge: Me
     assert sorted((row["id"], row["n"]) for row in merge.table().to_pylist()) == [(1, 1.5), (2, 2.5), (3, 3.5)]
 
 
+def test_bytes_and_maps_of_typed_files_are_what_they_were(merge: Merge) -> None:
+    maps = pa.array([[("a", 1)]] * 3, pa.map_(pa.string(), pa.int64()))
+    merge.given("a.parquet", pa.table({"id": ["1", "x", "y"], "b": [b"\xff", b"ok", b"\xfe"], "m": maps}))
+    merge.run(schema="id int", most_bad_share=1.0)
+    file = merge.root / "bad.jsonl"
+    export_rejects(
+        [replace(each, raw=each.raw.replace('"x"', "2").replace('"y"', "3")) for each in merge.rejects()], file
+    )
+
+    replay(merge, file)
+
+    rows = sorted((row["id"], row["b"], row["m"]) for row in merge.table().to_pylist())
+    assert rows == [(1, b"\xff", [("a", 1)]), (2, b"ok", [("a", 1)])]
+    (left,) = merge.rejects()
+    assert left.reason == "it is not a JSON object", "JSON has no bytes: better there than as something else"
+
+
+def test_a_replay_that_reads_other_than_its_records_fails(merge: Merge) -> None:
+    merge.given("a.csv", "id,n\n1\n2,2\n3,3\n")
+    merge.run()
+    file = export(merge)
+    mend(file, (",1\n", ',"1,1"\n'))
+    wrong = plan(merge, file)
+    blank = replace(wrong, records=[replace(each, raw="") for each in wrong.records])
+
+    with pytest.raises(RowsLost, match="1 record to be replayed, but 0 read"):
+        run_replay(blank, merge.runner, "replay", lambda *_: None)
+    assert len(merge.rejects()) == 1
+
+
 def test_an_old_export_does_not_touch_other_records(merge: Merge) -> None:
     merge.given("a.csv", "id,n\n1\n2\n3\n" + "4,4\n" * 6)
     merge.run()
@@ -129,7 +179,11 @@ def test_an_old_export_does_not_touch_other_records(merge: Merge) -> None:
     replay(merge, file)
     mend(old, (",1\n", ',"1,1"\n'))
 
-    with pytest.raises(PlanRefused, match=r'Record ".+" is not in the quarantine'):
+    with pytest.raises(PlanRefused, match=r'Record ".+" is not in the quarantine of .+ any more: export what is there'):
+        plan(merge, old)
+    mend(file, (",2\n", ',"2,2"\n'), (",3\n", ',"3,3"\n'))
+    export_rejects([*merge.rejects(), *[replace(each, id=f"{each.id}0") for each in merge.rejects()]], old)
+    with pytest.raises(PlanRefused, match=r'^2 records, such as ".+", are not in the quarantine'):
         plan(merge, old)
     assert sorted(each.raw for each in merge.rejects()) == ["2", "3"]
 
@@ -144,7 +198,11 @@ def test_nothing_mended_is_said(merge: Merge) -> None:
 
 @pytest.mark.parametrize(
     ("mended", "problem"),
-    [('"1,2', "a quote is opened and not closed"), ("1,2\n3,4", "holds 2 records instead of one")],
+    [
+        ('"1,2', "a quote is opened and not closed"),
+        ("1,2\n3,4", "holds 2 records instead of one"),
+        ("", "is empty: leave it out of the file if it is to stay in the quarantine"),
+    ],
 )
 def test_a_record_that_would_take_others_with_it_is_refused(merge: Merge, mended: str, problem: str) -> None:
     merge.given("a.csv", "id,n\n1\n2,2\n3,3\n")
@@ -191,6 +249,50 @@ def test_bytes_that_are_no_text_survive_the_export_and_can_be_mended(merge: Merg
     replay(merge, file)
 
     assert sorted(row["n"] for row in merge.table().to_pylist()) == ["a", "b", "c", "ä"]
+
+
+def test_values_are_read_as_by_the_merge_that_set_them_aside(merge: Merge) -> None:
+    file = merge.given("a.csv", "id,n\n1\n2,NA\n3,3\n")
+    merge.run(nulls=["NA"])
+    file.write_text("id,n\n4,4\n")
+    merge.run(mode="append")
+    exported = export(merge)
+    mend(exported, (",1\n", ',"1,NA"\n'))
+
+    result = replay(merge, exported)
+
+    assert result.to_dict()["StillQuarantined"] == 0
+    assert {"id": 1, "n": None} in merge.table().to_pylist()
+
+
+def test_records_that_were_read_in_different_ways_are_replayed_one_merge_at_a_time(merge: Merge) -> None:
+    file = merge.given("a.csv", "id,n\n1\n2,2\n3,3\n")
+    merge.run(nulls=["NA"])
+    file.write_text("id,n\n4\n5,5\n6,6\n")
+    merge.run(mode="append")
+    exported = export(merge)
+    mend(exported, (",1\n", ',"1,1"\n'), (",4\n", ',"4,4"\n'))
+
+    with pytest.raises(PlanRefused, match="The records come from merges that differ in nulls"):
+        plan(merge, exported)
+    (of_the_first, _) = merge.rejects()
+    export_rejects([replace(of_the_first, raw="1,1")], exported)
+    assert replay(merge, exported).to_dict()["StillQuarantined"] == 1
+
+
+def test_what_a_killed_replay_leaves_is_removed_by_the_next_job(merge: Merge) -> None:
+    merge.given("a.csv", "id,n\n1\n2,2\n3,3\n")
+    merge.run()
+    file = export(merge)
+    mend(file, (",1\n", ',"1,1"\n'))
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(merge.root)], cwd=PROJECT, check=False)
+    assert killed.returncode == 9
+    assert len(list(merge.root.glob(".out.mason-killed*"))) == 2, "what was staged, and the records"
+
+    replay(merge, file)
+
+    assert [each.name for each in merge.root.glob(".out.*")] == [".out.mason-lock"]
+    assert sorted(merge.table()["id"].to_pylist()) == [1, 2, 3]
 
 
 def test_a_replay_is_a_commit_of_its_own(merge: Merge) -> None:

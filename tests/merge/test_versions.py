@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
+
 import pytest
 
-from mason.errors import NotFound
-from mason.pipeline.table_versions import VersionGone, list_versions, plan_vacuum, roll_back, vacuum
+from mason.errors import BadPath, Conflict, NotFound
+from mason.pipeline.folder_versions import FolderVersions
+from mason.pipeline.table_folder import TableFolder
+from mason.pipeline.table_versions import VersionGone, Versions, list_versions, plan_vacuum, roll_back, vacuum
 from tests.merge.conftest import Merge
 
 
@@ -105,6 +110,28 @@ def test_a_vacuum_leaves_what_was_replaced_lately(merge: Merge) -> None:
     assert plan_vacuum(str(merge.output), keep=0, older_than_days=1).versions == []
 
 
+def test_a_vacuum_that_was_planned_twice_removes_once(merge: Merge) -> None:
+    three_versions(merge)
+    both = [plan_vacuum(str(merge.output), keep=0, older_than_days=0) for _ in range(2)]
+
+    for each in both:
+        vacuum(each)
+
+    assert [each.folder is not None for each in list_versions(str(merge.output))] == [True, False, False]
+
+
+def test_going_back_to_what_a_vacuum_removes_meanwhile_changes_nothing(merge: Merge) -> None:
+    three_versions(merge)
+    kept = FolderVersions(str(merge.output))
+    newest, *_, oldest = kept.history()
+    vacuum(plan_vacuum(str(merge.output), keep=0, older_than_days=0))
+
+    with pytest.raises(Conflict, match="The files of version 1 were removed meanwhile"):
+        kept.restore(oldest, replace(oldest.commit, id="back", job="back"), "back", expected=newest.commit)
+
+    assert merge.table()["id"].to_pylist() == ["z"] and list(merge.root.glob(".out.mason-back")) == []
+
+
 def test_bytes_that_another_version_uses_are_not_counted_as_freed(merge: Merge) -> None:
     file = merge.given("a.csv", "id\n" + "1\n" * 1000)
     merge.run()
@@ -115,6 +142,62 @@ def test_bytes_that_another_version_uses_are_not_counted_as_freed(merge: Merge) 
     assert plan_vacuum(str(merge.output), keep=0, older_than_days=0).bytes < first
 
 
+def test_the_picture_has_a_line_for_each_version_and_what_it_changed(merge: Merge) -> None:
+    three_versions(merge)
+    newest, *former = [each.commit for each in list_versions(str(merge.output))]
+    going = plan_vacuum(str(merge.output), keep=0, older_than_days=0)
+    assert [line.split()[0] for line in going.picture(80)[2:]] == ["2", "1"]
+    vacuum(going)
+
+    lines = Versions(list_versions(str(merge.output))).picture(100)
+
+    assert lines[0].split() == ["version", "commit", "made", "(UTC)", "rows", "files", "bytes", "job"]
+    assert lines[2].split()[:2] == ["3", newest.id[:8]] and lines[2].endswith(newest.job)
+    assert lines[3:5] == ["  name string removed", "  id int64 became string"]
+    assert lines[5].split()[1] == former[0].id[:8] and lines[5].endswith("(its files were removed)")
+    assert max(map(len, Versions(list_versions(str(merge.output))).picture(40))) <= 40
+    assert plan_vacuum(str(merge.output), keep=0, older_than_days=0).picture(80) == []
+
+
 def test_a_folder_that_is_no_table_has_no_history(merge: Merge) -> None:
     with pytest.raises(NotFound, match="there is no table that Mason has made"):
         list_versions(str(merge.root))
+
+
+def test_a_folder_with_tables_in_it_does_not_become_a_table(merge: Merge) -> None:
+    three_versions(merge)
+
+    with pytest.raises(BadPath, match="since there are tables in it: out"), TableFolder(str(merge.root)).stage("job"):
+        pass
+    shutil.copytree(merge.output, merge.root / "deep" / "in" / "it")
+    with pytest.raises(BadPath, match="tables in it: in/it"), TableFolder(str(merge.root / "deep")).stage("job"):
+        pass
+
+    assert merge.table()["id"].to_pylist() == ["z"]
+
+
+def test_a_folder_with_a_home_in_it_does_not_become_a_table(merge: Merge, monkeypatch: pytest.MonkeyPatch) -> None:
+    merge.given("a.csv", "id\n1\n")
+    (merge.output / "me" / ".mason").mkdir(parents=True)
+
+    for variable, home in (("HOME", merge.output), ("HOME", merge.output / "me"), ("MASON_HOME", merge.output / "me")):
+        with monkeypatch.context() as patch:
+            patch.setenv(variable, str(home))
+            with pytest.raises(BadPath, match=f"since your home {home}.* is in it"):
+                merge.run()
+
+    assert [each.name for each in merge.output.iterdir()] == ["me"]
+
+
+def test_what_was_at_the_output_before_is_kept_and_said_to_be(merge: Merge, caplog: pytest.LogCaptureFixture) -> None:
+    merge.given("a.csv", "id\n1\n")
+    (merge.output / "below").mkdir(parents=True)
+    (merge.output / "below" / "mine.txt").write_text("mine")
+
+    merge.run()
+    merge.run()
+
+    (kept,) = merge.output.glob("_mason/kept/*/below/mine.txt")
+    assert [each.getMessage() for each in caplog.records if each.levelname == "WARNING"] == [
+        f"What was at {merge.output} before is kept below its _mason/kept/{kept.parts[-3]}."
+    ]

@@ -64,6 +64,13 @@ def test_a_text_becomes_a_value_of_its_type(kind: str, text: Any, value: Any) ->
         ({"type": "list"}, [{"a": 1}], "must be a list of texts"),
         ({"type": "list"}, [["a"]], "must be a list of texts"),
         ({"type": "list", "elements": "mappings"}, [["a"]], "must be a list of texts"),
+        ({"type": "path"}, "a\ud800", "has half a character in it"),
+        ({"type": "string"}, "a\udcff", "or a byte that is not UTF-8"),
+        ({"type": "list"}, ["a", "\udfff"], "has half a character in it"),
+        ({"type": "list", "elements": "mappings"}, [{"a": {"\ud800": 1}}], "has half a character in it"),
+        ({"type": "map"}, {"a": "\ud800"}, "has half a character in it"),
+        ({"type": "map"}, '{"a": "\\ud800"}', "has half a character in it"),
+        ({"type": "secret"}, "\ud800", "has half a character in it"),
     ],
 )
 def test_a_value_that_does_not_fit_is_named_with_what_would(

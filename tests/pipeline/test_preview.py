@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -11,11 +12,12 @@ import pytest
 
 from mason.pipeline.columns import NoSuchColumn
 from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import MergeJob, MergeOptions
+from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.merge.plan import plan_merge
 from mason.pipeline.merge.run import run_merge
-from mason.pipeline.preview import Preview, preview_table
+from mason.pipeline.preview import Preview, preview_plan, preview_table
 from mason.pipeline.table_view import view_table
+from mason.util.text_width import room
 
 LOCAL = pafs.LocalFileSystem()
 
@@ -26,7 +28,7 @@ def preview(path: Path, limit: int = 10, *columns: str, at_random: bool = False)
 
 def merged(tmp_path: Path, **options: object) -> Path:
     plan = plan_merge(LOCAL, MergeJob(str(tmp_path / "in"), str(tmp_path / "out"), options=MergeOptions(**options)))  # type: ignore[arg-type]
-    run_merge(plan, InProcessRunner(), "job", lambda *_: None)
+    run_merge(plan, InProcessRunner(), uuid4().hex[:16], lambda *_: None)
     return tmp_path / "out"
 
 
@@ -56,6 +58,18 @@ def test_a_table_is_read_through_its_newest_commit_with_its_partitions(tmp_path:
     assert [(row["id"], str(row["day"])) for row in rows] == [(1, "2026-01-01"), (2, "2026-01-02")]
 
 
+@pytest.mark.parametrize("at_random", [False, True])
+def test_a_file_that_is_older_than_a_column_has_nulls_there(tmp_path: Path, at_random: bool) -> None:
+    (tmp_path / "in").mkdir()
+    for text in ("id\n1\n", "id,name\n2,x\n"):
+        (tmp_path / "in" / "a.csv").write_text(text)
+        out = merged(tmp_path, mode=Mode.APPEND)
+
+    rows = preview(out, at_random=at_random).rows
+
+    assert rows == [{"id": 1, "name": None}, {"id": 2, "name": "x"}]
+
+
 def test_columns_are_chosen_in_the_order_that_is_wanted(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,b,c\n1,2,3\n")
 
@@ -74,12 +88,33 @@ def test_rows_at_random_come_from_everywhere_in_parquet(tmp_path: Path) -> None:
     assert min(ids) < 2_000 and max(ids) > 8_000, "a chance of less than one in 10^19 to be wrong"
 
 
+def test_rows_at_random_are_as_many_as_are_wanted_and_none_comes_twice(tmp_path: Path) -> None:
+    for number in range(20):
+        pq.write_table(pa.table({"id": [2 * number, 2 * number + 1]}), tmp_path / f"{number:02}.parquet")
+    (tmp_path / "in").mkdir()
+    pq.write_table(pa.table({"id": pa.array([], pa.int64())}), tmp_path / "in" / "a.parquet")
+
+    ids = [row["id"] for row in preview(tmp_path, 39, at_random=True).rows]
+
+    assert len(ids) == len(set(ids)) == 39
+    assert preview(merged(tmp_path), 5, at_random=True).rows == []
+
+
 def test_rows_at_random_of_text_are_rows_of_it(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id\n" + "".join(f"{n}\n" for n in range(1000)))
 
     ids = [row["id"] for row in preview(tmp_path, 50, at_random=True).rows]
 
     assert len(set(ids)) == 50 and set(ids) <= set(range(1000)) and ids != list(range(50))
+
+
+def test_a_plan_says_what_is_then_shown(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"a": [1, 2, 3], "b": ["x", "y", None]}), tmp_path / "t.parquet")
+    for limit in (2, 10):
+        plan = preview_plan(view_table(LOCAL, str(tmp_path)), limit, ["b"])
+        shown = preview(tmp_path, limit, "b")
+        assert plan["Inputs"] == [str(tmp_path / "t.parquet")]
+        assert (plan["Columns"], plan["RowsShown"]) == (shown.to_dict()["Columns"], len(shown.rows))
 
 
 def test_a_value_beyond_the_sample_is_shown_as_it_is(tmp_path: Path) -> None:
@@ -105,3 +140,27 @@ def test_the_picture_fits_the_terminal_and_says_what_it_leaves_out(tmp_path: Pat
     assert max(map(len, lines)) <= 60
     assert lines[-1] == "… and 4,998 columns more"
     assert not any("\x1b" in line for line in lines)
+
+
+def test_columns_stand_below_each_other_whatever_the_characters(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("name,n\n日本語,1\nplain,2\n" + "語" * 30 + ",3\n")
+
+    *_, japanese, plain, long = preview(tmp_path).picture(60)
+
+    assert room(japanese) == room(plain) == room(long) == len("語" * 13) * 2 + len("… ") + len("  1")
+
+
+def test_the_picture_tells_empty_text_from_null(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('n,name\n1,\n2,""\n')
+
+    *_, null, empty = preview(tmp_path).picture(60)
+
+    assert (null.split(), empty.split()) == (["1"], ["2", '""'])
+
+
+def test_an_accent_that_is_a_character_of_its_own_takes_no_room(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("name,n\ncafe\u0301,1\nplain,2\n", encoding="utf-8")
+
+    *_, accent, plain = preview(tmp_path).picture(60)
+
+    assert accent.replace("\u0301", "").index("1") == plain.index("2")

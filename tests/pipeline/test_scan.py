@@ -11,7 +11,7 @@ import pytest
 from mason.pipeline import row_group_splits
 from mason.pipeline.columns import NoSuchColumn
 from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import MergeJob, MergeOptions
+from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.plan import plan_merge
 from mason.pipeline.merge.run import run_merge
@@ -52,10 +52,10 @@ def rows_of(result: ScanResult) -> list[dict[str, str]]:
     return [row for payload in result.payloads for row in payload["rows"]]
 
 
-def merged(source: Path, output: Path, **options: Any) -> None:
+def merged(source: Path, output: Path, job_id: str = "made", **options: Any) -> None:
     job = MergeJob(str(source), str(output), options=MergeOptions(**options))
     plan = plan_merge(pa.fs.LocalFileSystem(), job)
-    run_merge(plan, InProcessRunner(), "made", lambda *_: None)
+    run_merge(plan, InProcessRunner(), job_id, lambda *_: None)
 
 
 def test_files_are_read_in_one_schema_that_holds_what_the_sample_did_not_show(tmp_path: Path) -> None:
@@ -73,6 +73,33 @@ def test_a_committed_table_is_read_through_its_commit_alone(tmp_path: Path) -> N
     scan = plan_scan("file:///", str(tmp_path / "out"))
     assert scan.rows == 2
     assert rows_of(scanned(scan)) == [{"id": "1", "day": "2026-01-01"}, {"id": "2", "day": "2026-01-02"}]
+
+
+def appended(tmp_path: Path) -> Path:
+    """A table whose first file is older than one of its columns, and has another order of the rest."""
+    for number, text in enumerate(["b,a\n1,2\n", "new,a,b\nx,4,3\n"]):
+        (tmp_path / f"{number}.csv").write_text(text)
+        merged(tmp_path / f"{number}.csv", tmp_path / "out", f"made{number}", mode=Mode.APPEND)
+    return tmp_path / "out"
+
+
+@pytest.mark.parametrize("columns", [(), ("new", "a"), ("new",)])
+def test_a_file_that_is_older_than_a_column_has_nulls_there(tmp_path: Path, columns: tuple[str, ...]) -> None:
+    rows = rows_of(scanned(plan_scan("file:///", str(appended(tmp_path)), columns)))
+    whole = [{"b": "1", "a": "2", "new": "None"}, {"b": "3", "a": "4", "new": "x"}]
+    assert rows == [{name: row[name] for name in columns or row} for row in whole]
+
+
+def test_an_append_that_widens_writes_files_anew_that_are_older_than_a_column(tmp_path: Path) -> None:
+    output = appended(tmp_path)
+    (tmp_path / "text.csv").write_text("a\nmuch\n")
+    merged(tmp_path / "text.csv", output, "made2", mode=Mode.APPEND)
+    rows = rows_of(scanned(plan_scan("file:///", str(output))))
+    assert sorted((row["a"], row["b"], row["new"]) for row in rows) == [
+        ("2", "1", "None"),
+        ("4", "3", "x"),
+        ("much", "None", "None"),
+    ]
 
 
 def test_only_the_columns_that_are_asked_for_reach_the_sink(tmp_path: Path) -> None:

@@ -13,9 +13,12 @@ import shutil
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
+from mason.api.server.settings import ServerSettings
 from tests.conftest import PROJECT
 
 
@@ -105,4 +108,17 @@ def test_a_step_that_fails_is_noticed(tmp_path: Path) -> None:
 
 
 def test_compose_publishes_the_port_on_this_machine_only() -> None:
-    assert '"127.0.0.1:5000:5000"' in (PROJECT / "docker-compose.yml").read_text()
+    assert compose()["ports"] == ["127.0.0.1:5000:5000"]
+
+
+def test_a_container_that_is_stopped_may_take_as_long_as_the_server_does_to_end_what_runs() -> None:
+    service = compose()
+
+    assert int(service["stop_grace_period"].removesuffix("s")) >= ServerSettings().stop_seconds + 15
+    assert service["init"]  # processes that the server started and that outlive it need somebody who buries them
+
+
+def compose() -> dict[str, Any]:
+    """Return the service of docker-compose.yml."""
+    service: dict[str, Any] = yaml.safe_load((PROJECT / "docker-compose.yml").read_text())["services"]["mason"]
+    return service

@@ -39,6 +39,8 @@ def test_the_demo_runs() -> None:
     assert "14 records in, 13 rows out, 1 quarantined" in done.stdout
     assert 'Column "price" differs between files' in done.stdout
     assert "1 record mended, 1 row added" in done.stdout
+    steps = re.split(r"\n\x1b\[1m# ", done.stdout)[1:]
+    assert [step for step in steps if "\n$ mason " not in step] == []
 
 
 def test_every_link_between_the_pages_leads_somewhere() -> None:

@@ -15,10 +15,11 @@ from mason.clients.s3.objects import S3Objects
 from mason.clients.s3.storage import S3StorageClient
 from mason.configurations.configuration import parse_configuration
 from mason.configurations.saved import save_configurations
+from mason.errors import ClientFailed
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
-from mason.operators.runner import OperatorCall, respond, run_operator
+from mason.operators.runner import OperatorCall, plan_operator, respond, run_operator
 from mason.state.home import open_state
 from mason.util.environment import MasonEnvironment
 from tests.aws import Moto, forget_user, running_moto
@@ -37,9 +38,9 @@ class Lake:
     plain_glue: Any
     bucket: str
 
-    def run(self, command: str, config: str = "lake", **parameters: str) -> dict[str, Any]:
+    def run(self, command: str, config: str = "lake", how: Any = run_operator, **parameters: str) -> dict[str, Any]:
         call = OperatorCall("table", command, given=list(parameters.items()), config_id=config)
-        told = respond(lambda response: run_operator(self.env, call, response)).to_dict()
+        told = respond(lambda response: how(self.env, call, response)).to_dict()
         assert told["Errors"] == []
         return told
 
@@ -55,9 +56,13 @@ class Lake:
     def table(self) -> str:
         return f"s3://{self.bucket}/orders"
 
-    def location(self) -> str:
-        found = self.plain_glue.get_table(DatabaseName=self.database, Name="orders")
+    def location(self, name: str = "orders") -> str:
+        found = self.plain_glue.get_table(DatabaseName=self.database, Name=name)
         return str(found["Table"]["StorageDescriptor"]["Location"])
+
+    def columns(self, name: str = "orders") -> list[tuple[str, str]]:
+        found = self.plain_glue.get_table(DatabaseName=self.database, Name=name)
+        return [(each["Name"], each["Type"]) for each in found["Table"]["StorageDescriptor"]["Columns"]]
 
     @property
     def database(self) -> str:
@@ -72,6 +77,9 @@ class Lake:
         filesystem = S3StorageClient(self.seaweed.configuration()).filesystem()
         tables = [pq.ParquetFile(f"{bucket}/{name}", filesystem=filesystem).read() for name in files]
         return sorted(tuple(row.values()) for table in tables for row in table.to_pylist())
+
+    def tags(self, location: str) -> list[str]:
+        return [row[-1] for row in self.rows(location)]
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +148,36 @@ def test_an_append_is_seen_whole(orders: Lake) -> None:
     assert orders.rows() == [(1, "a"), (2, "b"), (3, "c")]
 
 
+def test_a_version_without_rows_is_shown_as_such(orders: Lake) -> None:
+    def empty(path: str) -> dict[str, Any]:
+        return orders.run(
+            "query", database_name=orders.database, query_string="SELECT * FROM orders WHERE id < 0", output_path=path
+        )
+
+    empty(f"s3://{orders.bucket}/none")
+    orders.run("infer", database_name=orders.database, storage_path=f"s3://{orders.bucket}/none", table_name="none")
+    assert orders.rows(orders.location("none")) == []
+
+    columns = orders.columns()
+    told = empty(orders.table)
+    assert told["Warnings"] == []
+    assert orders.rows() == []
+    assert orders.columns() == orders.columns("none") == columns
+
+
+def test_a_table_without_rows_has_its_columns_in_a_bucket_too(orders: Lake) -> None:
+    named = {"database_name": orders.bucket, "config": "plain"}
+    nothing = "SELECT * FROM orders WHERE id < 0"
+    orders.run("query", query_string=nothing, output_path=f"s3://{orders.bucket}/none", **named)
+
+    for command, told in (("get", {"table_name": "none"}), ("infer", {"storage_path": f"s3://{orders.bucket}/none"})):
+        [found] = orders.run(command, **named, **told)["Data"]
+        assert [(each["Name"], each["Type"]) for each in found["Schema"]["Columns"]] == [
+            ("id", "int64"),
+            ("note", "string"),
+        ]
+
+
 def test_a_rollback_is_shown(orders: Lake) -> None:
     first = orders.location()
     orders.merge(orders.write("two", "id,note\n3,c\n"))
@@ -204,6 +242,149 @@ def test_a_catalog_that_cannot_be_told_shows_the_former_version_until_the_next_j
     orders.glue.says = AwsProxy.says
     orders.merge(orders.write("three", "id,note\n4,d\n"), mode="append")
     assert orders.rows() == [(3, "c"), (4, "d")]
+
+
+def left_behind(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commit a version of which the catalog is not told, as if the command had died then, long ago."""
+    denied = error("AccessDeniedException", "Not you.")
+    lake.glue.says = lambda operation, request: denied if operation == "UpdateTable" else None
+    lake.merge(lake.write("two", "id,note\n3,c\n"))
+    lake.glue.says = AwsProxy.says
+    monkeypatch.setattr("mason.pipeline.table_objects.EXPIRY_SECONDS", -1)
+
+
+BY_NAME = ("get", "partitions", "preview", "history", "summarize")
+
+
+@pytest.mark.parametrize("command", BY_NAME)
+def test_a_catalog_that_a_dead_command_left_behind_is_told_by_the_next_that_touches_the_table(
+    orders: Lake, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    left_behind(orders, monkeypatch)
+    assert orders.rows() == [(1, "a"), (2, "b")]
+
+    done = orders.run(command, database_name=orders.database, table_name="orders")
+
+    assert orders.rows() == [(3, "c")]
+    assert [each for each in done["Info"] if each.endswith("shows it.")] != []
+
+
+def test_a_query_tells_a_catalog_that_was_left_behind(orders: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    left_behind(orders, monkeypatch)
+
+    orders.run("query", query_string="SELECT id FROM orders", database_name=orders.database)
+
+    assert orders.rows() == [(3, "c")]
+
+
+def test_a_young_commit_is_left_to_its_command(orders: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    left_behind(orders, monkeypatch)
+    monkeypatch.setattr("mason.pipeline.table_objects.EXPIRY_SECONDS", 180)
+
+    orders.run("preview", path=orders.table)
+
+    assert orders.rows() == [(1, "a"), (2, "b")]
+
+
+def test_a_plan_tells_no_catalog(orders: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    left_behind(orders, monkeypatch)
+
+    orders.run("summarize", how=plan_operator, path=orders.table)
+
+    assert orders.rows() == [(1, "a"), (2, "b")]
+
+
+def test_a_reader_who_cannot_tell_the_catalog_reads_all_the_same(orders: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    left_behind(orders, monkeypatch)
+    denied = error("AccessDeniedException", "Not you.")
+    orders.glue.says = lambda operation, request: denied if operation == "UpdateTable" else None
+
+    done = orders.run("preview", path=orders.table)
+
+    assert [row["id"] for row in done["Data"][0]["Rows"]] == [3]
+    assert "still shows the former version" in done["Warnings"][0]
+    assert orders.run("preview", "plain", path=orders.table)["Warnings"] == []
+
+
+READING: dict[str, Callable[[Lake], dict[str, str]]] = {
+    "preview": lambda lake: {"path": lake.table},
+    "get": lambda lake: {"database_name": lake.bucket, "table_name": "orders"},
+    "infer": lambda lake: {"database_name": lake.bucket, "storage_path": lake.table},
+    "quarantine": lambda lake: {"action": "show", "path": lake.table},
+}
+
+
+@pytest.mark.parametrize("command", READING)
+def test_what_others_see_is_finished_by_the_next_reader(
+    orders: Lake, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    prefix = f"{orders.table}/"
+    with monkeypatch.context() as patch:
+        patch.setattr(S3Objects, "copy", refuse)
+        orders.merge(orders.write("two", "id,note\n3,c\n"))
+    assert orders.rows(prefix) == [(1, "a"), (2, "b")]
+    monkeypatch.setattr("mason.pipeline.table_objects.EXPIRY_SECONDS", -1)
+
+    orders.run(command, "plain", **READING[command](orders))
+
+    assert orders.rows(prefix) == [(3, "c")]
+
+
+def test_a_reader_who_cannot_finish_what_others_see_reads_all_the_same(
+    orders: Lake, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(S3Objects, "copy", refuse)
+    orders.merge(orders.write("two", "id,note\n3,c\n"))
+    monkeypatch.setattr("mason.pipeline.table_objects.EXPIRY_SECONDS", -1)
+    caplog.clear()
+
+    assert [row["id"] for row in orders.run("preview", path=orders.table)["Data"][0]["Rows"]] == [3]
+    assert "what others see of it is finished by the next command" in caplog.text
+
+
+def refuse(*_: object) -> None:
+    raise ClientFailed("The store is gone.")
+
+
+def test_the_tables_of_lists_are_switched_with_what_they_came_from(lake: Lake) -> None:
+    explode(lake, '{"id": 1, "tags": ["a", "b"]}')
+    child = f"{lake.table}/orders_tags"
+    lake.run("infer", database_name=lake.database, table_name="tags", storage_path=child)
+    before = lake.location("tags")
+    assert lake.tags(before) == ["a", "b"]
+
+    explode(lake, '{"id": 1, "tags": ["c"]}')
+
+    assert lake.location("tags") != before
+    assert lake.tags(lake.location("tags")) == ["c"]
+    assert lake.tags(before) == ["a", "b"]
+    lake.run("vacuum", path=lake.table, keep="0", older_than_days="0")
+    assert lake.tags(before) == []
+    assert lake.tags(lake.location("tags")) == ["c"]
+
+
+def test_a_table_of_lists_that_a_dead_command_left_behind_is_finished_by_its_next_reader(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explode(lake, '{"id": 1, "tags": ["a", "b"]}')
+    child = f"{lake.table}/orders_tags"
+    lake.run("infer", database_name=lake.database, table_name="tags", storage_path=child)
+    with monkeypatch.context() as patch:
+        patch.setattr(S3Objects, "copy", refuse)
+        explode(lake, '{"id": 1, "tags": ["c"]}')
+    assert lake.tags(lake.location("tags")) == ["a", "b"]
+    monkeypatch.setattr("mason.pipeline.table_objects.EXPIRY_SECONDS", -1)
+
+    done = lake.run("preview", database_name=lake.database, table_name="tags")
+
+    assert [row["value"] for row in done["Data"][0]["Rows"]] == ["c"]
+    assert lake.tags(lake.location("tags")) == ["c"]
+
+
+def explode(lake: Lake, records: str) -> None:
+    key = "in/nested/orders.jsonl"
+    lake.seaweed.client().put_object(Bucket=lake.bucket, Key=key, Body=records.encode())
+    lake.run("explode", path=f"s3://{lake.bucket}/{key}", output_path=lake.table)
 
 
 def test_a_configuration_without_the_catalog_says_who_has_to_be_told(orders: Lake) -> None:

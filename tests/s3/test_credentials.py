@@ -11,10 +11,12 @@ import pytest
 from moto.server import ThreadedMotoServer
 
 from mason.clients.aws.credentials import PROFILE, Keys
+from mason.clients.glue.metastore import GlueMetastoreClient
 from mason.clients.s3.connection import S3Connection
 from mason.clients.s3.storage import S3StorageClient
 from mason.errors import Forbidden
 from mason.testing.contract import answer
+from tests.s3.proxy import error_body, running_proxy
 
 ROLE = "arn:aws:iam::123456789012:role/data"
 
@@ -91,6 +93,35 @@ def test_neither_the_address_nor_its_printed_form_tells_a_key_or_a_role(aws: str
         assert "canary-secret" not in shown
         assert "AKIAIOSFODNN7EXAMPLE" not in shown
         assert ROLE not in shown
+
+
+def test_a_role_that_may_not_be_assumed_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = "User: arn:aws:iam::123456789012:user/ann is not authorized to perform: sts:AssumeRole on resource: x"
+    with running_proxy("http://127.0.0.1:9") as sts:
+        sts.says = lambda method, path: (403, f"<ErrorResponse>{error_body('AccessDenied', told)[39:]}</ErrorResponse>")
+        monkeypatch.setenv("AWS_ENDPOINT_URL_STS", sts.endpoint)
+        client = S3StorageClient(with_role("http://127.0.0.1:9"))
+
+        for ask in (client.filesystem, lambda: answer(client.list_files, client.path("lake/orders"))):
+            with pytest.raises(Forbidden, match="not allowed to do sts:AssumeRole"):
+                ask()
+        assert "sts:AssumeRole" in client.check()[0]
+
+
+def test_half_a_pair_of_keys_and_a_profile_that_is_not_there_are_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def told(words: str) -> None:
+        storage, catalog = S3StorageClient({}), GlueMetastoreClient({})
+        for ask in (storage.filesystem, catalog.catalog, lambda: answer(catalog.list_databases)):
+            with pytest.raises(Forbidden, match=words):
+                ask()
+        assert storage.check() == catalog.check()
+        assert words in storage.check()[0]
+
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE")
+    told("no secret key that belongs to it. Set AWS_SECRET_ACCESS_KEY")
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    told('AWS has no profile "nobody" on this machine. Check AWS_PROFILE.')
 
 
 def test_keys_that_nobody_used_for_a_week_are_removed(tmp_path: Path) -> None:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
+from collections.abc import Callable
 from uuid import uuid4
 
+import fastavro
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyarrow import orc
 
 from mason.clients.response import Response
 from mason.clients.s3.metastore import S3MetastoreClient
-from mason.errors import BadPath, Conflict, DatabaseNotFound, TableNotFound, Unsupported
+from mason.errors import BadPath, Conflict, DatabaseNotFound, TableNotFound, UnreadableFile, Unsupported
 from mason.testing import Place
 from mason.testing.contract import answer
 from mason.testing.metastore.fixtures import a_table
+from tests.aws import running_moto
 from tests.conftest import Mason
+from tests.s3.proxy import error_body, running_proxy
 from tests.seaweed import Seaweed
 
 
@@ -71,6 +80,15 @@ def test_deleting_a_table_moves_its_data_aside(client: S3MetastoreClient, shop: 
     assert len([name for name in left if name.startswith(".mason/trash/") and name.endswith("/year=2026/a.csv")]) == 1
     with pytest.raises(TableNotFound):
         answer(client.get_table, shop.path.path, "orders")
+    assert [each.name for each in answer(client.list_tables, shop.path.path)] == ["people"]
+
+
+def test_a_store_that_lists_folders_without_objects_is_not_believed(client: S3MetastoreClient, shop: Place) -> None:
+    shop.write("sales/a/b/x.csv", b"id\n1\n")
+    answer(client._storage.delete, shop.below("sales"))
+    shop.write("sales2/a/b/x.csv", b"id\n1\n")
+
+    assert [each.name for each in answer(client.list_tables, shop.path.path)] == ["orders", "people", "sales2"]
 
 
 def test_data_that_are_also_those_of_another_table_are_not_deleted(client: S3MetastoreClient, shop: Place) -> None:
@@ -108,3 +126,90 @@ def test_the_command_line_lists_and_gets_tables_in_s3(mason: Mason, seaweed: Sea
     assert got.json["Data"][0]["Schema"]["Columns"][0]["Name"] == "name"
     everything = json.dumps([shown.stdout, shown.stderr, listed.stdout, listed.stderr, got.stdout, got.stderr])
     assert seaweed.owner.secret_key not in everything
+
+
+def test_a_missing_database_is_said_to_be_for_who_may_not_list_the_buckets(seaweed: Seaweed) -> None:
+    with running_proxy(seaweed.endpoint) as proxy:
+        denied = error_body("AccessDenied", "Access Denied")
+        proxy.says = lambda method, path: (403, denied) if path.partition("?")[0] == "/" else None
+        client = S3MetastoreClient(seaweed.configuration(endpoint=proxy.endpoint))
+
+        with pytest.raises(DatabaseNotFound, match='Database "no-such-bucket" not found'):
+            answer(client.list_tables, "no-such-bucket")
+
+
+def test_keys_with_empty_parts_make_no_nameless_table_and_are_refused_by_name() -> None:
+    # SeaweedFS puts such keys right; AWS, and the emulator, keep them as they are.
+    with running_moto() as aws:
+        objects = aws.client("s3")
+        objects.create_bucket(Bucket="odd")
+        for key in ("/first.csv", "orders/a.csv", "orders//b.csv"):
+            objects.put_object(Bucket="odd", Key=key, Body=b"id\n1\n")
+        client = S3MetastoreClient(aws.configuration())
+
+        assert [each.name for each in answer(client.list_tables, "odd")] == ["orders"]
+        with pytest.raises(UnreadableFile, match="odd/orders//b.csv.*there is an empty part"):
+            answer(client.get_table, "odd", "orders")
+
+
+def _parquet() -> bytes:
+    written = io.BytesIO()
+    pq.write_table(pa.table({"id": range(50_000)}), written)
+    return written.getvalue()
+
+
+def _orc() -> bytes:
+    written = io.BytesIO()
+    orc.write_table(pa.table({"id": range(50_000)}), written)
+    return written.getvalue()
+
+
+def _avro() -> bytes:
+    written = io.BytesIO()
+    schema = {"type": "record", "name": "row", "fields": [{"name": "id", "type": "long"}]}
+    fastavro.writer(written, schema, [{"id": number} for number in range(50_000)])
+    return written.getvalue()
+
+
+CONTENTS: dict[str, Callable[[], bytes]] = {
+    "csv": lambda: b"id\n1\n",
+    "csv.gz": lambda: gzip.compress(b"id\n" + b"".join(b"%d\n" % number for number in range(50_000))),
+    "jsonl": lambda: b'{"id": 1}\n' * 50_000,
+    "parquet": _parquet,
+    "orc": _orc,
+    "avro": _avro,
+}
+
+
+@pytest.mark.parametrize("ending", CONTENTS)
+def test_a_look_at_many_objects_takes_few_requests_whatever_their_format_and_whatever_else_was_saved(
+    seaweed: Seaweed, client: S3MetastoreClient, bucket: str, ending: str
+) -> None:
+    storage, content = client._storage, CONTENTS[ending]()
+    place = Place(storage.filesystem(), storage.path(f"{bucket}/{uuid4().hex}"))
+    for number in range(20):
+        place.write(f"many/{number}.{ending}", content)
+        place.write(f".mason/other-{number}.json", b'{"Path": "s3://elsewhere"}')
+
+    with running_proxy(seaweed.endpoint) as proxy:
+        asking = S3MetastoreClient(seaweed.configuration(endpoint=proxy.endpoint))
+        table = answer(asking.get_table, place.path.path, "many")
+
+    assert [each.name for each in table.schema.columns] == ["id"]
+    pages, settling = 1, 1  # a command that reads the table asks once more whether its newest commit is finished
+    assert len(proxy.requests) <= pages + 10 - settling, proxy.requests
+
+
+def test_a_table_whose_files_are_out_of_reach_is_told_all_the_same(
+    mason: Mason, seaweed: Seaweed, client: S3MetastoreClient, bucket: str
+) -> None:
+    """Whether its newest commit has to be finished cannot be found out by a configuration that does not reach it."""
+    answer(client.save_table, a_table(bucket, "elsewhere", path="gs://other/orders"))
+    told = json.dumps(seaweed.configuration())
+    (mason.folder / "s3.yaml").write_text(f"metastore_engine: s3\nclients: {{s3: {{configuration: {told}}}}}\n")
+    mason.register_examples()("config", "s3.yaml")
+
+    got = mason("operator", "table", "get", "-p", f"database_name:{bucket},table_name:elsewhere")
+
+    assert got.exit_code == 0, got.stderr
+    assert got.json["Data"][0]["Path"] == "gs://other/orders"

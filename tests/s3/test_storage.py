@@ -11,7 +11,9 @@ from uuid import uuid4
 import pytest
 
 from mason.clients.response import Response
+from mason.clients.s3.metastore import S3MetastoreClient
 from mason.clients.s3.storage import S3StorageClient
+from mason.engines.metastore.models.table import Table
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import BadPath, ClientFailed, Forbidden, MasonError, PathNotFound
 from mason.pipeline.storage_address import open_filesystem
@@ -67,7 +69,7 @@ def test_a_wrong_secret_key_is_said_to_be_wrong(seaweed: Seaweed, bucket: str) -
         assert isinstance(error, Forbidden)
         assert "w" * 32 not in str(error)
     assert "the secret key does not fit the access key" in str(failing(client, f"{bucket}/orders")[0])
-    assert "does not fit" in client.check()[0]
+    assert client.check() == ["S3: the secret key does not fit the access key. Check both."]
 
 
 def test_an_unknown_access_key_is_said_to_be_unknown(seaweed: Seaweed, bucket: str) -> None:
@@ -105,8 +107,22 @@ def test_what_a_reader_may_not_delete_is_denied_and_stays(seaweed: Seaweed, plac
 def test_a_server_that_is_not_there_is_named(seaweed: Seaweed) -> None:
     client = S3StorageClient(seaweed.configuration(endpoint="http://127.0.0.1:9"))
 
-    with pytest.raises(ClientFailed, match="127.0.0.1:9"):
+    with pytest.raises(ClientFailed, match=r'there is nobody at "http://127.0.0.1:9/.*Check aws_region, the endpoint'):
         answer(client.list_files, client.path("bucket/orders"))
+
+
+@pytest.mark.parametrize("path", ["s3:/bucket/orders", "a bucket/orders"])
+def test_what_cannot_be_a_bucket_is_refused_in_one_line(client: S3StorageClient, path: str) -> None:
+    with pytest.raises(BadPath, match="^.* cannot be the name of a bucket. Write s3://bucket/key, or bucket/key.$"):
+        answer(client.list_files, client.path(path))
+
+
+def test_a_key_that_is_too_long_for_s3_is_refused(seaweed: Seaweed, bucket: str) -> None:
+    metastore = S3MetastoreClient(seaweed.configuration())
+    table = Table("x" * 2000, bucket, f"s3://{bucket}/orders")
+
+    with pytest.raises(BadPath, match="longer than S3 takes"):
+        answer(metastore.save_table, table)
 
 
 WRONG_REGION = error_body(

@@ -81,6 +81,23 @@ def test_a_vacuum_removes_former_versions_and_says_first_what_goes(table: Table)
         roll_back(table.path, "1", "back", table.storage)
 
 
+def test_a_vacuum_removes_what_a_dead_job_has_written(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = f"{table.path}/_mason/data/dead/part-0.parquet"
+    store = open_objects(table.storage)
+    with Lease(store, f"{table.path}/_mason/leases/dead.json", "dead"):
+        store.write_new(left, b"half")
+    with pytest.raises(Conflict, match="A job is writing to"):  # it may be alive
+        vacuum(plan_vacuum(table.path, 9, 9, table.storage))
+    assert store.read(left) is not None
+
+    monkeypatch.setattr("mason.pipeline.object_lease.EXPIRY_SECONDS", -1)
+    monkeypatch.setattr("mason.pipeline.object_versions.EXPIRY_SECONDS", -1)
+    vacuum(plan_vacuum(table.path, 9, 9, table.storage))
+
+    assert store.read(left) is None
+    assert table.rows() == [9]
+
+
 def test_a_vacuum_leaves_what_a_version_that_stays_uses(table: Table) -> None:
     roll_back(table.path, "2", "back", table.storage)
 

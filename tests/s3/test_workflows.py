@@ -63,6 +63,25 @@ def test_a_run_is_resumed_with_what_is_unchanged_in_the_store(mason: Mason, seaw
     assert any(each.startswith("merge: runs again") for each in said)
 
 
+def test_a_resume_notices_what_others_did_to_a_table_between_two_steps(
+    mason: Mason, seaweed: Seaweed, stored: str
+) -> None:
+    first, _ = run(mason, "-r")
+    seaweed.client().put_object(Bucket=stored, Key="late/b.csv", Body=b"n\n3\n")
+    where = f"input_path:s3://{stored}/late,output_path:{stored}/out,mode:append"
+    assert mason("operator", "table", "merge", "-p", where).exit_code == 0
+
+    second, said = run(mason, "-r", "--resume", first)
+
+    assert f"merge: reused from run {first}." in said
+    assert "summarize: runs again, since the files that it reads were changed." in said
+    lost = [key for key in seaweed.keys(stored) if key.startswith("out/") and key.endswith(".parquet")]
+    for key in lost:
+        seaweed.client().delete_object(Bucket=stored, Key=key)
+    _, said = run(mason, "-r", "--resume", second)
+    assert "merge: runs again, since what it wrote is not there any more." in said
+
+
 def test_a_plan_is_refused_when_an_object_was_replaced(mason: Mason, seaweed: Seaweed, stored: str) -> None:
     saved = mason("workflow", "table", "twice", "-f", "p.yaml", "--save", "plan.json")
     assert saved.exit_code == 0, saved.stderr

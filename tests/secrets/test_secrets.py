@@ -23,10 +23,8 @@ CANARY = "canary-9f2e-secret"
 
 
 def configuration(secret: str, key: str = "secret_key") -> str:
-    return (
-        "id: one\nstorage_engine: s3\nclients:\n  s3:\n    configuration:\n      access_key: AKIA\n"
-        f'      {key}: "{secret}"\n'
-    )
+    keys = "      access_key: AKIA\n" + ("      secret_key: given\n" if key != "secret_key" else "")
+    return f'id: one\nstorage_engine: s3\nclients:\n  s3:\n    configuration:\n{keys}      {key}: "{secret}"\n'
 
 
 def used(env: MasonEnvironment, secret: str, key: str = "secret_key") -> ValidConfig:
@@ -93,7 +91,8 @@ def test_a_secret_is_not_read_before_its_client_is_used(env: MasonEnvironment, t
         ("secret:file:/no/such/file", "there is no file /no/such/file."),
         ("secret:file:/", "Is a directory"),
         ("secret:aws-secretsmanager:no-such", "Secrets Manager: Secrets Manager can't find the specified secret"),
-        ("secret:aws-ssm:/no/such", "Parameter Store: Parameter /no/such not found."),
+        ("secret:aws-ssm:/no/such", "Parameter Store: Parameter /no/such not found. The region us-east-1 was asked."),
+        ("secret:aws-secretsmanager:no-such", "The region us-east-1 was asked."),
     ],
 )
 def test_a_secret_that_is_not_there_is_named_with_key_and_place(
@@ -118,8 +117,10 @@ def test_a_secret_that_is_not_there_is_named_with_key_and_place(
         (json.dumps({"password": {"x": CANARY}}).encode(), "password", 'no key "password" with a text'),
         (b"\xff\xfe" + CANARY.encode(), "", "is not UTF-8 text"),
         (CANARY.encode() * 10_000, "", "larger than 64 KiB"),
+        (b"\n", "", "it is empty."),
+        (b'{"password": ""}', "password", "it is empty."),
     ],
-    ids=["text", "list", "other key", "nested", "bytes", "large"],
+    ids=["text", "list", "other key", "nested", "bytes", "large", "nothing", "nothing by its key"],
 )
 def test_a_secret_that_is_something_else_is_not_shown(
     env: MasonEnvironment, tmp_path: Path, content: bytes, key: str, words: str
@@ -130,6 +131,7 @@ def test_a_secret_that_is_something_else_is_not_shown(
 
     assert words in message
     assert CANARY not in message
+    assert f'mean "{key}"' not in message
 
 
 def test_all_secrets_that_cannot_be_read_are_told_at_once(env: MasonEnvironment) -> None:

@@ -17,9 +17,8 @@ from typing import Any
 import pytest
 
 from mason.clients.spark.server.launch import KEPT_VARIABLES
-from mason.clients.spark.server.record import ServerRecord
+from mason.clients.spark.server.record import ServerRecord, server_folders
 from mason.clients.spark.server.status import stop_servers
-from mason.clients.spark.server.warm import server_folders
 from mason.util.processes import ProcessId
 
 PROJECT = Path(__file__).parent.parent.parent

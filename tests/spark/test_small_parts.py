@@ -3,27 +3,44 @@
 from __future__ import annotations
 
 import os
+import queue
+import stat
 import subprocess
 import sys
+import threading
 import zipfile
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mason.clients.spark.code import write_archive
+from mason.clients.spark.connection import when_forgotten
 from mason.clients.spark.exchange import read_items, write_items
 from mason.clients.spark.failures import decode_failure, encode_failure
 from mason.clients.spark.java_home import java_home
-from mason.clients.spark.runners import build_runner
+from mason.clients.spark.runners import build_runner, submit
 from mason.clients.spark.runners.local import keeps_warm
 from mason.clients.spark.runners.submit import submit_command
-from mason.clients.spark.server.runtime import runtime_folder
-from mason.clients.spark.server.sessions import count_sessions, lease_session
+from mason.clients.spark.server.keeper import idle_minutes
+from mason.clients.spark.server.launch import Launch, server_command
+from mason.clients.spark.server.record import RETIRE, ServerRecord, has_successor
+from mason.clients.spark.server.runtime import private_folder, runtime_folder
+from mason.clients.spark.server.sessions import count_sessions, last_use, lease_session
 from mason.clients.spark.settings import RunnerSettings, default_memory
-from mason.errors import ClientFailed, Forbidden, InvalidConfiguration, MissingDependency, TableNotFound, Unsupported
+from mason.errors import (
+    BadInput,
+    ClientFailed,
+    Forbidden,
+    InvalidConfiguration,
+    MissingDependency,
+    TableNotFound,
+    Unsupported,
+)
 from mason.util.processes import ProcessId
-from tests.conftest import PROJECT
+from tests.conftest import PROJECT, write
 
 
 @pytest.mark.parametrize("kind", ["kubernetes-operator", "emr"])
@@ -34,7 +51,7 @@ def test_a_runner_that_is_not_there_yet_says_so(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["local", "submit"])
 def test_another_spark_than_the_one_that_is_wanted_is_refused(kind: str) -> None:
-    runner = {"type": kind, "master": "local[1]"}
+    runner = {"type": kind, **({"master": "local[1]"} if kind == "submit" else {})}
     with pytest.raises(InvalidConfiguration, match=r"spark_version: it says 3\.5, and pyspark 4\.1\."):
         build_runner({"runner": {**runner, "spark_version": "3.5"}})
     with pytest.raises(InvalidConfiguration, match="it says 4.11, and"):
@@ -49,6 +66,17 @@ def test_a_runner_that_lacks_its_address_says_so() -> None:
         build_runner({"runner": {"type": "submit"}})
     with pytest.raises(InvalidConfiguration, match="runs on this machine"):
         build_runner({"runner": {"type": "submit", "master": "yarn", "conf": {"spark.submit.deployMode": "cluster"}}})
+
+
+def test_what_a_runner_has_no_use_for_is_refused() -> None:
+    with pytest.raises(InvalidConfiguration) as refused:
+        build_runner({"runner": {"type": "local", "executors": 2, "url": "sc://host:1"}})
+    assert list(refused.value.messages) == [
+        'runner: executors: the type "local" has no use for it; submit would',
+        'runner: url: the type "local" has no use for it; connect would',
+    ]
+    with pytest.raises(InvalidConfiguration, match='driver_memory: the type "connect" has no use .* local and submit'):
+        build_runner({"runner": {"type": "connect", "url": "sc://host:1", "driver_memory": "2g"}})
 
 
 def test_a_description_never_shows_a_token() -> None:
@@ -181,6 +209,16 @@ def test_a_session_is_leased_once_and_used_again(tmp_path: Path) -> None:
     again.give_back()
 
 
+def test_what_is_forgotten_in_another_thread_is_ended_in_one_of_its_own() -> None:
+    ended: queue.SimpleQueue[str] = queue.SimpleQueue()
+    owners = [threading.Event()]
+    when_forgotten(owners[0], lambda: ended.put(threading.current_thread().name))
+    collector = threading.Thread(target=owners.clear, name="of gRPC")
+    collector.start()
+
+    assert ended.get(timeout=30) != "of gRPC"
+
+
 def test_a_process_is_told_from_another_of_the_same_id() -> None:
     me = ProcessId.of(os.getpid())
     assert me.alive
@@ -188,12 +226,72 @@ def test_a_process_is_told_from_another_of_the_same_id() -> None:
     assert not ProcessId.of(2**22 - 3).alive
 
 
-def test_the_memory_of_a_local_spark_is_bounded() -> None:
+def test_the_memory_of_a_local_spark_is_bounded(tmp_path: Path) -> None:
     assert 0 < default_memory() <= 4096
     assert RunnerSettings(driver_memory="7g").local_conf["spark.driver.memory"] == "7g"
 
+    files = {
+        "proc/self/cgroup": "0::/user.slice/shell.scope\n",
+        "sys/fs/cgroup/user.slice/shell.scope/memory.max": "max\n",
+    }
+    write(tmp_path, files)
+    assert default_memory(tmp_path) == default_memory()
+    write(tmp_path, {"sys/fs/cgroup/user.slice/memory.max": f"{3 * 2**30}\n"})
+    assert default_memory(tmp_path) == 1024, "what a group above may take counts, too"
+    write(tmp_path, {"sys/fs/cgroup/memory/memory.limit_in_bytes": f"{2**30}\n"})
+    assert default_memory(tmp_path) == 512
 
-def test_the_command_line_for_yarn_and_kubernetes() -> None:
+
+def test_whatever_a_server_depends_on_is_in_its_key(tmp_path: Path) -> None:
+    write(tmp_path, {"java/release": 'JAVA_VERSION="17.0.1"\n', "a.jar": "a", "conf/spark-defaults.conf": "a 1\n"})
+    settings = RunnerSettings(conf={"spark.jars": f"file://{tmp_path}/a.jar,/nowhere/b.jar"})
+
+    def key(settings: RunnerSettings = settings, **variables: str) -> str:
+        launch = Launch.of(settings, tmp_path / "java")
+        return replace(
+            launch, environment={**launch.environment, "SPARK_CONF_DIR": f"{tmp_path}/conf", **variables}
+        ).key
+
+    before = key()
+    assert key() == before == key(USER="another"), "who asks is no matter"
+    assert key(LANG="xx_XX") != before
+    assert key(replace(settings, driver_memory="3g")) != before
+    for file in ("java/release", "a.jar", "conf/spark-defaults.conf"):
+        write(tmp_path, {file: "something else"})
+        assert key() != before, file
+        before = key()
+
+
+def test_of_two_servers_that_were_started_at_once_the_younger_one_stays(tmp_path: Path) -> None:
+    me = ProcessId.of(os.getpid())
+    old, young = private_folder(tmp_path / "old"), private_folder(tmp_path / "young")
+    server = ServerRecord("old", 1, me, me, "", "", since=1.0, ready=True)
+    server.write(old)
+    younger = replace(server, key="young", since=2.0, ready=False)
+    younger.write(young)
+    assert not has_successor(old), "it is not there yet"
+    replace(younger, ready=True).write(young)
+    assert has_successor(old) and not has_successor(young)
+    (young / RETIRE).touch()
+    assert not has_successor(old), "it is to stop itself"
+
+
+def test_a_session_that_is_discarded_while_others_look_harms_nobody(tmp_path: Path) -> None:
+    (tmp_path / "gone.session").symlink_to(tmp_path / "nowhere")  # there for who lists it, and gone for who opens it
+
+    assert count_sessions(tmp_path) == (0, 0) and last_use(tmp_path) == 0
+    lease_session(tmp_path).give_back()
+
+
+@pytest.mark.parametrize("minutes", ["soon", "-1", "nan", "inf"])
+def test_an_idle_time_that_is_none_is_refused(minutes: str) -> None:
+    with pytest.raises(BadInput, match=f'^MASON_SPARK_IDLE_MINUTES is "{minutes}": it must be a number of minutes'):
+        idle_minutes({"MASON_SPARK_IDLE_MINUTES": minutes})
+    assert idle_minutes({}) == 15
+
+
+def test_the_command_line_for_yarn_and_kubernetes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(submit, "dependency_archive", lambda: tmp_path / "dependencies.tar")
     settings = RunnerSettings.of(
         {
             "runner": {
@@ -220,11 +318,38 @@ def test_the_command_line_for_yarn_and_kubernetes() -> None:
         "spark.eventLog.enabled=true",
         "spark.pyspark.python=python3",
         f"spark.pyspark.driver.python={sys.executable}",
+        "spark.executorEnv.PYTHONPATH=mason_dependencies",
     } <= set(_option(command, "--conf"))
+    assert _option(command, "--archives") == [f"{tmp_path}/dependencies.tar#mason_dependencies"]
     assert command[-4].endswith("run_tasks.py") and command[-3:] == ["tasks", "results", "kernel"]
     yarn = submit_command(RunnerSettings(type="submit", master="yarn", executors=2), Path("m.zip"), [])
     assert _option(yarn, "--master") == ["yarn"]
     assert "spark.executor.instances=2" in _option(yarn, "--conf")
+
+
+def test_packages_go_along_where_nobody_knows_the_python_of_the_workers() -> None:
+    def ships(master: str, **more: Any) -> bool:
+        return submit.ships_dependencies(RunnerSettings(type="submit", master=master, **more))
+
+    assert ships("yarn") and ships("k8s://https://host:6443")
+    assert not ships("spark://host:7077") and not ships("local[2]")
+    assert not ships("yarn", dependencies="present")
+    assert not ships("yarn", conf={"spark.pyspark.python": "/opt/python/bin/python"})
+    assert ships("spark://host:7077", dependencies="shipped")
+
+
+def test_a_secret_among_the_settings_is_in_no_argument(tmp_path: Path) -> None:
+    conf = {"spark.hadoop.fs.s3a.secret.key": "s3\\cret", "spark.eventLog.enabled": "true"}
+    submitted = submit_command(RunnerSettings(type="submit", master="local[1]", conf=conf), tmp_path / "m.zip", [])
+    started = server_command(conf, 1, tmp_path)
+
+    for command in (submitted, started):
+        assert not [each for each in command if "s3" in each], command
+        assert "spark.eventLog.enabled=true" in _option(command, "--conf")
+        assert "--load-spark-defaults" in command
+        (file,) = map(Path, _option(command, "--properties-file"))
+        assert file.read_text() == "spark.hadoop.fs.s3a.secret.key=s3\\\\cret\n"
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_a_standalone_master_counts_cores() -> None:
@@ -248,3 +373,14 @@ def _java(place: Path, version: int) -> Path:
     java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}.0.1\"' >&2\n")
     java.chmod(0o755)
     return home
+
+
+def test_what_is_shown_of_a_log_is_the_cause_and_no_stack(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    frames = ["\tat java.base/java.lang.Thread.run(Thread.java:840)", "py4j.Gateway.invoke(Gateway.java:238)"]
+    log.write_text("\n".join(["x ERROR Backend: no master", *frames * 50, "\t... 4 more", "It was stopped.", ""]))
+
+    with pytest.raises(ClientFailed) as caught:
+        list(submit._checked(iter(()), 1, log))
+
+    assert str(caught.value).splitlines()[1:] == ["x ERROR Backend: no master", "It was stopped."]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import venv
+from pathlib import Path
 
 import pytest
 
@@ -34,6 +37,18 @@ def test_the_executors_of_both_workers_do_the_tasks_with_the_code_that_was_shipp
     assert {task["Executor ID"] for task in finished} == {"0", "1"}
     assert len([task for task in finished if not task["Failed"]]) >= 12
     assert len({each["parent"] for each in told}) == 2, "each executor has a daemon of its own, whose workers these are"
+
+
+def test_workers_whose_python_has_none_of_the_packages_get_them_with_the_job(cluster: Cluster, tmp_path: Path) -> None:
+    venv.create(tmp_path / "bare", symlinks=True, with_pip=False)
+    bare = str(tmp_path / "bare" / "bin" / "python")
+    assert subprocess.run([bare, "-c", "import pyarrow"], capture_output=True, check=False).returncode == 1
+    conf = {**cluster.conf, "spark.pyspark.python": bare}
+
+    events = cluster.runner(conf=conf, dependencies="shipped", executors=1).run("spark_kernels:packages", [b""])
+
+    ((_, told),) = without_beats(events)
+    assert all("mason_dependencies" in each for each in json.loads(told).values()), told
 
 
 def test_an_error_of_masons_comes_back_from_the_driver() -> None:

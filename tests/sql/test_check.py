@@ -25,6 +25,7 @@ from mason.pipeline.check.outcome import CheckOutcome
 from mason.pipeline.check.reading import read_checks
 from mason.pipeline.check.sink import CheckSink
 from mason.pipeline.check.work import CheckWork
+from mason.pipeline.columns import OwnName
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.table_folder import TableFolder
@@ -200,6 +201,13 @@ def test_any_name_of_a_column_can_be_checked(database: Database) -> None:
     assert failing(database.runner, path, *asked) == [1, 2, 0, *[2] * len(names)]
 
 
+def test_a_column_that_is_called_as_masons_own_is_refused_by_its_name(here: Database) -> None:
+    path = here.given("t", pa.table({"id": [1, 1], "_mason_row": [0, 0]}))
+    assert failing(here.runner, path, "not_null id") == [0]
+    with pytest.raises(OwnName, match='Column "_mason_row" is called as one that Mason adds'):
+        failing(here.runner, path, "unique id")
+
+
 @pytest.mark.parametrize(
     ("values", "checks", "expected"),
     [
@@ -237,7 +245,8 @@ def test_values_and_limits_are_of_the_type_of_the_column(
 
 
 @pytest.mark.parametrize(
-    ("age", "holds"), [("36h", True), ("35h", False), ("2 days", True), ("1d", False), ("1w", True), ("2160m", True)]
+    ("age", "holds"),
+    [("36h", True), ("35h", False), ("2 days", True), ("1d", False), ("1w", True), ("2160m", True), ("999999w", True)],
 )
 def test_the_newest_moment_may_be_so_old(here: Database, age: str, holds: bool) -> None:
     path = here.given("t", pa.table({"d": [date(2026, 1, 1), date(2026, 1, 3)]}))
@@ -343,6 +352,10 @@ class TestBadInput:
             ("accepted_values id value=1", 'accepted_values takes no "value". Did you mean "values"?'),
             ("row_count min=few", 'min must be a number of rows, not "few".'),
             ("row_count min=3 max=2", "min 3 is more than max 2."),
+            ("row_count min=" + "9" * 5000, "min must be a number of rows, not "),
+            ("freshness day max_age=999999999w", 'max_age "999999999w" is longer than any time.'),
+            ("range price min=1 min=2", "min is given twice: range price min=1 min=2"),
+            ("not_null id columns=name", "columns are given twice: not_null id columns=name"),
             ("freshness day max_age=soon", 'max_age "soon" is no time. Say it as 90m, 36h, 2d or 1w.'),
             ("freshness price max_age=1d", '"price" is double, and freshness is asked of days or times.'),
             ("regular_expression price pattern=x", '"price" is double, and a regular expression is asked of text.'),

@@ -13,15 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mason.errors import BadPath
-from mason.pipeline.columns import NoSuchColumn
+from mason.pipeline.columns import NoSuchColumn, OwnName
 from mason.pipeline.dedupe import find
 from mason.pipeline.dedupe.job import DedupeJob, DedupeOptions, DedupeResult, DedupeWork, NotComparable
 from mason.pipeline.dedupe.sink import DividingSink
 from mason.pipeline.in_process import InProcessRunner
+from mason.pipeline.merge.job import MergeJob, MergeOptions
 from mason.pipeline.merge.outcome import RowsLost
+from mason.pipeline.merge.plan import plan_merge
+from mason.pipeline.rejects import read_quarantine
 from mason.pipeline.table_folder import TableFolder
 from mason.pipeline.tasks import TaskRunner
-from tests.sql.conftest import Database
+from tests.sql.conftest import LOCAL, Database
 
 ROWS = "id,version,name\n1,1,a\n2,1,b\n1,3,c\n1,2,d\n2,,e\n,1,f\n,2,g\n"
 
@@ -115,6 +118,13 @@ def test_removed_rows_are_counted_and_can_be_saved(database: Database, tmp_path:
     assert names(path) == "abcdefg"
 
 
+def test_the_picture_shows_how_many_rows_stayed(here: Database, tmp_path: Path) -> None:
+    result = deduped(here.runner, here.given("t", ROWS), tmp_path / "out", keys=["id"])
+    kept, removed = result.picture(80)
+    assert (kept.split()[:2], removed.split()[:2]) == (["kept", "3"], ["removed", "4"])
+    assert kept.count("█") * 4 == pytest.approx(removed.count("█") * 3, abs=4)
+
+
 def test_a_partitioned_table_keeps_its_folders(database: Database) -> None:
     text = "k,day,name\n1,2026-01-01,a\n1,2026-01-02,b\n2,2026-01-02,c\n2,,d\n"
     path = database.given("t", text, repartition_keys=("day",))
@@ -124,6 +134,17 @@ def test_a_partitioned_table_keeps_its_folders(database: Database) -> None:
     assert (list(commit.partition_keys), commit.rows) == (["day"], 2)
     assert sorted(names(path)) == ["b", "c"]
     assert all(each.path.startswith("day=2026-01-02/") for each in commit.files)
+
+
+def test_a_table_that_is_deduped_keeps_its_quarantine_and_knows_what_was_merged(here: Database) -> None:
+    path = here.given("t", "id,n\n1,1\n2\n1,1\n3,3\n")
+    before = list(read_quarantine(LOCAL, str(path)))
+
+    deduped(here.runner, path)
+
+    assert list(read_quarantine(LOCAL, str(path))) == before and len(before) == 1
+    again = MergeJob(str(here.root / "in" / "t"), str(path), options=MergeOptions(incremental=True))
+    assert list(plan_merge(LOCAL, again).files) == [], "nothing is new"
 
 
 def test_files_that_are_no_table_are_deduped_into_one(database: Database, tmp_path: Path) -> None:
@@ -174,13 +195,26 @@ def test_a_key_that_does_not_exist_is_refused_with_the_nearest_name(here: Databa
     assert 'Did you mean "version"?' in str(raised.value)
 
 
+def test_a_column_that_is_called_as_masons_own_is_refused_by_its_name(here: Database) -> None:
+    path = here.given("t", pa.table({"id": [1, 1], "_mason_file": [0, 0]}))
+    with pytest.raises(OwnName, match='Column "_mason_file" is called as one that Mason adds'):
+        planned(path, keys=["id"])
+
+
 def test_files_that_are_no_table_are_not_replaced(here: Database, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a\n1\n")
     with pytest.raises(BadPath, match="Give an output_path"):
         planned(tmp_path / "a.csv", keys=["a"])
-    path = here.given("t", ROWS)
-    with pytest.raises(BadPath, match="the table is there"):
-        planned(path, removed=path, keys=["id"])
+
+
+def test_a_table_inside_another_one_is_refused(here: Database) -> None:
+    path, out = here.given("t", ROWS), here.root / "out"
+    for output in (path.parent, path / "out"):
+        with pytest.raises(BadPath, match="lies inside"):
+            planned(path, output, keys=["id"])
+    for removed in (path, path / "removed", path.parent, out, out / "removed"):
+        with pytest.raises(BadPath, match="The removed rows cannot go to"):
+            planned(path, out, removed, keys=["id"])
 
 
 def test_a_plan_says_what_the_run_then_reads(here: Database) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mason.pipeline.columns import NoSuchColumn
+from mason.pipeline.columns import NoSuchColumn, OwnName
 from mason.pipeline.diff.job import DiffJob, DiffOptions, DiffResult, DiffWork
 from mason.pipeline.diff.schemas import NothingToCompare
 from mason.pipeline.in_process import InProcessRunner
@@ -67,6 +67,30 @@ def test_columns_that_came_went_or_changed_their_type_are_told(database: Databas
     assert counts(result) == (1, 0, 0, 1)
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (pa.uint8(), pa.int64()),
+        (pa.uint64(), pa.uint64()),
+        (pa.int8(), pa.int16()),
+        (pa.uint32(), pa.float64()),
+        (pa.decimal128(23, 2), pa.uint16()),
+    ],
+    ids=str,
+)
+def test_numbers_of_two_types_are_compared_as_numbers(
+    database: Database, before: pa.DataType, after: pa.DataType
+) -> None:
+    tables = [
+        database.given(name, pa.table({"k": [1, 2], "n": pa.array(values).cast(kind)}))
+        for name, values, kind in (("b", [1, 2], before), ("a", [1, 3], after))
+    ]
+    result = diffed(database, *tables, keys=["k"])
+    assert counts(result) == (1, 0, 0, 1)
+    (change,) = result.samples["Changed"]
+    assert (change["Before"]["n"], change["After"]["n"]) == (2, 3)
+
+
 def test_versions_of_one_table_are_compared(database: Database) -> None:
     path = database.given("t", BEFORE)
     database.given("t", AFTER, mode=Mode.APPEND)
@@ -79,6 +103,25 @@ def test_nan_minus_zero_and_nulls_are_the_same_as_themselves(database: Database)
     before = database.given("b", pa.table({"k": [1, 2, 3, None], "f": [math.nan, -0.0, None, 1.0]}))
     after = database.given("a", pa.table({"k": [1, 2, 3, None], "f": [math.nan, 0.0, None, 1.0]}))
     assert counts(diffed(database, before, after, keys=["k"])) == (4, 0, 0, 0)
+
+
+def test_of_a_key_that_is_there_several_times_every_row_is_told_as_it_is_counted(database: Database) -> None:
+    before = database.given("b", pa.table({"id": [1, 1, 2, None], "v": ["a", "b", "x", "n"]}))
+    after = database.given("a", pa.table({"id": [1, 2, 2, None, None], "v": ["c", "y", "z", "n", "m"]}))
+    result = diffed(database, before, after, keys=["id"])
+    assert counts(result) == (1, 2, 1, 2)
+    assert [tuple(row.values()) for row in result.samples["Added"]] == [(None, "m"), (2, "z")]
+    assert [tuple(row.values()) for row in result.samples["Removed"]] == [(1, "b")]
+    changed = [(each["Before"]["v"], each["After"]["v"]) for each in result.samples["Changed"]]
+    assert changed == [("a", "c"), ("x", "y")]
+
+
+def test_a_row_whose_key_is_minus_zero_and_then_zero_has_changed(database: Database) -> None:
+    before = database.given("b", pa.table({"k": [-0.0, math.nan], "v": [1, 1]}))
+    after = database.given("a", pa.table({"k": [0.0, math.nan], "v": [2, 3]}))
+    result = diffed(database, before, after, keys=["k"])
+    assert counts(result) == (0, 0, 0, 2)
+    assert [(each["Before"]["v"], each["After"]["v"]) for each in result.samples["Changed"]] == [(1, 2), (1, 3)]
 
 
 def test_nested_values_are_compared_and_maps_are_not(database: Database) -> None:
@@ -102,7 +145,7 @@ def test_files_of_any_format_are_compared(database: Database, tmp_path: Path) ->
     assert counts(diffed(database, tmp_path / "b.csv", tmp_path / "a.jsonl")) == (1, 1, 1, 0)
 
 
-@pytest.mark.parametrize("name", ["select", "a.b", 'quo"te', "back`tick", "x; drop table t", "Ü😀", "a", "r"])
+@pytest.mark.parametrize("name", ["select", "a.b", 'quo"te', "back`tick", "x; drop table t", "Ü😀", "a", "r", "_most"])
 def test_any_name_can_be_a_key(database: Database, name: str) -> None:
     before = database.given("b", pa.table({name: [1, 2], "v": [1, 2]}))
     after = database.given("c", pa.table({name: [1, 2], "v": [1, 3]}))
@@ -122,6 +165,13 @@ def test_tables_without_a_common_column_and_keys_that_are_not_there_are_refused(
         planned(before, after)
     with pytest.raises(NoSuchColumn, match='no column "z"'):
         planned(before, before, keys=["z"])
+
+
+def test_a_column_that_is_called_as_masons_own_is_refused_by_its_name(here: Database) -> None:
+    before, after = here.given("b", pa.table({"x": [1], "_MASON_more": [1]})), here.given("a", pa.table({"x": [1]}))
+    assert counts(diffed(here, before, after))[0] == 1, "what is not compared may have any name"
+    with pytest.raises(OwnName, match='Column "_MASON_more" is called as one that Mason adds'):
+        planned(before, before)
 
 
 def test_the_picture_shows_what_became_of_each_row(here: Database) -> None:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mason.clients.spark.runners.connect import ConnectRunner
-from mason.errors import InvalidParameters
+from mason.errors import BadPath, InvalidParameters
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.scan import plan_scan
@@ -22,6 +22,8 @@ from mason.pipeline.sql.local.translation import Translation
 from mason.pipeline.sql.query import BadQuery, TableChanged
 from mason.pipeline.sql.statement import parse_statement
 from mason.pipeline.table_folder import TableFolder
+from mason.pipeline.tasks import TaskRunner
+from tests.conftest import Mason, write
 from tests.sql.conftest import Database
 
 ORDERS = "id,country,price,day\n1,DE,10.50,2026-01-01\n2,FR,3.00,2026-01-02\n3,DE,,2026-01-03\n4,,7.25,\n"
@@ -77,7 +79,7 @@ def test_a_query_gives_the_same_rows_on_every_engine(
 
 def test_columns_have_the_same_names_and_types_on_every_engine(database: Database) -> None:
     database.given("orders", ORDERS)
-    result = database.ask("select count(*), sum(price), id + 1 as more, max(day) from orders group by id")
+    result = database.ask("select count(*), sum(price), id + 1 as more, max(day), 'it''s' from orders group by id")
     assert result.rows is not None
     told = [(each.name, str(each.type)) for each in result.rows.schema]
     assert told == [
@@ -85,7 +87,54 @@ def test_columns_have_the_same_names_and_types_on_every_engine(database: Databas
         ("SUM(price)", "decimal128(28, 2)"),
         ("more", "int64"),
         ("MAX(day)", "date32[day]"),
+        ("'it\\'s'", "string"),
     ]
+    assert result.rows.column(4)[0].as_py() == "it's"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "select id as a, country as b from orders union all select id, country from orders",
+        "select id as a, country as b from orders union select 1 as c, 'x' as d union all select 2 as e, 'y' as f",
+        "(select id as a, country as b from orders except select 1, 'x') intersect select 2 as e, 'FR' as f",
+        "with x as (select 1 as c, 'x' as d) select id as a, country as b from orders union select * from x union "
+        "select 2 as e, 'y' as f",
+        "select * from (select id as a, country as b from orders) union select 1 as c, 'x' as d union select 2, 'y'",
+    ],
+)
+def test_a_union_has_the_names_of_its_first_query(database: Database, statement: str) -> None:
+    database.given("orders", ORDERS)
+    result = database.ask(statement)
+    assert result.rows is not None and result.rows.column_names == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("select id is distinct from 1 as x from orders where id = 1", [(False,)]),
+        ("select count(distinct id) as n, row_number() over (order by 1) as x from orders", [(4, 1)]),
+        ("select ', ,' as x, `s`.`on` as y from (select named_struct('on', 1) as s)", [(", ,", 1)]),
+        ("select sum(id) as s from orders group by grouping sets (())", [(10,)]),
+    ],
+)
+def test_nothing_is_missing_where_a_list_may_be_empty(
+    database: Database, statement: str, expected: list[tuple[Any, ...]]
+) -> None:
+    database.given("orders", ORDERS)
+    assert answers(database, statement) == expected
+
+
+def test_what_makes_several_columns_has_the_names_of_spark(spark_runner: TaskRunner, tmp_path: Path) -> None:
+    database = Database(tmp_path, spark_runner)
+    assert database.rows("select stack(2, 1, 'a', 2, 'b')") == [{"col0": 1, "col1": "a"}, {"col0": 2, "col1": "b"}]
+    assert database.rows("""select json_tuple('{"a": 1, "b": 2}', 'a', 'b')""") == [{"c0": "1", "c1": "2"}]
+
+
+@pytest.mark.parametrize("value", ["array()", "map()", "struct(1 as a, array() as b)"])
+def test_a_list_of_nothing_is_an_error_of_the_query(database: Database, value: str) -> None:
+    with pytest.raises(BadQuery, match="no type|of nothing"):
+        database.rows(f"select {value} as x")
 
 
 def test_parameters_are_bound_and_not_pasted(database: Database) -> None:
@@ -116,6 +165,19 @@ def test_nested_values_and_every_type_come_back_as_they_are(database: Database) 
     assert result.rows is not None
     assert result.rows.to_pylist() == table.to_pylist()
     assert result.rows.schema.equals(table.schema)
+
+
+def test_types_that_sql_does_not_have_are_those_in_which_spark_reads_them(database: Database) -> None:
+    kinds = {"a": pa.uint8(), "b": pa.uint16(), "c": pa.uint32(), "d": pa.uint64()}
+    largest = {name: 2**kind.bit_width - 1 for name, kind in kinds.items()}
+    columns = {name: pa.array([1, largest[name]], kind) for name, kind in kinds.items()}
+    lists, fixed = pa.array([[1], [255]], pa.list_(pa.uint8())), pa.array([b"abc", b"\0\1\2"], pa.binary(3))
+    database.given("t", pa.table({**columns, "l": lists, "f": fixed}))
+    result = database.ask("select *, a + 1 as more from t where c > 1")
+    assert result.rows is not None
+    told = ["int16", "int32", "int64", "decimal128(20, 0)", "list<item: int16>", "binary", "int32"]
+    assert [str(kind).replace("element", "item") for kind in result.rows.schema.types] == told
+    assert answers(database, "select a, b, c, d, l, f from t where a > 1") == [(*largest.values(), [255], b"\0\1\2")]
 
 
 def test_a_partitioned_table_has_the_columns_of_its_folders(database: Database) -> None:
@@ -206,6 +268,14 @@ def test_a_query_may_replace_the_table_that_it_reads(database: Database) -> None
     assert answers(database, "select count(*) from orders") == [(2,)]
 
 
+def test_an_output_that_has_a_table_in_it_is_refused(here: Database) -> None:
+    """Its folder would be replaced, and all tables in it with it."""
+    path = here.given("orders", ORDERS)
+    for output in (path.parent, path / "out"):
+        with pytest.raises(BadPath, match="lies inside"):
+            here.work("select id from orders", output=str(output))
+
+
 def test_a_row_that_is_lost_while_writing_fails_the_query(
     here: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -263,7 +333,20 @@ def test_a_plan_says_what_the_run_then_reads(database: Database) -> None:
         ("selct 1", 'query:1:1: A query does not begin with "selct". Did you mean "SELECT"?'),
         ("select * from", "query:1:10: The query cannot be understood"),
         ("select (1", "The query cannot be understood"),
-        ("select `a", "a quote or a comment is opened and not closed"),
+        ("select id from orders order by", 'cannot be understood near "order by": something is missing behind it.'),
+        ("select id from orders group by", 'query:1:23: The query cannot be understood near "GROUP BY": something is'),
+        ("select id,, price from orders", 'query:1:10: The query cannot be understood near ",": something is missing'),
+        ("select id, from orders", 'query:1:10: The query cannot be understood near ",": something is missing behind'),
+        ("select max(,id) from orders", 'query:1:12: The query cannot be understood near ",": something is missing'),
+        ("select from orders", 'query:1:1: The query cannot be understood near "select": something is missing'),
+        ("select distinct from orders", 'query:1:8: The query cannot be understood near "distinct": something is'),
+        ("select 1 from orders o join orders p on", 'query:1:38: The query cannot be understood near "on": something'),
+        ("select `a", "query:1:8: The query cannot be understood: a quote or a comment is opened and not closed"),
+        ("select 'it''s',\n  'so", "query:2:3: The query cannot be understood: a quote or a comment is opened"),
+        ("select 'don''t", "query:1:8: The query cannot be understood: a quote or a comment is opened and not closed"),
+        ("select 1 /* one", "query:1:10: The query cannot be understood: a quote or a comment is opened and not"),
+        ("select map('a') as m", "The query cannot be understood: a function has too few arguments."),
+        ("select " + "(" * 3000 + "1" + ")" * 3000, "The query is nested too deeply to be understood."),
         ("", "The query is empty."),
         ("-- nothing", "The query is empty."),
         ("select\n  id,\n  contry\nfrom orders", 'query:3:3: There is no column "contry". Did you mean "country"?'),
@@ -273,6 +356,29 @@ def test_a_query_that_cannot_be_is_refused_where_it_stands(here: Database, state
     here.given("orders", ORDERS)
     with pytest.raises(BadQuery) as raised:
         here.work(statement)
+    assert told in str(raised.value)
+
+
+def test_a_query_that_can_be_read_but_not_be_followed_is_refused(here: Database) -> None:
+    with pytest.raises(BadQuery, match="nested too deeply"):
+        here.work("select " + "+".join(["1"] * 3000) + " as n").check_here()
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("select o.id,\n  o.contry\nfrom orders o", 'query:2:5: There is no column "contry". Did you mean "country"?'),
+        ("select id from orders o order by o.prize", 'query:1:36: There is no column "prize". Did you mean "price"?'),
+        ("select count(*) from orders o group by o.day2", 'query:1:42: There is no column "day2". Did you mean "day"?'),
+        ("select id.* from orders as o", 'query:1:8: There is no table "id". There are: o.'),
+    ],
+)
+def test_a_column_that_its_own_table_does_not_have_is_told_where_it_stands(
+    here: Database, statement: str, told: str
+) -> None:
+    here.given("orders", ORDERS)
+    with pytest.raises(BadQuery) as raised:
+        here.work(statement).check_here()
     assert told in str(raised.value)
 
 
@@ -292,6 +398,27 @@ def test_what_only_the_engine_can_tell_is_an_error_of_the_query(database: Databa
         database.rows(statement)
     assert "\tat " not in str(raised.value)
     assert len(str(raised.value).splitlines()) <= 4
+
+
+def test_what_spark_cannot_make_sense_of_is_told_once(mason: Mason, spark_runner: ConnectRunner) -> None:
+    engines = "metastore_engine: local\nstorage_engine: local\nexecution_engine: spark\n"
+    runner = f"runner: {{type: connect, url: '{spark_runner._settings.url}'}}\n"
+    runner = f"clients:\n  spark:\n    configuration:\n      {runner}"
+    write(mason.folder, {"spark.yaml": engines + runner, "shop/orders.csv": ORDERS})
+    assert mason.register_examples()("config", "spark.yaml").exit_code == 0
+
+    refused = mason("operator", "table", "query", "-p", "database_name:shop,query_string:select o.contry from orders o")
+
+    _, _, error = refused.stderr.partition("error: ")
+    assert error.startswith("query:1:8: A column, variable, or function parameter with name `o`.`contry` cannot be")
+    assert "JVM" not in refused.stderr and max(map(len, refused.stderr.splitlines())) < 300
+
+
+def test_a_column_that_is_not_grouped_is_told_where_it_stands(here: Database) -> None:
+    here.given("orders", ORDERS)
+    with pytest.raises(BadQuery) as raised:
+        here.rows("select max(price) m,\n  country\nfrom orders")
+    assert 'query:2:3: "country" is neither in GROUP BY nor inside of an aggregate' in str(raised.value)
 
 
 def test_two_columns_of_one_name_are_refused_rather_than_one_of_them_lost(database: Database) -> None:

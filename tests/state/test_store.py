@@ -95,6 +95,16 @@ def test_an_earlier_version_can_be_made_current_again(store: StateStore) -> None
     assert [each.digest[0] for each in store.list_registrations(Kind.OPERATOR)] == ["a"]
 
 
+def test_a_name_leads_to_its_current_version_and_to_no_other(store: StateStore) -> None:
+    store.register([new(), new(Name(Kind.OPERATOR, "table", "list"), "c" * 64)], replace=False)
+    store.register([new(digest="b" * 64)], replace=True)
+
+    found = store.get_registration(GET)
+
+    assert found is not None and (found.name, found.digest[0], found.current) == (GET, "b", True)
+    assert store.get_registration(Name(Kind.WORKFLOW, "table", "get")) is None
+
+
 def test_a_removed_name_takes_its_versions_and_files_along(store: StateStore) -> None:
     store.register([new(), new(Name(Kind.OPERATOR, "table", "list"), "c" * 64)], replace=False)
 

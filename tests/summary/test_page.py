@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,8 +12,9 @@ import pytest
 from mason.pipeline.summary.histogram import Bin
 from mason.pipeline.summary.page import FOLD, page
 from mason.pipeline.summary.picture import blocks, picture
-from mason.pipeline.summary.shown import room
+from mason.pipeline.summary.shown import shown
 from mason.pipeline.summary.summaries import ColumnSummary, Frequent
+from mason.util.text_width import room
 from tests.summary.conftest import Summarize
 
 HOSTILE = [
@@ -126,6 +128,13 @@ def test_the_picture_fits_the_width(width: int) -> None:
     assert not any(char in "".join(lines) for char in "\x1b\n")
 
 
+def test_a_long_name_does_not_push_out_the_type_and_most_is_not_all() -> None:
+    column = ColumnSummary("long name " * 20, "c", "int64", 2000, 0, None, 2, 0.0, frequent=[Frequent(1, 1999)])
+    _, _, title, _, often = picture([column], 2000, 60)
+    assert title.endswith("…  int64") and room(title) <= 60
+    assert often == "  1 (> 99.9 %)"
+
+
 def test_a_histogram_in_blocks_shows_every_value_there_is() -> None:
     counts = [0, 1, 500, 1000]
     assert blocks([Bin(number, number, count) for number, count in enumerate(counts)]) == " ▁▄█"
@@ -146,3 +155,18 @@ def test_a_picture_of_a_column() -> None:
         "  0 … 9 · median 6 · mean 5.5 · ± 2.25",
         "  9 (60 %)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (4_000_330.25, "4,000,330"),
+        (-123_456_789_012.0, "-123,456,789,012"),
+        (1.29099444, "1.29099"),
+        (0.00001234, "1.234e-05"),
+        (6.02e23, "6.02e+23"),
+        (math.inf, "inf"),
+    ],
+)
+def test_a_number_is_told_whole_where_that_is_short_enough(value: float, told: str) -> None:
+    assert shown(value, 24) == told

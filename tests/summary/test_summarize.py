@@ -149,6 +149,20 @@ def test_the_sum_of_the_largest_decimals_does_not_overflow(summarize: Summarize)
     assert (str(column["Mean"]), column["Max"], column["Distinct"]) == (str(largest), largest, 1)
 
 
+def test_quantiles_of_decimals_of_many_digits_are_values_and_not_beyond_the_extremes(summarize: Summarize) -> None:
+    few = [Decimal("99999999999999999999999999999999.99"), Decimal("-0.01"), Decimal("1.10")]
+    column = summarize.columns(pa.table({"d": pa.array(few, pa.decimal128(38, 2))}))["d"]
+    assert [column["Quantiles"][name] for name in ("P1", "P50", "P99")] == [few[1], few[2], few[0]]
+    assert column["QuantileError"] == 0
+
+    many = [Decimal(f"{10**32 - 1 - number}.99") for number in range(10_000)]
+    column = summarize.columns(pa.table({"d": pa.array(many, pa.decimal128(38, 2))}))["d"]
+    low, high = column["Min"], column["Max"]
+    assert (low, high) == (many[-1], many[0])
+    assert all(low <= value <= high for value in column["Quantiles"].values())
+    assert all(low <= each["From"] <= each["To"] <= high for each in column["Histogram"])
+
+
 def test_booleans(summarize: Summarize) -> None:
     column = summarize.columns(pa.table({"b": [True, True, False, None]}))["b"]
     assert (column["Min"], column["Max"], column["Distinct"]) == (False, True, 2)

@@ -37,6 +37,20 @@ def test_the_password_of_a_url_is_hidden() -> None:
     assert redact_values({"state": "postgresql://me:hunter2@host/db"}) == {"state": "postgresql://me:REDACTED@host/db"}
 
 
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("sc://host:15002/;token=hunter2;user_id=me", "sc://host:15002/;token=REDACTED;user_id=me"),
+        ("jdbc:postgresql://host/db?user=me&password=hunter2", "jdbc:postgresql://host/db?user=me&password=REDACTED"),
+        ("see https://host/x?key=hunter2#top, or not", "see https://host/x?key=REDACTED#top, or not"),
+        ("a;token=word", "a;token=word"),
+    ],
+)
+def test_a_secret_among_the_parameters_of_a_url_is_hidden(url: str, shown: str) -> None:
+    assert redact_values({"url": url}) == {"url": shown}
+    assert Redactor()(f"failed: {url}") == f"failed: {shown}"
+
+
 def test_a_response_never_holds_a_secret_that_it_knows() -> None:
     response = Response(Redactor(["hunter2"]))
     response.add_error("login with hunter2 failed")

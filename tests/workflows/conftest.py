@@ -46,6 +46,15 @@ def workflow_yaml(steps: Sequence[str], *, command: str = "flow", schedulers: st
     return f"{head}dag:\n" + "\n".join(steps) + f"\nsupported_schedulers: {schedulers}\n"
 
 
+def flow_class(body: str) -> str:
+    """Return the code of `demo:flow` with a `step` of its own."""
+    lines = "\n".join(f"        {line}" for line in body.splitlines())
+    return (
+        "from mason.workflows.workflow_definition import WorkflowDefinition\n\n\n"
+        f"class DemoFlow(WorkflowDefinition):\n    def step(self, current, next):\n{lines}\n"
+    )
+
+
 @dataclass
 class Flows:
     """A folder of definitions, and what Mason says of them."""

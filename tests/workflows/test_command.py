@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from mason.workflows.picture import draw
+from mason.workflows.validation import validate_workflow
 from tests.cli.support import operator_with, registered, strict_json, tree
 from tests.conftest import Mason, write
-from tests.workflows.conftest import NOOP_PARAMETERS, step, workflow_yaml
+from tests.workflows.conftest import NOOP_PARAMETERS, Flows, step, workflow_yaml
 
 
 def flow(mason: Mason, *steps: str, **operators: str) -> Mason:
@@ -83,7 +85,12 @@ class TestDryRun:
         assert result.exit_code == 0, result.stdout
         planned = strict_json(result)["Data"][0]["Steps"]
         assert planned[0]["Plan"][1]["JobType"] == "merge"
-        assert "its inputs are not there yet" in planned[1]["Waits"]
+        orders, out = (str(mason.folder / each) for each in ("shop/orders", "out"))
+        assert (planned[0]["Reads"], planned[0]["Writes"], planned[1]["Reads"]) == ([orders], [out], [out])
+        assert planned[1]["Waits"] == 'planned when "merge" has made what it reads'
+        told = strict_json(result)["Info"][6:]
+        assert told[0] == f"merge: reads {orders} and writes {out}."
+        assert told[-1] == 'dedupe: It is planned when "merge" has made what it reads.'
 
     def test_a_first_step_that_could_not_run_is_an_error(self, mason: Mason) -> None:
         mason.register_examples()
@@ -145,6 +152,33 @@ class TestPictures:
         assert lines[1] == "* s0  demo:noop  after a"
         assert lines[-1] == "* z  demo:noop  after s0, s1, s2, s3, s4 and 25 more"
 
+    @pytest.mark.parametrize("width", [30, 40, 80, 160])
+    def test_no_line_is_wider_than_the_terminal(self, flows: Flows, width: int) -> None:
+        when = "\"{{a.status}} = 'succeeded' and {{a.rows}} > 1 and {{a.name}} <> 'a long name'\""
+        flows.workflow(step("a"), *[step(f"branch_{each}", "a", when=when) for each in "bcd"], step("z", "branch_b"))
+        keys = [f"branch_{number}" for number in range(12)]
+        flows.workflow(step("a"), *[step(key, "a") for key in keys], step("z", *keys), command="wide")
+        flow = flows.valid()
+        wide = validate_workflow(flow.definitions, flow.definitions.workflow("demo:wide"), flow.file)
+
+        drawn, listed = draw(flow.dag, width), draw(wide.dag, width)
+
+        assert max(map(len, [*drawn, *listed])) <= width
+        assert (listed[1] == "├─┬─┬─┬─┬─┬─┬─┬─┬─┬─┬─╮") is (width > 40)
+        assert drawn[1:3] == ["├─┬─╮", drawn[2]]
+        if width == 40:
+            assert drawn[2:6] == [
+                "* │ │ branch_b  demo:noop when",
+                "│ │ │   {{a.status}} = 'succeeded' and",
+                "│ │ │   {{a.rows}} > 1 and {{a.name}} <>",
+                "│ │ │   'a long name'",
+            ]
+            assert listed[-3:] == [
+                "* z  demo:noop  after branch_0,",
+                "    branch_1, branch_2, branch_3,",
+                "    branch_4 and 7 more",
+            ]
+
 
 class TestRun:
     def test_a_run_is_shown_afterwards(self, mason: Mason) -> None:
@@ -161,7 +195,8 @@ class TestRun:
         assert listed[2].split()[:3] == [run["RunID"], "failed", "demo:flow"]
         assert json.loads(mason("workflow", "--runs", "--json").stdout)[0]["RunID"] == run["RunID"]
         shown = mason("workflow", "--show", run["RunID"][:6]).stdout
-        assert re.search(r"^b +failed +demo:noop|^b +failed +demo:fail", shown, re.MULTILINE)
+        assert re.search(r"^b +failed +demo:fail +[0-9:]{8} +[0-9.]+ s$", shown, re.MULTILINE)
+        assert shown.endswith("\n\nb: error: This should not have happened: RuntimeError: broken\n")
         assert json.loads(mason("workflow", "--show", run["RunID"], "--json").stdout)["Status"] == "failed"
 
     def test_what_an_operator_prints_does_not_get_into_the_response(self, mason: Mason) -> None:
@@ -194,7 +229,8 @@ class TestRun:
         assert refused.exit_code == 1
         assert 'plan.json: the step "b" is new' in strict_json(refused)["Errors"]
 
-    def test_ctrl_c_stops_the_run_and_says_so(self, mason: Mason) -> None:
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+    def test_ctrl_c_stops_the_run_and_says_so(self, mason: Mason, number: int) -> None:
         begun = mason.folder / "begun"
         body = (
             f"open({str(begun)!r}, 'w').close()\nfor _ in range(6000): time.sleep(0.01)\n{trace(mason, repr('late'))}"
@@ -203,7 +239,7 @@ class TestRun:
         process = mason.start("workflow", "demo", "flow", "-r")
         wait_for(begun, process)
 
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         stdout, stderr = process.communicate(timeout=60)
 
         assert process.returncode == 130, stderr
@@ -214,6 +250,21 @@ class TestRun:
         assert shown["Status"] == "cancelled"
         assert [each["Status"] for each in shown["Steps"]] == ["cancelled"]
         assert not (mason.folder / "trace").exists()
+
+    def test_a_step_that_waits_for_another_attempt_is_cancelled_by_ctrl_c(self, mason: Mason) -> None:
+        flow(mason, step("a", command="fail", retry="constant(600)"), step("b", "a"), fail="raise RuntimeError('no')")
+        process = mason.start("workflow", "demo", "flow", "-r")
+        assert process.stderr is not None
+        while "the next is in" not in (line := process.stderr.readline()):
+            assert line
+
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+
+        assert process.returncode == 130, stderr
+        shown = json.loads(mason("workflow", "--show", json.loads(stdout)["Data"][0]["RunID"], "--json").stdout)
+        assert [(each["Status"], each["Reason"]) for each in shown["Steps"]] == [("cancelled", "The run was stopped.")]
+        assert shown["Steps"][0]["Attempts"][0]["Reason"].endswith("RuntimeError: no")
 
     def test_a_run_that_goes_on_cannot_be_resumed(self, mason: Mason) -> None:
         begun, end = mason.folder / "begun", mason.folder / "end"

@@ -23,6 +23,7 @@ from mason.workflows import workflow_calls
 from mason.workflows.due import Firing
 from mason.workflows.runs import list_runs, show_run
 from mason.workflows.scheduled import run_due
+from mason.workflows.workflow_calls import WorkflowCall
 from tests.cli.support import errors, operator_with, registered, strict_json
 from tests.conftest import EXAMPLES, Mason, write
 from tests.workflows.conftest import NOOP_PARAMETERS, Runs, step, workflow_yaml
@@ -53,12 +54,14 @@ class TestDeploy:
     def test_a_secret_is_not_written_down_with_a_workflow(
         self, runs: Runs, deployed: Callable[..., dict[str, Any]]
     ) -> None:
-        password = "  optional:\n    - name: password\n      type: secret\n"
+        password = "  optional:\n    - text\n    - name: password\n      type: secret\n"
         runs.flows.operator("log_in", parameters=password).workflow(step("a", command="log_in"))
 
         said = deployed("a:\n  parameters:\n    password: not-to-be-kept\n", schedule="@daily")
 
         assert "and a secret is among them: a." in said["Errors"][0]
+        in_url = deployed("a:\n  parameters:\n    text: postgresql://me:not-to-be-kept@host/db\n", schedule="@daily")
+        assert "and a secret is among them: a." in in_url["Errors"][0]
         kept = b"".join(file.read_bytes() for file in runs.env.home.glob("state.db*"))
         assert b"not-to-be-kept" not in kept
 
@@ -114,6 +117,24 @@ class TestDeploy:
             in said["Info"]
         )
         assert "NextDueAt" not in said["Data"][0]
+
+    def test_what_is_lost_by_deploying_it_again_is_told(
+        self, runs: Runs, deployed: Callable[..., dict[str, Any]]
+    ) -> None:
+        runs.flows.workflow(step("a")).workflow(step("a"), command="other")
+        assert deployed(schedule="0 6 * * *")["Warnings"] == []
+        assert deployed(schedule="0 7 * * *")["Warnings"] == []
+
+        without = deployed()
+        call = WorkflowCall("demo:other", schedule_name="demo_flow")
+        other = workflow_calls.deploy(runs.env, call).to_dict()
+
+        assert without["Warnings"] == [
+            'demo_flow was due by "0 7 * * *" until now; without --schedule it is when it is triggered.'
+        ]
+        assert other["Warnings"] == [
+            "demo_flow ran demo:flow until now, which gives way. -s gives this one another name."
+        ]
 
     def test_a_schedule_that_means_no_moment_is_refused_with_what_to_write(
         self, runs: Runs, deployed: Callable[..., dict[str, Any]]
@@ -256,7 +277,7 @@ class TestCommand:
 
     def test_a_schedule_is_deployed_listed_run_and_deleted(self, flow: Mason, scheduler: subprocess.Popen[str]) -> None:
         elsewhere = flow.folder / "elsewhere"
-        elsewhere.mkdir()
+        write(elsewhere, {"json.py": "raise RuntimeError('a file of the user is no module')"})
         deploy = flow(
             "workflow",
             "demo",
@@ -308,6 +329,17 @@ class TestCommand:
         assert scheduler.returncode == 0, told
         (run,) = json.loads(flow("workflow", "--runs", "--json").stdout)
         assert run["Status"] == "cancelled"
+
+    @pytest.mark.parametrize("flags", [["--schedule", "@daily"], ["-s", "x"]])
+    def test_a_run_that_would_leave_out_when_it_is_due_is_refused(self, flow: Mason, flags: list[str]) -> None:
+        result = flow("workflow", "demo", "flow", "-r", *flags)
+
+        assert strict_json(result)["Errors"] == [
+            "local runs a workflow at once, and leaves out when else it is due. "
+            "--schedule and --schedule-name go with --deploy."
+        ]
+        assert json.loads(flow("workflow", "--runs", "--json").stdout) == []
+        assert flow("workflow", "demo", "flow", "-d", *flags).exit_code == 0
 
     @pytest.mark.parametrize("flags", [["--schedule", "@daily"], ["-s", "x"], ["-d", "--save", "plan.json"]])
     def test_flags_that_do_not_go_together_are_a_usage_error(self, mason: Mason, flags: list[str]) -> None:

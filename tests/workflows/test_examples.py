@@ -140,13 +140,34 @@ class TestDaily:
         assert (examples.folder / "daily" / "failed").exists()
         assert not (examples.folder / "daily" / "csv").exists()
 
-    def test_a_resume_makes_anew_what_was_deleted(self, examples: Mason) -> None:
+    @pytest.mark.parametrize("deleted", ["", "part-*"])
+    def test_a_resume_makes_anew_what_was_deleted(self, examples: Mason, deleted: str) -> None:
         run_id = strict_json(run(examples, "daily", self.FILE))["Data"][0]["RunID"]
-        shutil.rmtree(examples.folder / "daily" / "summary")
+        summary = examples.folder / "daily" / "summary"
+        if deleted:
+            next(summary.glob(deleted)).unlink()
+        else:
+            shutil.rmtree(summary)
 
         again = examples("workflow", "--resume", run_id)
 
         info = strict_json(again)["Info"]
         assert "summarize: runs again, since what it wrote is not there any more." in info
         assert f"csv: reused from run {run_id}." in info
-        assert (examples.folder / "daily" / "summary").exists()
+        assert list(summary.glob("part-*"))
+
+    def test_a_resume_notices_what_others_did_to_a_table_between_two_steps(self, examples: Mason) -> None:
+        run_id = strict_json(run(examples, "daily", self.FILE))["Data"][0]["RunID"]
+        write(examples.folder / "late", {"more.csv": "sku,name,price\n00599,rasp,9.00\n"})
+        added = examples("operator", "table", "merge", "-p", "input_path:late,output_path:daily/articles,mode:append")
+        assert added.exit_code == 0, added.stdout
+
+        again = examples("workflow", "--resume", run_id)
+        info = strict_json(again)["Info"]
+        later = strict_json(examples("workflow", "--resume", strict_json(again)["Data"][0]["RunID"]))["Info"]
+
+        assert f"merge: reused from run {run_id}." in info
+        assert "dedupe: runs again, since the files that it reads were changed." in info
+        (file,) = (examples.folder / "daily" / "csv").glob("*.csv")
+        assert "00599" in file.read_text()
+        assert not [line for line in later if "runs again" in line]

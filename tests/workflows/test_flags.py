@@ -32,11 +32,28 @@ def refused(*words: str) -> str:
         (["--show", "x", "--resume", "x"], "--show and --resume do not go together."),
         (["-d", "--scheduler"], "--scheduler and --deploy do not go together."),
         (["--resume", "x", "--from", "a", "--only", "b"], "--from and --only do not go together."),
+        (["--parallel", "2"], "--parallel goes with --run or --resume."),
+        (["-d", "--parallel", "2"], "--parallel goes with --run or --resume."),
+        (["--runs", "-f", "p.yaml"], "--file and --runs do not go together."),
+        (["--show", "x", "-c", "local"], "--config and --show do not go together."),
+        (["--scheduler"], "--scheduler runs what is due of every workflow: name none."),
         (["--parallel", "0"], "Invalid value for '--parallel': 0 is not in the range x>=1."),
     ],
 )
 def test_flags_that_do_not_go_together_are_a_usage_error(flags: list[str], said: str) -> None:
     assert refused(*FLOW, *flags) == f"Error: {said}"
+
+
+@pytest.mark.parametrize(
+    ("words", "flag"),
+    [(["demo", "-r"], "--run"), (["-d"], "--deploy"), (["demo", "--save", "p"], "--save"), (["-f", "p"], "--file")],
+)
+def test_what_is_done_with_a_workflow_needs_one(words: list[str], flag: str) -> None:
+    assert refused(*words) == f"Error: {flag} needs a workflow: mason workflow NAMESPACE COMMAND {flag} …"
+
+
+def test_a_listing_is_no_json() -> None:
+    assert refused("--json") == refused("demo", "--json") == "Error: --json goes with --runs or --show."
 
 
 @pytest.mark.parametrize("flag", ["--file", "--show", "--resume", "--save", "--from-plan", "--schedule", "--only"])

@@ -7,9 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflows.conftest import Runs, step
+from tests.workflows.conftest import Runs, flow_class, step
 
 PATHS = "  optional:\n    - text\n    - name: input_path\n      type: path\n"
+
+NO_RULES = (
+    "from mason.workflows.workflow_definition import WorkflowDefinition\n\n\n"
+    "class DemoInner(WorkflowDefinition):\n    pass\n"
+)
 
 
 def breakable(runs: Runs, command: str = "say") -> Path:
@@ -123,6 +128,39 @@ def test_a_same_size_edit_with_a_restored_time_is_noticed(runs: Runs) -> None:
     assert "a: runs again, since the files that it reads were changed." in second.said.response.info
 
 
+def test_an_edit_behind_a_link_is_noticed(runs: Runs) -> None:
+    runs.flows.operator("read", runs.tracing(), parameters=PATHS).workflow(step("a", command="read"))
+    data, elsewhere = runs.flows.folder / "data", runs.flows.folder / "elsewhere"
+    data.mkdir()
+    elsewhere.mkdir()
+    (elsewhere / "more.csv").write_text("a\n1\n")
+    (data / "linked").symlink_to(elsewhere)
+    first = runs.run(f"a:\n  parameters:\n    input_path: {data}\n")
+    (elsewhere / "more.csv").write_text("a\n1\n2\n")
+
+    second = runs.resume(first.run_id)
+
+    assert len(runs.trace) == 2
+    assert "a: runs again, since the files that it reads were changed." in second.said.response.info
+
+
+def test_a_step_that_wrote_into_the_folder_of_another_is_no_change_of_it(runs: Runs) -> None:
+    paths = f"{PATHS}    - name: output_path\n      type: path\n"
+    writing = "os.makedirs(str(parameters.get_required('output_path')))"
+    runs.flows.operator("write", writing, parameters=paths).operator("read", runs.tracing(), parameters=paths)
+    steps = [step("a", command="write"), step("b", "a", command="read"), step("c", "b", command="write")]
+    runs.flows.workflow(*steps)
+    out = runs.flows.folder / "out"
+    given = {"a": f"output_path: {out}", "b": f"input_path: {out}", "c": f"output_path: {out}/more"}
+    first = runs.run("".join(f"{key}:\n  parameters: {{{value}}}\n" for key, value in given.items()))
+    (out / "more" / "file").write_text("not known to be new")
+
+    second = runs.resume(first.run_id)
+
+    assert set(second.statuses.values()) == {"succeeded"}
+    assert len(runs.trace) == 1
+
+
 def test_what_is_resumed_in_another_folder_is_reused_only_where_its_paths_lead_to_the_same_files(
     runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,6 +210,40 @@ def test_a_branch_that_ended_well_ends_there_again(runs: Runs) -> None:
     broken.unlink()
 
     assert runs.resume(first.run_id).statuses == {"a": "succeeded", "b": "skipped", "c": "succeeded"}
+
+
+def test_a_workflow_that_lost_its_rules_goes_on_where_they_had_ended_a_branch(runs: Runs) -> None:
+    runs.flows.operator("fine", runs.tracing())
+    ends = flow_class("return current")
+    runs.flows.workflow(
+        step("x", command="fine"), step("y", "x", command="fine"), command="inner", code=ends.replace("Flow", "Inner")
+    )
+    nested = step("load", "b", command="inner", type="workflow")
+    runs.flows.workflow(
+        step("a", command="fine"), step("b", "a", command="fine"), nested, code=flow_class("return next")
+    )
+    first = runs.run()
+    assert first.statuses == {"a": "succeeded", "b": "succeeded", "load.x": "succeeded", "load.y": "skipped"}
+    runs.flows.workflow(step("x", command="fine"), step("y", "x", command="fine"), command="inner", code=NO_RULES)
+
+    second = runs.resume(first.run_id)
+
+    assert set(second.statuses.values()) == {"succeeded"}
+    assert len(runs.trace) == 4
+
+
+def test_rules_that_were_edited_are_not_asked_of_what_is_reused_which_is_said(runs: Runs) -> None:
+    runs.flows.workflow(step("a"), step("b", "a"), code=flow_class("return current"))
+    first = runs.run()
+    runs.flows.workflow(step("a"), step("b", "a"), code=flow_class("return next"))
+
+    second, third = runs.resume(first.run_id), runs.resume(first.run_id, first="a")
+
+    assert second.statuses == {"a": "succeeded", "b": "skipped"}
+    (warning,) = second.said.response.warnings
+    assert warning.startswith("The workflow's own step was edited since: ")
+    assert third.statuses == {"a": "succeeded", "b": "succeeded"}
+    assert third.said.response.warnings == ()
 
 
 class TestChoices:

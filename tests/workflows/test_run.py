@@ -13,8 +13,10 @@ from mason.operators.registry import find_operator
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.workflows import workflow_calls
+from mason.workflows.parameter_file import given_parameters
 from mason.workflows.runs import list_runs
-from tests.workflows.conftest import Runs, step
+from mason.workflows.workflow_calls import WorkflowCall
+from tests.workflows.conftest import Runs, flow_class, step
 
 FAIL = 'raise RuntimeError("broken")'
 SEEDS_CLASS = """\
@@ -38,14 +40,6 @@ class DemoFlow(WorkflowDefinition):
             return next
 
 """
-
-
-def flow_class(body: str) -> str:
-    lines = "\n".join(f"        {line}" for line in body.splitlines())
-    return (
-        "from mason.workflows.workflow_definition import WorkflowDefinition\n\n\n"
-        f"class DemoFlow(WorkflowDefinition):\n    def step(self, current, next):\n{lines}\n"
-    )
 
 
 def test_steps_run_in_the_order_of_their_dependencies(runs: Runs) -> None:
@@ -84,6 +78,23 @@ def test_a_reference_that_a_result_has_nothing_for_fails_its_step_and_says_what_
     ran = runs.run('b:\n  parameters:\n    text: "{{a.rows}}"\n')
 
     assert ran.said.response.errors == ('b: "{{a.rows}}" has no value: it gave no "rows"; it has JobID.',)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("errors.0", "errors is an empty list"),
+        ("data.1", 'data is a list of 1, and "1" is none of 0 to 0'),
+        (f"data.{'9' * 5000}", f'data is a list of 1, and "{"9" * 5000}" is none of 0 to 0'),
+    ],
+)
+def test_a_place_in_a_list_that_is_not_there_fails_its_step(runs: Runs, words: str, reason: str) -> None:
+    runs.flows.operator("give", 'resp.add_data({"JobID": "j7"})')
+    runs.flows.workflow(step("a", command="give"), step("b", "a"))
+
+    ran = runs.run(f"b:\n  parameters:\n    text: '{{{{a.{words}}}}}'\n")
+
+    assert ran.said.response.errors == (f'b: "{{{{a.{words}}}}}" has no value: {reason}.',)
 
 
 def test_a_value_from_a_step_that_does_not_fit_fails_its_step(runs: Runs) -> None:
@@ -196,6 +207,30 @@ class TestStep:
         assert error.startswith(f"a: step of demo:flow raised {said} (")
         assert error.endswith("__init__.py:6)")
 
+    def test_the_place_is_in_the_workflow_and_not_in_what_it_calls(self, runs: Runs) -> None:
+        runs.flows.workflow(step("a"), step("b", "a"), code=flow_class('import json\njson.loads("{")\nreturn next'))
+
+        (error,) = runs.run().said.response.errors
+
+        assert error.startswith("a: step of demo:flow raised JSONDecodeError: ")
+        assert error.endswith("__init__.py:7)")
+
+    @pytest.mark.parametrize(
+        "body", ["raise ValueError(next.parameters)", "return current.failed(str(next.parameters))"]
+    )
+    def test_a_secret_that_it_tells_is_in_no_message_and_in_no_record(
+        self, runs: Runs, body: str, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        secret = "  optional:\n    - text\n    - name: password\n      type: secret\n"
+        runs.flows.operator("login", parameters=secret)
+        runs.flows.workflow(step("a"), step("b", "a", command="login"), code=flow_class(body))
+
+        ran = runs.run("b:\n  parameters:\n    password: hunter2hunter2\n")
+
+        (error,) = ran.said.response.errors
+        assert "{'password': 'REDACTED'}" in error
+        assert "hunter2hunter2" not in f"{ran.run}{caplog.text}"
+
     def test_whatever_ends_the_loop_the_run_is_over_and_says_why(self, runs: Runs) -> None:
         runs.flows.workflow(step("a"), step("b", "a"), code=flow_class('raise GeneratorExit("odd")'))
 
@@ -221,6 +256,36 @@ class TestStep:
         )
 
         assert runs.run().statuses == dict.fromkeys(("a", "load.x", "load.y", "z"), "succeeded")
+
+    def test_a_workflow_cleans_up_after_one_that_is_nested_in_it(self, runs: Runs) -> None:
+        runs.flows.operator("fail", FAIL).operator("say", runs.tracing("'cleaned'"))
+        body = (
+            "errors = current.operator_response.response.errors\n"
+            "assert current.step.id in ('load', 'clean_up')\n"
+            "if errors and next.id == 'clean_up':\n"
+            "    assert 'did not run' in errors[0]\n"
+            "    return next\n"
+            "return super().step(current, next)"
+        )
+        runs.flows.workflow(step("x", command="fail"), step("y", "x"), step("z", "y"), command="inner")
+        nested = step("load", command="inner", type="workflow")
+        flow = [nested, step("clean_up", "load", command="say"), step("other", "load"), step("behind", "clean_up")]
+        runs.flows.workflow(*flow, code=flow_class(body))
+
+        ran = runs.run()
+
+        assert runs.trace == ["cleaned"]
+        assert ran.statuses == {
+            "load.x": "failed",
+            "load.y": "blocked",
+            "load.z": "blocked",
+            "clean_up": "succeeded",
+            "other": "blocked",
+            "behind": "succeeded",
+        }
+        assert ran.run["Status"] == "failed"
+        runs.flows.workflow(*flow, code=flow_class("return super().step(current, next)"))
+        assert runs.run().statuses["clean_up"] == "blocked"
 
 
 class TestRetries:
@@ -385,6 +450,20 @@ class TestTheRecord:
         assert ran.step("a")["Parameters"] == {"password": "REDACTED"}
         assert ran.step("a")["Response"]["Info"] == ["with REDACTED"]
         home = tmp_path / "home"
+        assert all(b"hunter2hunter2" not in file.read_bytes() for file in home.rglob("*") if file.is_file())
+
+    def test_the_password_of_a_url_is_in_no_record(self, runs: Runs) -> None:
+        runs.flows.workflow(step("a"))
+
+        ran = runs.run("a:\n  parameters:\n    text: postgresql://me:hunter2hunter2@host/db\n")
+
+        assert ran.step("a")["Parameters"] == {"text": "postgresql://me:REDACTED@host/db"}
+        given = given_parameters({"a": {"parameters": {"text": "postgresql://me:hunter2hunter2@host/db"}}})
+        call = WorkflowCall("demo:flow", given=given)  # what comes with a request is kept where it has no secret
+        for said in (workflow_calls.run(runs.env, call), workflow_calls.plan(runs.env, call)):
+            assert said.response.errors == ()
+            assert "hunter2hunter2" not in str(said.to_dict())
+        home = runs.env.home
         assert all(b"hunter2hunter2" not in file.read_bytes() for file in home.rglob("*") if file.is_file())
 
     def test_very_much_data_are_not_kept(self, runs: Runs) -> None:

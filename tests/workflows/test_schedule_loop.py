@@ -327,6 +327,14 @@ class TestDeployedAgain:
         done_up_to = datetime.fromisoformat(world.document()["DoneUpTo"])
         assert abs(datetime.now(UTC) - done_up_to) < timedelta(minutes=1)
 
+    def test_what_was_triggered_before_is_still_run(self, world: World, client: LocalSchedulerClient) -> None:
+        world.deploy(expression="")
+        run, _ = client.trigger_schedule("nightly", response=Response())
+
+        client.register_dag(a_deployment("nightly", "0 7 * * *"), response=Response())
+
+        assert [firing.run_id for firing in world.loop.look()] == [run]
+
     def test_the_listing_says_what_is_next_and_what_was_last(self, world: World, client: LocalSchedulerClient) -> None:
         world.deploy()
         world.look_at(MONDAY + HOUR)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
-from mason.workflows import expansion
+from mason.workflows.graph import ordered
+from mason.workflows.nesting import Extent, Nesting
 from mason.workflows.valid_workflow import Target
+from mason.workflows.workflow_spec import StepSpec, WorkflowSpec
 from tests.workflows.conftest import Flows, step
 
 
@@ -29,6 +33,15 @@ def test_an_unknown_operator_is_named_with_the_nearest(flows: Flows) -> None:
 
     assert flows.problems() == [
         'workflow.yaml:9: dag[0].command: Operator "demo:nop" not found. Did you mean "demo:noop"?'
+    ]
+
+
+def test_a_step_without_an_operator_hides_no_configuration_that_is_not_there(flows: Flows) -> None:
+    flows.workflow(step("a", command="nop"))
+
+    assert [each.partition(": ")[0] for each in flows.problems("a:\n  config_id: lokal\n")] == [
+        "workflow.yaml:9",
+        "parameters.yaml:2",
     ]
 
 
@@ -127,7 +140,7 @@ def test_a_reference_to_itself_is_refused(flows: Flows) -> None:
 
     (problem,) = flows.problems('a:\n  parameters:\n    text: "{{a.job_id}}"\n')
 
-    assert "need not have run by then" in problem
+    assert problem.endswith('"a" refers to itself, and has not run by then')
 
 
 def test_a_reference_without_an_end_is_refused(flows: Flows) -> None:
@@ -164,6 +177,8 @@ def test_an_unknown_parameter_is_refused_although_its_value_comes_from_a_step(fl
     (problem,) = flows.problems('b:\n  parameters:\n    txet: "{{a.x}}"\n')
 
     assert 'There is no parameter "txet"' in problem
+    (near,) = flows.problems('b:\n  parameters:\n    count: "{{a.x}}"\n    cuont: 5\n')
+    assert near.endswith('There is no parameter "cuont" (in demo:noop). Did you mean "count"?')
 
 
 def test_problems_of_the_workflow_and_of_the_parameters_are_in_one_report(flows: Flows) -> None:
@@ -185,6 +200,15 @@ class TestNested:
             "load.y": ("load.x",),
             "z": ("load.y",),
         }
+
+    def test_a_scheduler_that_a_nested_workflow_does_not_support_is_refused(self, flows: Flows) -> None:
+        flows.workflow(step("x"), command="inner", schedulers="[glue, airflow]")
+        flows.workflow(step("a"), step("load", "a", command="inner", type="workflow"), schedulers="[local, airflow]")
+
+        assert flows.problems() == [
+            'workflow.yaml:15: supported_schedulers: the configuration "local" has local; '
+            "the workflow supports local, airflow; demo:inner in it supports glue, airflow"
+        ]
 
     def test_a_step_outside_refers_to_one_inside(self, flows: Flows) -> None:
         flows.workflow(step("x"), command="inner")
@@ -217,26 +241,58 @@ class TestNested:
 
         assert flows.problems() == ["workflow.yaml:9: dag[0].command: nests workflows more than 50 deep"]
 
-    def test_workflows_that_double_each_other_are_refused_before_they_fill_the_memory(
-        self, flows: Flows, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize(
+        ("innermost", "found"),
+        [
+            (step("a"), ""),
+            (step("a", command="nobody_knows", type="workflow"), '"demo:nobody_knows" not found'),
+            (step("a", command="flow_0", type="workflow"), "flow_40 → demo:flow_0"),
+            (step("a", command="flow", type="workflow"), "flow_40 → demo:flow"),
+        ],
+    )
+    def test_workflows_that_double_each_other_are_refused_at_once(
+        self, flows: Flows, innermost: str, found: str
     ) -> None:
-        monkeypatch.setattr(expansion, "MOST_STEPS", 500)
         for level in range(40):
             twice = [step(key, command=f"flow_{level + 1}", type="workflow") for key in "ab"]
             flows.workflow(*twice, command=f"flow_{level}")
-        flows.workflow(step("a"), command="flow_40").workflow(step("a", command="flow_0", type="workflow"))
+        flows.workflow(innermost, command="flow_40").workflow(step("a", command="flow_0", type="workflow"))
+        began = time.monotonic()
 
-        assert flows.problems() == ["workflow.yaml:5: dag: with it there are more than 500 steps"]
+        problems = flows.problems()
 
-    def test_many_ends_before_many_beginnings_are_refused_before_they_fill_the_memory(
-        self, flows: Flows, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(expansion, "MOST_DEPENDENCIES", 500)
-        flows.workflow(*[step(f"s{number}") for number in range(30)], command="wide")
+        too_many = "workflow.yaml:5: dag: has more than 100,000 steps, those of nested workflows among them"
+        assert too_many in problems
+        assert [each for each in problems if each != too_many and found in each] or not found
+        assert time.monotonic() - began < 5
+
+    def test_what_nested_workflows_come_to_is_counted_before_they_are_written_out(self, flows: Flows) -> None:
+        flows.workflow(step("a"), step("b"), step("c", "a", "b"), step("d", "b"), command="inner")
+        nested = {"command": "inner", "type": "workflow"}
+        flows.workflow(step("x", **nested), step("y", "x"), step("z", "x", "y", **nested), command="middle")
+        flows.workflow(step("p"), step("q", "p", command="middle", type="workflow"), step("r", "q", **nested))
+
+        valid = flows.valid()
+
+        def steps_of(name: str) -> list[StepSpec]:
+            steps = {each.id: each for each in WorkflowSpec.of(valid.definitions.workflow(name).definition).steps}
+            return [steps[key] for key in ordered({key: each.dependencies for key, each in steps.items()})]
+
+        assert Nesting(steps_of).extents("demo:flow")["demo:flow"] == Extent(
+            steps=len(valid.dag.steps) + 4,  # those that nest: q, q.x, q.z and r
+            starts=1,
+            ends=2,
+            dependencies=sum(len(each.dependencies) for each in valid.dag.steps),
+        )
+
+    def test_many_ends_before_many_beginnings_are_refused_before_they_fill_the_memory(self, flows: Flows) -> None:
+        flows.workflow(*[step(f"s{number}") for number in range(3000)], command="wide")
         nested = {"command": "wide", "type": "workflow"}
         flows.workflow(step("a", **nested), step("b", "a", **nested))
 
-        assert flows.problems() == ["workflow.yaml:5: dag: with it there are more than 500 dependencies"]
+        assert flows.problems() == [
+            "workflow.yaml:5: dag: has more than 5,000,000 dependencies, those of nested workflows among them"
+        ]
 
     def test_an_unknown_workflow_is_named(self, flows: Flows) -> None:
         flows.workflow(step("a", command="iner", type="workflow"))

@@ -9,15 +9,19 @@ from urllib.parse import urlsplit
 from mason.api.server.requests import Caller
 from mason.api.server.settings import ServerSettings, is_loopback
 from mason.errors import Forbidden, Unauthorized
-from mason.state.tokens import Scope, Token, find_token, token_digest
+from mason.state.tokens import Scope, Token, find_token, tidy_token, token_digest
 
 TOKEN_VARIABLE = "MASON_TOKEN"
 _HOW = "Send the header `Authorization: Bearer TOKEN`; `mason token create` makes one."
 
 
 def given_token(variables: Mapping[str, str] = os.environ) -> Token | None:
-    """Return the token that the environment gives, which is for everything; it is kept nowhere."""
-    text = variables.get(TOKEN_VARIABLE, "")
+    """Return the token that the environment gives, which is for everything; it is kept nowhere.
+
+    Raises:
+        BadInput: nobody could send it.
+    """
+    text = tidy_token(variables.get(TOKEN_VARIABLE, ""), TOKEN_VARIABLE)
     return Token(TOKEN_VARIABLE, Scope.ADMIN, "", digest=token_digest(text)) if text else None
 
 
@@ -44,7 +48,7 @@ class Access:
         if self._settings.hosts and not (is_loopback(name) or name in self._settings.hosts):
             raise Forbidden(f'This server is not called "{name}".')
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and _place(origin) != host.lower():
             raise Forbidden("Requests from pages of other sites are not answered.")
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and not is_open:
             raise Forbidden("Requests from pages of other sites are not answered.")
@@ -67,6 +71,14 @@ class Access:
         if token.state != "active":
             raise Unauthorized(f'The token "{token.name}" is {token.state}.', hint=_HOW)
         return Caller(token)
+
+
+def _place(origin: str) -> str:
+    """Return the host and the port in an `Origin` header."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def _host_name(host: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import multiprocessing
 import os
 import signal
 import sys
@@ -30,6 +31,7 @@ from mason.api.server.schedules import Schedules
 from mason.api.server.settings import ServerSettings
 from mason.errors import StateFailed
 from mason.operators.catalogue import Catalogue, LiveCatalogue
+from mason.pipeline.job_totals import TOTALS
 from mason.state.home import open_run_state, open_state
 from mason.state.models import Name, RecordKind, Registration
 from mason.util.environment import MasonEnvironment
@@ -38,8 +40,6 @@ LOG = logging.getLogger("mason.api")
 SETTINGS_VARIABLE = "MASON_SERVER_SETTINGS"
 SWITCH_SECONDS = 0.001
 """How long a thread may keep the others waiting: the one that answers must not wait for each of those that work."""
-
-_TOTALS = {"rows": "RowsIn", "bytes": "InputBytes"}
 
 
 class Application:
@@ -51,11 +51,15 @@ class Application:
         self._live = LiveCatalogue(env, open_state(env))
         execution = Execution(env, self._live)
         self.queue = CallQueue(
-            self._store, execution, parallel=settings.parallel_jobs, most_queued=settings.queued_jobs
+            self._store,
+            execution,
+            parallel=settings.parallel_jobs,
+            most_queued=settings.queued_jobs,
+            redact=execution.logged,
         )
         calls = CallHandlers(settings, self._live, self.queue, self._store, execution.refusal)
-        self._schedules = Schedules(env)
-        self._own_routes = OwnRoutes(env, self._store, self._live, self.queue, calls)
+        self._schedules = Schedules(env, settings.log_level)
+        self._own_routes = OwnRoutes(env, self._store, self._live, self.queue, calls, execution.hider)
         self._calls = calls
         self._metrics = Metrics()
         self._hide = PathHider(env)
@@ -142,13 +146,8 @@ class Application:
         return json_reply({"status": "ok", "queued": counts.get("queued", 0), "running": counts.get("running", 0)})
 
     async def _metrics_page(self) -> HttpResponse:
-        def look() -> str:
-            counts = self._store.count_records(RecordKind.CALL)
-            jobs = self._store.list_records(RecordKind.JOB, status="succeeded", limit=1_000)
-            totals = {name: sum(job.document.get(key) or 0 for job in jobs) for name, key in _TOTALS.items()}
-            return self._metrics.text(counts, totals)
-
-        return HttpResponse(await asyncio.to_thread(look), media_type="text/plain; version=0.0.4")
+        counts = await asyncio.to_thread(self._store.count_records, RecordKind.CALL)
+        return HttpResponse(self._metrics.text(counts, TOTALS.to_dict()), media_type="text/plain; version=0.0.4")
 
 
 def _call_on_signals(announce: Callable[[], None]) -> None:
@@ -182,7 +181,16 @@ def create_application() -> Application:
     settings = ServerSettings.of_json(os.environ[SETTINGS_VARIABLE])
     sys.setswitchinterval(SWITCH_SECONDS)
     start_logging(settings.log_level)
+    threading.Thread(target=_end_with_parent, name="mason-parent", daemon=True).start()
     return make_application(settings)
+
+
+def _end_with_parent() -> None:
+    """Stop this worker when the process is gone that started it: nobody else would, and the port would stay taken."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def make_application(settings: ServerSettings) -> Application:

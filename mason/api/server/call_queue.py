@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any
 
 from mason.api.operator_api import Answer
@@ -24,8 +25,9 @@ from mason.api.server.reads import Reads
 from mason.api.server.running_calls import RunningCalls
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import AlreadyExists, Conflict, StateFailed, TooMany
-from mason.operators.call_records import ENGINE_JOB, ENGINE_NOTES, call_status, is_left, is_with_engine
+from mason.operators.call_records import ENGINE_JOB, ENGINE_NOTES, ENGINE_TOKEN, call_status, is_left, is_with_engine
 from mason.pipeline.handover import Handover
+from mason.pipeline.job_log import JobLog
 from mason.state.heartbeat import LEASE_SECONDS, Heartbeat
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
@@ -50,9 +52,11 @@ class CallQueue:
         parallel: int,
         most_queued: int,
         lost_seconds: float = _LOST_SECONDS,
+        redact: Callable[[Call, str], str] = lambda _, text: text,
     ) -> None:
         self._store = store
         self._run = run
+        self._redact = redact
         self._most_queued = most_queued
         self._wake = threading.Condition()
         self._stopping = threading.Event()
@@ -97,7 +101,8 @@ class CallQueue:
             TooMany: too many calls wait already.
             AlreadyExists: there is a call of this id.
         """
-        if self._store.count_records(RecordKind.CALL, JobStatus.QUEUED).get(JobStatus.QUEUED, 0) >= self._most_queued:
+        queued = self._store.count_records(RecordKind.CALL, JobStatus.QUEUED).get(JobStatus.QUEUED, 0)
+        if queued + len(self._in_memory) >= self._most_queued:  # what may not be written down waits as well
             raise TooMany(f"{self._most_queued:,} jobs are queued already, which is the most.", hint="Try again later.")
         told = {"Fingerprint": fingerprint} if fingerprint else {}
         future: Future[Answer] = Future()
@@ -120,6 +125,10 @@ class CallQueue:
         future = self._futures.setdefault(call_id, Future())
         self._elsewhere.add(call_id)
         return future
+
+    def status(self, call_id: str) -> JobStatus:
+        """Return where a call stands that this process has accepted and not answered."""
+        return JobStatus.QUEUED if call_id in self._own else JobStatus.RUNNING
 
     def read(self, call: Call) -> Future[Answer]:
         """Run a call that changes nothing, at once and without a record.
@@ -220,13 +229,24 @@ class CallQueue:
         self._log(call.id, JobStatus.RUNNING, record.document)
         running = RunningRecord(self._store, record)
         earlier, notes = record.document.get(ENGINE_JOB, ""), record.document.get(ENGINE_NOTES, {})
-        handover = Handover(earlier=earlier, notes=notes, keep=running.keep)
-        handover.is_cancelled = self._is_cancelled(call.id)
-        if handover.is_cancelled and not handover.earlier:  # what an engine has must be ended there
-            answer = cancelled("The job was cancelled before it began.")
+        token = "" if earlier else record.document.get(ENGINE_TOKEN, "")
+        handover = Handover(earlier=earlier, notes=notes, keep=running.keep, token=token, announce=running.announce)
+        is_cancelled = self._is_cancelled(call.id)
+        handover.is_cancelled = is_cancelled and bool(earlier)  # what an engine has must be ended there
+        if is_cancelled and not earlier and not token:  # with a token, it is found first, and interrupted
+            answer, log = cancelled("The job was cancelled before it began."), list[str]()
         else:
-            answer = self._answer_unless_cancelled(call, handover)
-        self._end(running.now, answer, JobStatus.LOST if handover.is_forgotten else status_of(answer))
+            answer, log = self._answer_and_log(call, handover)
+        status = JobStatus.LOST if handover.is_forgotten else status_of(answer)
+        self._end(running.now, answer, status, {"Log": log} if log else {})
+
+    def _answer_and_log(self, call: Call, handover: Handover) -> tuple[Answer, list[str]]:
+        """Run a call, and return with its answer what was logged meanwhile."""
+        log = JobLog(lambda text: self._redact(call, text))
+        try:
+            return self._answer_unless_cancelled(call, handover), log.lines()
+        finally:
+            log.close()
 
     def _is_cancelled(self, call_id: str) -> bool:
         """Say whether somebody asked for the end of a call; while the store is away, it does not begin."""
@@ -247,9 +267,11 @@ class CallQueue:
         except KeyboardInterrupt:
             return cancelled("The job was cancelled.")
 
-    def _end(self, record: Record, answer: Answer, status: JobStatus) -> None:
+    def _end(
+        self, record: Record, answer: Answer, status: JobStatus, log: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
         shown = {key: value for key, value in record.document.items() if key != "Call"}
-        document = {**shown, "EndedAt": now(), **kept(answer)}
+        document = {**shown, "EndedAt": now(), **log, **kept(answer)}
         try:
             self._write(record, status, document)
         except StateFailed as error:  # who waits for the answer still gets it
@@ -287,7 +309,8 @@ class CallQueue:
         """Follow a call whose process is gone, and whose engine goes on with it, to its end."""
         taken_over = self._claims.take_over(record)
         if taken_over:
-            LOG.info("The job %s goes on as %s.", record.id, record.document[ENGINE_JOB])
+            known_as = record.document.get(ENGINE_JOB, "one that its engine has to find")
+            LOG.info("The job %s goes on as %s.", record.id, known_as)
             self._taken_over[record.id] = taken_over
             self._line_up(record.id)
 

@@ -12,7 +12,7 @@ from typing import Any
 from mason.api.server.calls import Call, now
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import Conflict, StateFailed
-from mason.operators.call_records import ENGINE_JOB, ENGINE_NOTES
+from mason.operators.call_records import ENGINE_JOB, ENGINE_NOTES, ENGINE_TOKEN
 from mason.state.models import Record
 from mason.state.store import StateStore
 
@@ -78,8 +78,14 @@ class RunningRecord:
 
     def keep(self, engine_id: str, notes: Mapping[str, str]) -> None:
         """Write down what an engine calls the job, so that another process finds it should this one be gone."""
-        document = {**self.now.document, ENGINE_JOB: engine_id, ENGINE_NOTES: dict(notes)}
+        self._note({ENGINE_JOB: engine_id, ENGINE_NOTES: dict(notes)})
+
+    def announce(self, token: str, notes: Mapping[str, str]) -> None:
+        """Write down with which token an engine is about to be asked."""
+        self._note({ENGINE_TOKEN: token, ENGINE_NOTES: dict(notes)})
+
+    def _note(self, told: Mapping[str, Any]) -> None:
         try:
-            self.now = self._store.update_record(self.now, JobStatus.RUNNING, document)
+            self.now = self._store.update_record(self.now, JobStatus.RUNNING, {**self.now.document, **told})
         except (Conflict, StateFailed) as error:  # the call goes on, and ends with this process
-            LOG.warning("The record of the job %s does not say that it is %s: %s", self.now.id, engine_id, error)
+            LOG.warning("The record of the job %s does not say that an engine has it: %s", self.now.id, error)

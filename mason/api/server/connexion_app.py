@@ -17,6 +17,7 @@ from mason.api.server.quiet_connexion import (
     ConnexionRequest,
     ConnexionResponse,
     ContextMiddleware,
+    ParameterValidator,
     RequestValidationMiddleware,
     Resolver,
     ResponseValidationMiddleware,
@@ -28,7 +29,7 @@ from mason.api.server.replies import PathHider, document, error_reply
 from mason.api.server.requests import current_request
 from mason.api.server.routes import Route, answer_route
 from mason.api.server.specification import routed_specification
-from mason.errors import MasonError
+from mason.errors import InvalidParameters, MasonError
 from mason.util.json_text import compact_json
 
 LOG = logging.getLogger("mason.api")
@@ -40,6 +41,7 @@ def build_connexion_app(routes: Sequence[Route], hide: PathHider) -> ASGIApp:
         _Answering({route.id: route for route in routes}),
         import_name=__name__,
         middlewares=_middlewares(routes),
+        validator_map={"parameter": DeclaredParameters},
         swagger_ui_options=SwaggerUIOptions(
             serve_spec=False, swagger_ui_path="/ui", spec_path="/openapi.json", swagger_ui_config=_UI_CONFIG
         ),
@@ -62,6 +64,31 @@ class AllowedMethods:
         """Return the methods; of what is not a route, such as the pages of the UI, those that read."""
         found = {method.upper() for method, pattern in self._patterns if pattern.match(path)} or {"GET"}
         return sorted(found | {"HEAD"} if "GET" in found else found)
+
+
+class DeclaredParameters(ParameterValidator):  # type: ignore[misc] # connexion has no types
+    """Checks what an author demands of parameters; connexion alone would not say of which one something is wrong."""
+
+    def validate_request(self, request: ConnexionRequest) -> None:
+        checks = {
+            "query": self.validate_query_parameter,
+            "path": self.validate_path_parameter,
+            "header": self.validate_header_parameter,
+        }
+        problems = [
+            _named(parameter, problem)
+            for place, check in checks.items()
+            for parameter in self.parameters.get(place, ())
+            if (problem := check(parameter, request))
+        ]
+        if problems:
+            raise InvalidParameters(problems)
+
+
+def _named(parameter: Mapping[str, Any], problem: str) -> str:
+    if problem.startswith("Missing "):
+        return f'The parameter "{parameter["name"]}" is missing.'
+    return f'The parameter "{parameter["name"]}" is wrong: {problem.splitlines()[0]}.'
 
 
 class _Answering:

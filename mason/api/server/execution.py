@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 from mason.api.operator_api import RUNNER, Answer, get
 from mason.api.server.answers import cancelled
 from mason.api.server.calls import Call
+from mason.api.server.job_access import may_follow
 from mason.api.server.replies import PathHider, document
 from mason.api.server.requests import REQUEST, Caller, RequestInfo
 from mason.clients.response import Response
 from mason.errors import BadInput, ClientFailed, MasonError, NotFound, StateFailed
+from mason.operators.call_records import MAY_LIST
 from mason.operators.catalogue import Catalogue, LiveCatalogue
 from mason.operators.operator_definition import OperatorDefinition, is_one_job
 from mason.operators.operator_response import OperatorResponse
@@ -53,6 +55,28 @@ class Execution:
         # What a call sets is not there for the next one in this thread.
         return copy_context().run(self._run, call, handover)
 
+    def hider(self, config_id: str) -> PathHider:
+        """Return what takes the folders of the server, and those of a configuration, out of messages."""
+        try:
+            roots = tuple(self._live.now().configuration(config_id).roots or ())
+        except MasonError:  # what is wrong with it is what the answer is about
+            roots = ()
+        if roots not in self._hiders:
+            self._hiders[roots] = PathHider(self._env, roots)
+        return self._hiders[roots]
+
+    def redacted(self, call: Call, text: str) -> str:
+        """Return a text without the secrets that a call gives, and those of its configuration."""
+        catalogue = self._live.now()
+        redactor = Redactor(call.secrets(catalogue.secret_words()))
+        with suppress(MasonError):  # a configuration that cannot be read has told nobody its secrets
+            text = catalogue.configuration(call.config_id).redactor(text)
+        return redactor(text)
+
+    def logged(self, call: Call, text: str) -> str:
+        """Return what was logged while a call ran as others may read it."""
+        return self.hider(call.config_id)(self.redacted(call, text))
+
     def refusal(self, call: Call) -> Answer | None:
         """Return the answer to a call of which is known before it runs that it cannot; nothing to any other."""
 
@@ -76,7 +100,9 @@ class Execution:
             self._find_workflow(call)
 
     def _run(self, call: Call, handover: Handover) -> Answer:
-        REQUEST.set(RequestInfo(call.request_id, _caller(call), redact=lambda text: self._redacted(call, text)))
+        caller = _caller(call)
+        REQUEST.set(RequestInfo(call.request_id, caller, redact=lambda text: self.redacted(call, text)))
+        MAY_LIST.set(lambda other: may_follow(caller, other))
         try:
             if handover.is_cancelled:
                 return self._stop_handed_over(call, handover)
@@ -91,11 +117,11 @@ class Execution:
             if is_one_job(operator) and own is None:  # of any other the job is not the whole
                 handover.kind = JOB
                 begin_handover(handover)
-            if handover.earlier:
+            if handover.earlier or handover.token:
                 self._find_handed_over(catalogue, call, handover)
             return self._run_operator(catalogue, call, own)
         except MasonError as error:
-            return document(errors=map(self._hider(call.config_id), error.messages)), error.status
+            return document(errors=map(self.hider(call.config_id), error.messages)), error.status
         except (Exception, SystemExit) as error:  # noqa: BLE001 (a bug, here or in an operator: the server lives on)
             LOG.error("%s", traceback.format_exc())
             return document(errors=[_describe_bug(call, error)]), MasonError.status
@@ -131,11 +157,13 @@ class Execution:
             StateFailed: it does not, or the operator is another one by now: nobody can tell what became of the call.
             ClientFailed: the engine cannot be reached.
         """
-        accepted = catalogue.operator(call.name).spec.narrow(catalogue.configuration(call.config_id))
-        client = accepted.execution.client
         if handover.kind != JOB:
             handover.is_forgotten = True
             raise StateFailed(f"The server that ran the job is gone, and {call.name} was replaced since.")
+        if not handover.earlier:  # it is asked again with the token
+            return
+        accepted = catalogue.operator(call.name).spec.narrow(catalogue.configuration(call.config_id))
+        client = accepted.execution.client
         try:
             _patiently(lambda: client.get_job(handover.earlier, response=Response()))
         except NotFound as error:
@@ -200,24 +228,8 @@ class Execution:
     def _answer(self, call: Call, result: OperatorResponse) -> Answer:
         shown = result.to_dict()
         if shown["Errors"]:
-            shown["Errors"] = list(map(self._hider(call.config_id), shown["Errors"]))
+            shown = self.hider(call.config_id).in_errors(shown)
         return shown, result.response.status
-
-    def _hider(self, config_id: str) -> PathHider:
-        try:
-            roots = tuple(self._live.now().configuration(config_id).roots or ())
-        except MasonError:  # what is wrong with it is what the answer is about
-            roots = ()
-        if roots not in self._hiders:
-            self._hiders[roots] = PathHider(self._env, roots)
-        return self._hiders[roots]
-
-    def _redacted(self, call: Call, text: str) -> str:
-        catalogue = self._live.now()
-        redactor = Redactor(call.secrets(catalogue.secret_words()))
-        with suppress(MasonError):  # a configuration that cannot be read has told nobody its secrets
-            text = catalogue.configuration(call.config_id).redactor(text)
-        return redactor(text)
 
 
 def _patiently(ask: Callable[[], object]) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mason.api.server.references import References, WrongReference
 from mason.operators.loader import SOURCE_FILE
 from mason.operators.operator_spec import OperatorSpec
 from mason.state.models import Registration
@@ -26,6 +27,7 @@ OPTIONS = ("config_id", "wait", "plan", "log_level")
 AT_ONCE = "x-mason-at-once"
 BASE_PATH = "/api"
 _PATH = re.compile(r"(/([A-Za-z0-9_.~-]+|\{[A-Za-z][A-Za-z0-9_]*\}))+/?")
+_OWN_PAGES = re.compile(r"/ui(/.*)?|/openapi\.json")
 _IN_PATH = re.compile(r"\{([^}]*)\}")
 _PLACES = ("query", "path", "header", "body")
 _OF_SCHEMA = ("type", "format", "enum", "default", "items", "minimum", "maximum", "minLength", "maxLength", "pattern")
@@ -92,6 +94,11 @@ def _operations(document: YamlDocument, spec: OperatorSpec, path: str, methods: 
     if not _PATH.fullmatch(path):
         yield document.problem(key, f'"{path}" cannot be a path; it should look like /table/{{table_name}}')
         return
+    if _OWN_PAGES.fullmatch(_without_base(path)):
+        yield document.problem(
+            key, f'"{path}" is where the server has its own pages, which need no token; take another'
+        )
+        return
     unknown = [word for word in names_in_path(path) if spec.parameters.find(word) is None]
     if unknown:
         yield document.problem(key, _no_such_parameter(spec, unknown[0]))
@@ -106,10 +113,22 @@ def _operations(document: YamlDocument, spec: OperatorSpec, path: str, methods: 
         elif operation is not None and not isinstance(operation, Mapping):
             yield document.problem(place, "must be a mapping, or nothing")
         else:
-            problems = list(_parameter_problems(document, place, spec, operation or {}))
-            yield from problems
-            if not problems:
-                yield _declared(document.name, _without_base(path), str(method).lower(), operation or {})
+            yield from _operation(document, spec, place, operation or {})
+
+
+def _operation(
+    document: YamlDocument, spec: OperatorSpec, place: Key, given: Mapping[str, Any]
+) -> Iterator[Declared | Problem]:
+    try:
+        operation = References(document.value).resolve(given)
+    except WrongReference as error:
+        yield document.problem(place, str(error))
+        return
+    problems = list(_parameter_problems(document, place, spec, operation))
+    yield from problems
+    if not problems:
+        _, path, method = place
+        yield _declared(document.name, _without_base(str(path)), str(method).lower(), operation)
 
 
 def _parameter_problems(
@@ -133,7 +152,7 @@ def _parameter_problems(
 
 def _declared(source: str, path: str, method: str, operation: Mapping[str, Any]) -> Declared:
     given: list[Mapping[str, Any]] = operation.get("parameters") or []
-    bodies = [each.get("schema") or {} for each in given if each["in"] == "body"]
+    bodies = [each.get("schema") or {} for each in given if each["in"] == "body"] or _bodies(operation)
     responses = operation.get("responses")
     replies = responses if isinstance(responses, Mapping) else {}
     reply = replies.get("200") or replies.get(200)
@@ -147,6 +166,14 @@ def _declared(source: str, path: str, method: str, operation: Mapping[str, Any])
         str(reply.get("description", "")) if isinstance(reply, Mapping) else "",
         bool(operation.get(AT_ONCE)),
     )
+
+
+def _bodies(operation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the schema of the body as OpenAPI 3 has it, if there is one."""
+    found: Any = operation
+    for key in ("requestBody", "content", "application/json", "schema"):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return [found] if isinstance(found, Mapping) else []
 
 
 def _as_openapi(parameter: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl
@@ -44,7 +45,8 @@ async def read_body(request: Request) -> dict[str, Any]:
         return {}
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise WrongMediaType(f'The body is "{kind}".', hint="Send JSON, with Content-Type: application/json.")
+        told = f'The body is "{kind}".' if kind else "The body does not say what it is."
+        raise WrongMediaType(told, hint="Send JSON, with Content-Type: application/json.")
     try:
         value = json.loads(content, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats)
     except RecursionError:
@@ -80,8 +82,8 @@ def single_values(given: Sequence[tuple[str, str]], types: Mapping[str, str]) ->
     return values
 
 
-def take_number(values: dict[str, Any], name: str, default: float, most: float, *, least: float = 0) -> float:
-    """Take a number out of what is given.
+def take_number(values: dict[str, Any], name: str, default: float, most: float) -> float:
+    """Take a number, at least 0, out of what is given.
 
     Raises:
         InvalidParameters: it is none, or out of bounds.
@@ -91,8 +93,21 @@ def take_number(values: dict[str, Any], name: str, default: float, most: float, 
         number = float(text)
     except ValueError:
         number = math.nan
-    if not least <= number <= most:
-        raise InvalidParameters([f'The parameter "{name}" must be a number from {least:g} to {most:g}, not "{text}".'])
+    if not 0 <= number <= most:
+        raise InvalidParameters([f'The parameter "{name}" must be a number from 0 to {most:g}, not "{text}".'])
+    return number
+
+
+def take_count(values: dict[str, Any], name: str, default: int, most: int) -> int:
+    """Take a whole number, at least 1, out of what is given.
+
+    Raises:
+        InvalidParameters: it is none, or out of bounds.
+    """
+    text = str(values.pop(name, default))
+    number = int(text) if re.fullmatch("[0-9]{1,9}", text) else 0
+    if not 1 <= number <= most:
+        raise InvalidParameters([f'The parameter "{name}" must be a whole number from 1 to {most}, not "{text}".'])
     return number
 
 

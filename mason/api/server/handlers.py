@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -21,16 +22,18 @@ from mason.api.server.calls import Call
 from mason.api.server.fragments import BASE_PATH, Declared
 from mason.api.server.given import read_body, read_query, refuse_rest, single_values, take_flag, take_number
 from mason.api.server.given_parameters import check_given
+from mason.api.server.job_access import JobAccess
 from mason.api.server.operations import DEFAULT_WAIT, WITH_BODY, workflow_options
 from mason.api.server.replies import document, json_reply
 from mason.api.server.requests import Caller, current_request
 from mason.api.server.routes import Handler
 from mason.api.server.settings import ServerSettings
+from mason.engines.execution.models.job import JobStatus
 from mason.errors import AlreadyExists, BadInput, Conflict, InvalidParameters
 from mason.operators.call_records import call_status
 from mason.operators.catalogue import LiveCatalogue
 from mason.operators.operator_spec import OperatorSpec
-from mason.state.models import Kind, RecordKind, Registration
+from mason.state.models import Kind, Record, RecordKind, Registration
 from mason.state.store import StateStore
 
 _KEY = "idempotency-key"
@@ -56,6 +59,7 @@ class CallHandlers:
         self._queue = queue
         self._store = store
         self._refusal = refusal
+        self._jobs = JobAccess(store)
 
     def operator(self, registration: Registration, spec: OperatorSpec, declared: Declared) -> Handler:
         """Return what answers for an operator at a path."""
@@ -66,22 +70,23 @@ class CallHandlers:
 
         async def handle(request: Request, in_path: Mapping[str, str]) -> HttpResponse:
             caller = current_request().caller
-            caller.require_operator(str(name))
             _check_key(request)
             given = single_values(read_query(request), types)
             body = await read_body(request) if declared.method in WITH_BODY else {}
+            own_job = await self._jobs.find_asked_for(caller, declared.path, {**body, **given, **in_path})
+            if own_job is None:
+                caller.require_operator(str(name))
             wait = self._wait(given, types)
             plan = "plan" not in types and take_flag(given, "plan")
-            config_id = self._config_id(caller, given, types)
+            config_id = self._config_id(caller, given, types, own_job)
             if "log_level" not in types:
                 given.pop("log_level", None)
             _refuse_secrets(given, secrets)
             if not declared.has_own_api and not (at_once and wait >= _LOOK_SECONDS):  # it is told so soon enough
                 check_given(spec.parameters, body, {**given, **in_path})
             parameters = {**given, **in_path}
-            call = Call(
-                Kind.OPERATOR, name.namespace, name.command, parameters, body, config_id, plan, **_asked_by(caller)
-            )
+            asked_by = _asked_by(caller, str(name) if own_job else "")
+            call = Call(Kind.OPERATOR, name.namespace, name.command, parameters, body, config_id, plan, **asked_by)
             if at_once:
                 return await self._read(call, wait)
             return await self._accept(request, call, wait, keep=not secrets & set(body))
@@ -133,9 +138,12 @@ class CallHandlers:
             return DEFAULT_WAIT
         return take_number(given, "wait", DEFAULT_WAIT, self._settings.most_wait)
 
-    def _config_id(self, caller: Caller, given: dict[str, Any], types: Mapping[str, str]) -> str:
+    def _config_id(
+        self, caller: Caller, given: dict[str, Any], types: Mapping[str, str], own_job: Record | None = None
+    ) -> str:
         chosen = "" if "config_id" in types else str(given.pop("config_id", ""))
-        config_id = chosen or self._live.now().current_config_id
+        unless_told = own_job.document["Configuration"] if own_job else self._live.now().current_config_id
+        config_id = chosen or unless_told
         caller.require_configuration(config_id)
         return config_id
 
@@ -147,28 +155,28 @@ class CallHandlers:
         if answer is not None:
             return json_reply(*answer)
         await asyncio.to_thread(self._queue.keep_reading, call, future)
-        return _still_running(call.id)
+        return _goes_on(call.id, JobStatus.RUNNING)
 
     async def _accept(self, request: Request, call: Call, wait: float, *, keep: bool) -> HttpResponse:
         key = request.headers.get(_KEY)
         call = call if key is None else replace(call, id=_id_of_key(call, key))
-        answer_or_future = await asyncio.to_thread(self._add if key is None else self._add_once, call, keep)
+        add = self._add if key is None else partial(self._add_once, fingerprint=_fingerprint(call, key))
+        answer_or_future = await asyncio.to_thread(add, call, keep)
         if isinstance(answer_or_future, tuple):
             return json_reply(*answer_or_future)
         answer = await self._within(answer_or_future, wait)
-        return json_reply(*answer) if answer is not None else _still_running(call.id)
+        return json_reply(*answer) if answer is not None else _goes_on(call.id, self._queue.status(call.id))
 
     def _add(self, call: Call, keep: bool, fingerprint: str = "") -> Future[Answer] | Answer:
         """Accept a call, unless it is known before it runs that it cannot."""
         return self._refusal(call) or self._queue.add(call, keep=keep, fingerprint=fingerprint)
 
-    def _add_once(self, call: Call, keep: bool) -> Future[Answer] | Answer:
+    def _add_once(self, call: Call, keep: bool, fingerprint: str) -> Future[Answer] | Answer:
         """Accept a call unless its key was used before: then the answer is what that call's was, or will be.
 
         Raises:
             Conflict: the key was used for something else.
         """
-        fingerprint = _fingerprint(call)
         record = self._store.get_record(RecordKind.CALL, call.id)
         if record is None:
             try:
@@ -199,19 +207,19 @@ class CallHandlers:
         return future.result() if future.done() else None
 
 
-def _asked_by(caller: Caller) -> dict[str, Any]:
-    """Return what a call says of who asks for it, and of what that caller may use."""
+def _asked_by(caller: Caller, besides: str = "") -> dict[str, Any]:
+    """Return what a call says of who asks for it, and of what that caller may use; `besides` is one more operator."""
     token = caller.token
     operators, configurations = (token.operators, token.configurations) if token else ((), ())
+    if besides and operators:
+        operators = (*operators, besides)
     about = {"request_id": current_request().id, "caller": caller.name}
     return {**about, "operators": operators, "configurations": configurations}
 
 
-def _still_running(call_id: str) -> HttpResponse:
+def _goes_on(call_id: str, status: JobStatus) -> HttpResponse:
     place = f"{BASE_PATH}/job/{call_id}"
-    told = document(
-        [{"JobID": call_id, "Status": "running"}], info=[f"It goes on as a job: GET {place} says how it is."]
-    )
+    told = document([{"JobID": call_id, "Status": status}], info=[f"It goes on as a job: GET {place} says how it is."])
     return json_reply(told, 202, {"Location": place, "Retry-After": "1"})
 
 
@@ -233,7 +241,8 @@ def _id_of_key(call: Call, key: str) -> str:
     return hashlib.sha256(json.dumps([call.caller, str(call.name), key]).encode()).hexdigest()[:16]
 
 
-def _fingerprint(call: Call) -> str:
-    asked = [call.parameters, call.body, call.config_id, call.plan, call.deploy, call.schedule_name]
+def _fingerprint(call: Call, key: str) -> str:
+    """Return what tells a request from others with its key, which is kept nowhere: no secret can be guessed from it."""
+    asked = [key, call.parameters, call.body, call.config_id, call.plan, call.deploy, call.schedule_name]
     asked += [call.resumed, call.first, call.only]
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()

@@ -27,7 +27,7 @@ class Metrics:
             self._seconds[route] += seconds  # type: ignore[assignment]
 
     def text(self, jobs: Mapping[str, int], totals: Mapping[str, int]) -> str:
-        """Return everything; jobs by their status, and what those that are over have read, come from the state."""
+        """Return everything; jobs by their status come from the state, so those of other servers are among them."""
         return "\n".join([*self._request_lines(), *_job_lines(jobs, totals), ""])
 
     def _request_lines(self) -> Iterator[str]:
@@ -54,5 +54,6 @@ def _job_lines(jobs: Mapping[str, int], totals: Mapping[str, int]) -> Iterator[s
     for status, count in sorted(jobs.items()):
         yield f'mason_jobs{{status="{status}"}} {count}'
     for name, total in sorted(totals.items()):
+        yield f"# HELP mason_job_{name}_total What the jobs that this process ran to their end have read."
         yield f"# TYPE mason_job_{name}_total counter"
         yield f"mason_job_{name}_total {total}"

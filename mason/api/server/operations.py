@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -57,7 +58,8 @@ def shown_operator(registration: Registration, spec: OperatorSpec, declared: Dec
     for each in spec.parameters.all:
         words = {each.name, *each.aliases}
         if not words & taken and each.type not in _BODY_ONLY:
-            parameters.append(_in_query(each, required=each.required and not has_body and not each.aliases))
+            in_query = _in_query(each, required=each.required and not has_body and not each.aliases)
+            parameters.append(_without_default(in_query) if has_body else in_query)
     shown: dict[str, Any] = {
         "summary": spec.description,
         "tags": [spec.namespace or spec.command],
@@ -67,8 +69,7 @@ def shown_operator(registration: Registration, spec: OperatorSpec, declared: Dec
         "responses": replies(registration.definition.get("output"), declared.description),
     }
     if has_body:
-        schema = declared.body_schema or _body_schema(spec, in_path)
-        shown["requestBody"] = {"content": {"application/json": {"schema": schema}}}
+        shown["requestBody"] = {"content": {"application/json": _body(spec, declared)}}
     return shown
 
 
@@ -78,7 +79,7 @@ def shown_workflow(spec: WorkflowSpec) -> dict[str, Any]:
         "summary": spec.description or spec.title,
         "tags": ["workflow"],
         "parameters": [*workflow_options(), _CONFIG, _WAIT, IDEMPOTENCY_KEY],
-        "requestBody": {"content": {"application/json": {"schema": _steps_schema(spec.steps)}}},
+        "requestBody": {"content": {"application/json": _steps(spec.steps)}},
         "responses": replies(None),
     }
 
@@ -162,6 +163,13 @@ def _in_query(definition: ParameterDefinition, *, required: bool) -> dict[str, A
     }
 
 
+def _without_default(parameter: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a parameter whose default only the body tells: pages that try operations send what stands in the query,
+    untouched, and it would go before what a person has written into the body.
+    """
+    return {**parameter, "schema": {key: value for key, value in parameter["schema"].items() if key != "default"}}
+
+
 def _schema(definition: ParameterDefinition) -> dict[str, Any]:
     schema = definition.to_json_schema()
     is_given = definition.required or definition.type == "path"
@@ -176,6 +184,26 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
     return {**schema, **choices, "nullable": True}
 
 
+def _body(spec: OperatorSpec, declared: Declared) -> dict[str, Any]:
+    """Return the body of an operation. Its example is what a person begins with: without one, pages that try operations
+    make one up, with a value for every parameter there is.
+    """
+    if declared.body_schema is not None:
+        return {"schema": declared.body_schema}
+    in_path = declared.parameters_in_path
+    needed = [each for each in spec.parameters.required if not {each.name, *each.aliases} & set(in_path)]
+    return {"schema": _body_schema(spec, in_path), "example": {each.name: _example(each) for each in needed}}
+
+
+def _example(definition: ParameterDefinition) -> Any:
+    if definition.type == "path" and definition.default is None:
+        return "…"  # one that is there may be read, or replaced
+    text = definition.example()
+    if definition.type == "list":
+        return text.split(",")
+    return json.loads(text) if definition.type in ("integer", "number", "boolean", "map") else text
+
+
 def _body_schema(spec: OperatorSpec, in_path: Sequence[str]) -> dict[str, Any]:
     properties = {
         each.name: _schema(each) if each.required else _nullable(_schema(each))
@@ -188,15 +216,19 @@ def _body_schema(spec: OperatorSpec, in_path: Sequence[str]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, **required, "additionalProperties": False}
 
 
-def _steps_schema(steps: Sequence[StepSpec]) -> dict[str, Any]:
-    return {"type": "object", "properties": {step.id: _step_schema(step) for step in steps}}
+def _steps(steps: Sequence[StepSpec]) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {step.id: _step_schema(step) for step in steps}}
+    return {"schema": schema, "example": {step.id: {_inner(step): {}} for step in steps}}
+
+
+def _inner(step: StepSpec) -> str:
+    return "steps" if step.type == WORKFLOW else "parameters"
 
 
 def _step_schema(step: StepSpec) -> Mapping[str, Any]:
-    inner = "steps" if step.type == WORKFLOW else "parameters"
     return {
         "type": "object",
         "description": f"{step.name}",
-        "properties": {"config_id": _TEXT, inner: {"type": "object"}},
+        "properties": {"config_id": _TEXT, _inner(step): {"type": "object"}},
         "additionalProperties": False,
     }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -11,10 +12,13 @@ from starlette.responses import Response as HttpResponse
 from starlette.responses import StreamingResponse
 
 from mason.api.server.call_queue import CallQueue
-from mason.api.server.given import read_query, refuse_rest, single_values, take_number
+from mason.api.server.daemon_pool import DaemonPool
+from mason.api.server.given import read_query, refuse_rest, single_values, take_count
 from mason.api.server.handlers import CallHandlers
+from mason.api.server.job_access import CANCEL_PATH, JOB_PATH, JobAccess
 from mason.api.server.operations import replies, shown_resume
-from mason.api.server.replies import document, json_reply
+from mason.api.server.replies import PathHider, document, json_reply
+from mason.api.server.requests import Caller, current_request
 from mason.api.server.routes import Handler, Route
 from mason.api.server.specification import WORKFLOW_PATH
 from mason.clients.response import Response
@@ -31,6 +35,7 @@ from mason.workflows.runs import list_runs, show_run
 
 LOOK_SECONDS = 0.5
 QUIET_SECONDS = 15.0
+_PARALLEL_QUESTIONS = 16
 _TEXT = {"type": "string"}
 _JOB_ID = {"name": "job_id", "in": "path", "required": True, "description": "The id of a job.", "schema": _TEXT}
 _RUN_ID = {"name": "run_id", "in": "path", "required": True, "description": "The id of a run.", "schema": _TEXT}
@@ -49,12 +54,16 @@ class OwnRoutes:
         live: LiveCatalogue,
         queue: CallQueue,
         calls: CallHandlers,
+        hider: Callable[[str], PathHider],
     ) -> None:
         self._env = env
         self._store = store
         self._live = live
         self._queue = queue
         self._calls = calls
+        self._hider = hider
+        self._jobs = JobAccess(store)
+        self._asking = DaemonPool[Callable[[], JobRecord], JobRecord](_call, _PARALLEL_QUESTIONS, "mason-ask")
 
     def all(self) -> list[Route]:
         set_current = {**_SET_CURRENT, "description": "The id of a configuration."}
@@ -78,7 +87,7 @@ class OwnRoutes:
         ]
 
     def _job_routes(self) -> list[Route]:
-        get, cancel = self._about_job(find_job), self._about_job(cancel_job)
+        get, cancel = self._about_job(find_job, JOB_PATH), self._about_job(cancel_job, CANCEL_PATH)
         return [
             Route("get", "/job/{job_id}/log", Scope.READ, self._log, _shown("job", "What a job logged.", _JOB_ID)),
             Route(
@@ -89,10 +98,10 @@ class OwnRoutes:
                 _shown("job", "How far a job is, told as server-sent events until it is over.", _JOB_ID, events=True),
             ),
             # Where a 202 points to is there also when the operators for jobs are not registered.
-            Route("get", "/job/{job_id}", Scope.READ, get, _shown("job", "A job.", _JOB_ID), is_fallback=True),
+            Route("get", JOB_PATH, Scope.READ, get, _shown("job", "A job.", _JOB_ID), is_fallback=True),
             Route(
                 "post",
-                "/job/{job_id}/cancel",
+                CANCEL_PATH,
                 Scope.RUN,
                 cancel,
                 _shown("job", "Ends a job.", _JOB_ID),
@@ -102,7 +111,9 @@ class OwnRoutes:
 
     async def _list_configs(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         refuse_rest(_without_level(request), [])
-        return json_reply(document(await asyncio.to_thread(shown_configurations, self._env)))
+        shown = await asyncio.to_thread(shown_configurations, self._env)
+        caller = current_request().caller
+        return json_reply(document([each for each in shown if caller.may_use_configuration(each["ConfigID"])]))
 
     async def _choose_config(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         given = _without_level(request)
@@ -110,27 +121,32 @@ class OwnRoutes:
         refuse_rest(given, ["set_current"])
         if not config_id:
             raise InvalidParameters(['The parameter "set_current" (the id of a configuration) is missing.'])
+        current_request().caller.require_configuration(config_id)
         await asyncio.to_thread(choose_configuration, self._env, config_id)
         return json_reply(document(info=[f"Setting current config to {config_id}"]))
 
     async def _list_runs(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         given = _without_level(request)
-        name, limit = given.pop("name", ""), take_number(given, "limit", 100, 1000, least=1)
+        name, limit = given.pop("name", ""), take_count(given, "limit", 100, 1000)
         refuse_rest(given, ["name", "limit"])
-        return json_reply(document(await asyncio.to_thread(list_runs, self._store, name, int(limit))))
+        return json_reply(document(await asyncio.to_thread(list_runs, self._store, name, limit)))
 
     async def _show_run(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         refuse_rest(_without_level(request), [])
-        return json_reply(document([await asyncio.to_thread(show_run, self._store, in_path["run_id"])]))
+        run = await asyncio.to_thread(show_run, self._store, in_path["run_id"])
+        _require_steps(current_request().caller, run["Steps"])
+        return json_reply(document([self._hider(run["Configuration"]).in_errors(run)]))
 
     async def _log(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         refuse_rest(_without_level(request), [])
-        job = await asyncio.to_thread(self._find, in_path["job_id"])
+        await self._jobs.check(current_request().caller, in_path["job_id"])
+        job = await self._find(in_path["job_id"])
         return json_reply(document([{"JobID": job.id, "Status": job.status, "Log": job.details.get("Log", [])}]))
 
     async def _events(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         refuse_rest(_without_level(request), [])
-        first = await asyncio.to_thread(self._find, in_path["job_id"])
+        await self._jobs.check(current_request().caller, in_path["job_id"])
+        first = await self._find(in_path["job_id"])
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return StreamingResponse(self._stream(first), media_type="text/event-stream", headers=headers)
 
@@ -151,20 +167,37 @@ class OwnRoutes:
                 return
             await asyncio.sleep(LOOK_SECONDS)
             quiet += LOOK_SECONDS
-            job = await asyncio.to_thread(self._find, job.id)
+            job = await self._find(job.id)
 
-    def _about_job(self, work: Callable[..., JobRecord]) -> Handler:
+    def _about_job(self, work: Callable[..., JobRecord], path: str) -> Handler:
         async def handle(request: Request, in_path: Mapping[str, str]) -> HttpResponse:
             refuse_rest(_without_level(request), [])
+            await self._jobs.check(current_request().caller, in_path["job_id"], path)
             response = Response()
             config = self._live.now().configuration()
-            job = await asyncio.to_thread(work, self._env, config, in_path["job_id"], response)
+            job = await self._ask(partial(work, self._env, config, in_path["job_id"], response))
             return json_reply(document([job.to_dict()], info=response.info))
 
         return handle
 
-    def _find(self, job_id: str) -> JobRecord:
-        return find_job(self._env, self._live.now().configuration(), job_id, Response())
+    async def _find(self, job_id: str) -> JobRecord:
+        return await self._ask(lambda: find_job(self._env, self._live.now().configuration(), job_id, Response()))
+
+    async def _ask(self, question: Callable[[], JobRecord]) -> JobRecord:
+        """Ask what an engine may have to answer, in threads of its own: one that hangs keeps nobody else waiting."""
+        return await asyncio.wrap_future(self._asking.submit(question))
+
+
+def _call(question: Callable[[], JobRecord]) -> JobRecord:
+    return question()
+
+
+def _require_steps(caller: Caller, steps: Sequence[Mapping[str, Any]]) -> None:
+    """Check that a caller may use what the steps of a run used: the run has what they answered."""
+    for step in steps:
+        if "Response" in step:
+            caller.require_operator(step["Operator"].partition("@")[0])
+            caller.require_configuration(step["Configuration"])
 
 
 def _without_level(request: Request) -> dict[str, Any]:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from mason.api.server.replies import document
+from mason.api.server.requests import request_id
+from mason.util.json_text import compact_json
+
+LOG = logging.getLogger("mason.api")
 HEAD_SECONDS = 15.0
 HEAD_BYTES = 64 * 1024
 
@@ -30,6 +36,24 @@ class PatientProtocol(HttpToolsProtocol):
             self._unfinished_bytes += len(data)
             if self._unfinished_bytes > HEAD_BYTES:
                 self._hang_up()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP as everything else is answered: in JSON, with an id that is in the log."""
+        asked = request_id("")
+        body = compact_json(document(errors=[msg]))
+        head = [
+            b"HTTP/1.1 400 Bad Request",
+            b"content-type: application/json",
+            b"content-length: %d" % len(body),
+            b"x-request-id: " + asked.encode(),
+            b"connection: close",
+        ]
+        self.transport.write(b"\r\n".join([*head, b"", body]))
+        self.transport.close()
+        LOG.info("request", extra={"event": "request", "fields": {"request": asked, "status": 400, "message": msg}})
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Who asks for another protocol is answered in this one; uvicorn would advise to install the other."""
 
     def on_message_begin(self) -> None:
         super().on_message_begin()

@@ -15,12 +15,14 @@ with warnings.catch_warnings():
     from connexion.middleware.security import SecurityMiddleware
     from connexion.options import SwaggerUIOptions
     from connexion.resolver import Resolver
+    from connexion.validators import ParameterValidator
 
 __all__ = [
     "ROUTING_CONTEXT",
     "ConnexionRequest",
     "ConnexionResponse",
     "ContextMiddleware",
+    "ParameterValidator",
     "RequestValidationMiddleware",
     "Resolver",
     "ResponseValidationMiddleware",

@@ -16,6 +16,8 @@ from mason.util.environment import MasonEnvironment
 from mason.util.json_text import compact_json
 
 JSON = "application/json"
+_ERRORS = ("Error", "Errors", "Reason")
+"""Under these words a job, a step or a run says what went wrong."""
 
 
 def json_reply(document: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> HttpResponse:
@@ -59,6 +61,19 @@ class PathHider:
 
     def __call__(self, message: str) -> str:
         return self._pattern.sub(self._shown, message)
+
+    def in_errors(self, value: Any) -> Any:
+        """Return data with the same done to what they say of something that went wrong, at any depth."""
+        if isinstance(value, Mapping):
+            return {
+                key: self._in_error(each) if key in _ERRORS else self.in_errors(each) for key, each in value.items()
+            }
+        return [self.in_errors(each) for each in value] if isinstance(value, list | tuple) else value
+
+    def _in_error(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self(value)
+        return [self._in_error(each) for each in value] if isinstance(value, list | tuple) else value
 
     def _shown(self, match: re.Match[str]) -> str:
         name, slash = self._names[match[1]], match[2]

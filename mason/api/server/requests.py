@@ -24,6 +24,11 @@ class Caller:
     def name(self) -> str:
         return self.token.name if self.token else ""
 
+    @property
+    def is_limited(self) -> bool:
+        """Say whether the token is for some operators or some configurations only."""
+        return bool(self.token and (self.token.operators or self.token.configurations))
+
     def require(self, scope: Scope) -> None:
         """Check that the caller may do what a scope is for.
 
@@ -40,8 +45,11 @@ class Caller:
         if self.token and not self.token.may_use_operator(name):
             raise Forbidden(f'The token "{self.name}" is not for {name}.')
 
+    def may_use_configuration(self, config_id: str) -> bool:
+        return self.token is None or self.token.may_use_configuration(config_id)
+
     def require_configuration(self, config_id: str) -> None:
-        if self.token and not self.token.may_use_configuration(config_id):
+        if not self.may_use_configuration(config_id):
             raise Forbidden(f'The token "{self.name}" is not for the configuration "{config_id}".')
 
 
@@ -52,6 +60,8 @@ class RequestInfo:
     id: str
     caller: Caller = Caller()
     route: str = ""
+    is_open: bool = False
+    """Whether nobody looked who asks: then pages may answer, and no operation."""
     redact: Callable[[str], str] = str
     """Takes the secrets that the request gives, and those of its configuration, out of a text."""
 

@@ -16,12 +16,16 @@ def require_token(settings: ServerSettings, env: MasonEnvironment) -> None:
     """Check that a server which others can reach has a token.
 
     Raises:
-        BadInput: it has none.
+        BadInput: it has none, or none that is valid; or the one of the environment can be none.
     """
-    if settings.is_loopback or given_token() or list_tokens(open_state(env)):
+    if given_token() or settings.is_loopback:
         return
+    tokens = list_tokens(open_state(env))
+    if any(each.state == "active" for each in tokens):
+        return
+    none = "no token that is neither expired nor revoked" if tokens else "no token yet"
     raise BadInput(
-        f"{settings.host} can be reached from other machines, and there is no token yet.",
+        f"{settings.host} can be reached from other machines, and there is {none}.",
         hint=f"Make one with `mason token create --name NAME --scope admin`, set {TOKEN_VARIABLE}, use --create-token, "
         "or listen on 127.0.0.1.",
     )

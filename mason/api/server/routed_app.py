@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from starlette.routing import compile_path
@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mason.api.server.fragments import BASE_PATH
 from mason.api.server.replies import PathHider
+from mason.api.server.requests import current_request
 from mason.api.server.routes import Route, answer_route
 from mason.api.server.specification import shown_specification
 from mason.state.models import Registration
@@ -59,14 +60,19 @@ class _ShortWay:
         self._long_way = long_way
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        found = None if current_request().is_open else self._find(scope)  # what is open are pages, which connexion has
+        if found is None:
+            await self._long_way(scope, receive, send)
+        else:
+            await answer_route(*found, scope, receive, send)
+
+    def _find(self, scope: Scope) -> tuple[Route, Mapping[str, str]] | None:
+        """Return the first route that fits, with what stands in the path; none if connexion has to check something."""
         for pattern, route in self._by_method.get(scope["method"], ()):
             match = pattern.match(scope["path"])
             if match is not None:
-                if route.declared:
-                    break
-                await answer_route(route, match.groupdict(), scope, receive, send)
-                return
-        await self._long_way(scope, receive, send)
+                return None if route.declared else (route, match.groupdict())
+        return None
 
 
 class _LongWay:

@@ -14,6 +14,7 @@ from starlette.types import Scope as AsgiScope
 from mason.api.server.fragments import Declared, read_fragment
 from mason.api.server.operations import shown_operator
 from mason.api.server.requests import current_request
+from mason.errors import NotFound
 from mason.operators.catalogue import Catalogue
 from mason.operators.operator_spec import OperatorSpec
 from mason.operators.registry import packaged_operators
@@ -47,8 +48,15 @@ class Route:
 async def answer_route(
     route: Route, in_path: Mapping[str, str], scope: AsgiScope, receive: Receive, send: Send
 ) -> None:
-    """Answer a request that was found to be for a route, if its caller may use it."""
+    """Answer a request that was found to be for a route, if its caller may use it.
+
+    Raises:
+        NotFound: the path is one of the pages, which need no token; `/{a}/{b}` fits those as well.
+        Forbidden: the caller may not.
+    """
     asked = current_request()
+    if asked.is_open:
+        raise NotFound("There is nothing at this path.")
     asked.route = route.id
     asked.caller.require(route.scope)
     reply = await route.handle(Request(scope, receive), in_path)
@@ -86,7 +94,7 @@ def without_clashes(own: Sequence[Route], of_operators: Sequence[Route]) -> tupl
                 f"{route.source}: {route.method.upper()} {route.path} is the path of {other.source} as well, "
                 "which has it; change one of the two."
             )
-    return list(kept.values()), problems
+    return sorted(kept.values(), key=_in_braces), problems
 
 
 def _operator_route(
@@ -101,6 +109,11 @@ def _operator_route(
         declared.parameters,
         declared.source,
     )
+
+
+def _in_braces(route: Route) -> list[bool]:
+    """Return what sorts a path before those that fit it as well: `/table/merge` before `/table/{table_name}`."""
+    return [part.startswith("{") for part in route.path.split("/")]
 
 
 def _shape(route: Route) -> tuple[str, str]:

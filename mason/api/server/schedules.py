@@ -14,8 +14,9 @@ from mason.workflows.scheduled import RunProcess
 class Schedules:
     """Looks at the schedules in a thread. Other servers and workers may do so too: a run is claimed by one of them."""
 
-    def __init__(self, env: MasonEnvironment) -> None:
+    def __init__(self, env: MasonEnvironment, log_level: str) -> None:
         self._env = env
+        self._options = ["--json-log", "--log-level", log_level]
         self._stop: SimpleQueue[int] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="schedules", daemon=True)
 
@@ -29,4 +30,4 @@ class Schedules:
 
     def _run(self) -> None:
         store = open_state(self._env)  # in this thread: a connection to the state is one thread's
-        ScheduleLoop(store, lambda name, document: RunProcess(self._env, name, document)).run(self._stop)
+        ScheduleLoop(store, lambda name, told: RunProcess(self._env, name, told, self._options)).run(self._stop)

@@ -111,6 +111,16 @@ class AirflowApi:
             if len(found) < _PAGE:
                 return states
 
+    def task_log(self, dag_id: str, run_id: str, task_id: str) -> list[Mapping[str, Any]]:
+        """Return the lines of the last attempt of a task, each with its `event`; none where there is no log."""
+        path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}"
+        task = self._call("GET", path, may_miss=True)
+        if task.status_code == 404:
+            return []
+        answer = self._call("GET", f"{path}/logs/{task.json()['try_number']}", may_miss=True)
+        content = [] if answer.status_code == 404 else answer.json()["content"]
+        return [each for each in content if isinstance(each, Mapping)]
+
     def patiently(self, call: Callable[[], T]) -> T:
         """Call until Airflow can be reached, for a while: a restart of it does not end what waits for it."""
         end = time.monotonic() + _PATIENCE
@@ -137,7 +147,7 @@ class AirflowApi:
         return answer if may_miss and answer.status_code == 404 else self._checked(answer)
 
     def _headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self._token}"}
+        return {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
 
     def _send(self, method: str, path: str, **more: Any) -> httpx.Response:
         try:

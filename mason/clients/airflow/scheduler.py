@@ -14,6 +14,7 @@ from typing import Any
 
 from mason.clients.airflow.dag_file import TAG, VERDICT, DagFile, dag_file, expression_in
 from mason.clients.airflow.rest import AirflowApi
+from mason.clients.airflow.task_log import failure_in
 from mason.clients.engines.role import unsupported, verb
 from mason.clients.engines.scheduler import SchedulerClient
 from mason.clients.response import Response
@@ -64,7 +65,7 @@ class AirflowSchedulerClient(SchedulerClient):
             configuration["url"], configuration.get("username") or "admin", configuration.get("password") or ""
         )
         self._folder = Path(configuration["dags_folder"]).expanduser().absolute()
-        self._command: Sequence[str] = configuration.get("command") or [sys.executable, "-m", "mason"]
+        self._command: Sequence[str] = configuration.get("command") or [sys.executable, "-P", "-m", "mason"]
         self._parse_seconds: int = configuration.get("parse_seconds") or _PARSE_SECONDS
 
     def check(self) -> list[str]:
@@ -86,13 +87,15 @@ class AirflowSchedulerClient(SchedulerClient):
         if not self._folder.is_dir():
             raise PathNotFound(str(self._folder), hint="It is `dags_folder` of the client airflow.")
         self._api.log_in()  # before anything is written
-        with self._kept(deployment) as start:
+        with self._kept(deployment) as (start, former):
             made = dag_file(deployment, self._command, start)
             if self._is_there(schedule.name, made):
                 response.add_info(f"Airflow has the DAG {schedule.name} as it is.")
             else:
                 self._write(schedule.name, made)
                 response.add_info(f"Wrote {self._file(schedule.name)}; Airflow has read it.")
+        for lost in deployment.gives_way(former):
+            response.add_warning(lost)
         return self._schedule(self._api.dag(schedule.name) or {"dag_id": schedule.name, "tags": []})
 
     @verb
@@ -132,6 +135,9 @@ class AirflowSchedulerClient(SchedulerClient):
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted. The run {run} goes on in Airflow.") from None
 
+    def why_failed(self, name: str, run: str, step: str) -> str:
+        return failure_in(self._api.task_log(name, run, step))
+
     @verb
     def delete_schedule(self, name: str, *, response: Response) -> None:
         file = self._file(name)
@@ -143,8 +149,11 @@ class AirflowSchedulerClient(SchedulerClient):
         forget_schedule(open_state(MasonEnvironment.of()), AIRFLOW, name)
 
     @contextmanager
-    def _kept(self, deployment: Deployment) -> Iterator[str]:
-        """Keep a deployment while its DAG is made, and go back to what was there if that fails; yields its start."""
+    def _kept(self, deployment: Deployment) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Keep a deployment while its DAG is made, and go back to what was there if that fails.
+
+        Yields its start, and what was there.
+        """
         store = open_state(MasonEnvironment.of())
         name, wanted = deployment.schedule.name, deployment.to_dict()
         record = store.get_record(RecordKind.SCHEDULE, f"{AIRFLOW}:{name}")
@@ -155,7 +164,7 @@ class AirflowSchedulerClient(SchedulerClient):
         old_text = file.read_bytes() if file.exists() else None
         change_schedule(store, AIRFLOW, name, lambda _: {**wanted, "DeployedAt": start})
         try:
-            yield start
+            yield start, before
         except BaseException:
             if before:
                 change_schedule(store, AIRFLOW, name, lambda _: before)

@@ -12,6 +12,7 @@ from mason.clients.athena.queries import MOST_LISTED, Queries
 from mason.clients.athena.query_work import AthenaRows, AthenaWork
 from mason.clients.athena.records import job_record
 from mason.clients.athena.results import to_table
+from mason.clients.aws.service import clock_troubles
 from mason.clients.engines.execution import ExecutionClient
 from mason.clients.engines.metastore import MetastoreClient
 from mason.clients.engines.role import verb
@@ -19,7 +20,7 @@ from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord
 from mason.errors import MasonError, NotFound, Unsupported
 from mason.pipeline.evidence_json import decode_schema
-from mason.pipeline.handover import JOB, hand_over
+from mason.pipeline.handover import JOB, hand_over_once
 
 
 class AthenaExecutionClient(ExecutionClient):
@@ -38,12 +39,14 @@ class AthenaExecutionClient(ExecutionClient):
 
     def check(self) -> list[str]:
         try:
-            group = self._queries.describe_work_group()
+            answer = self._queries.describe_work_group()
         except MasonError as error:
             return [str(error)]
+        group = answer["WorkGroup"]
         if group.get("State", "ENABLED") != "ENABLED":
             return [f'The work group "{self._queries.work_group}" of Athena is disabled.']
-        return [] if self._queries.output_location or _has_place(group) else [_NO_PLACE]
+        missing = [] if self._queries.output_location or _has_place(group) else [_NO_PLACE]
+        return [*missing, *clock_troubles(answer)]
 
     def job_types(self) -> Sequence[str]:
         return ["query"]
@@ -101,7 +104,7 @@ class AthenaExecutionClient(ExecutionClient):
 
     def _shown(self, work: AthenaWork, response: Response) -> JobRecord:
         asked = work.question.rows(work.limit)
-        query_id = hand_over(JOB, lambda: self._queries.start(asked.text, work.job.database))
+        query_id = hand_over_once(JOB, lambda token: self._queries.start(asked.text, work.job.database, token))
         response.add_info(f"Athena runs the job {query_id}.")
         execution = self._queries.wait(query_id)
         columns, cells = self._queries.rows(query_id, work.limit)

@@ -40,8 +40,8 @@ class Queries:
         self.output_location = str(configuration.get("output_location") or "")
         self._athena = AwsService("athena", "Athena", AwsConnection.of(configuration))
 
-    def start(self, statement: str, database: str) -> str:
-        """Hand a statement to Athena and return the id that it gave it.
+    def start(self, statement: str, database: str, token: str = "") -> str:
+        """Hand a statement to Athena and return the id that it gave it: to the same token, the same id.
 
         Raises:
             BadQuery: Athena does not take it.
@@ -50,6 +50,7 @@ class Queries:
         if len(statement.encode()) > _LONGEST_STATEMENT:
             raise BadQuery(f"The query is too long for Athena, which takes {_LONGEST_STATEMENT:,} bytes.")
         place = {"ResultConfiguration": {"OutputLocation": self.output_location}} if self.output_location else {}
+        once = {"ClientRequestToken": token} if token else {}
         context = {"Database": database, "Catalog": "AwsDataCatalog"}
         try:
             answer = self._call(
@@ -58,6 +59,7 @@ class Queries:
                 QueryExecutionContext=context,
                 WorkGroup=self.work_group,
                 **place,
+                **once,
             )
         except InvalidRequest as error:
             raise self._not_started(error) from error
@@ -126,16 +128,15 @@ class Queries:
             yield from (by_id[each] for each in batch if each in by_id)
 
     def describe_work_group(self) -> Mapping[str, Any]:
-        """Return what Athena says of the work group.
+        """Return Athena's answer to what the work group is.
 
         Raises:
             BadInput: there is no such work group.
         """
         try:
-            found: Mapping[str, Any] = self._call("get_work_group", WorkGroup=self.work_group)["WorkGroup"]
+            return self._call("get_work_group", WorkGroup=self.work_group)
         except InvalidRequest as error:
             raise BadInput(f'Athena has no work group "{self.work_group}".', hint=f"It says: {error}") from error
-        return found
 
     def _ended(self, query_id: str) -> Execution:
         wait = _FIRST_WAIT

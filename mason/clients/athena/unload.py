@@ -14,7 +14,7 @@ from mason.clients.athena.query_work import AthenaWork
 from mason.clients.athena.results import to_table
 from mason.clients.response import Response
 from mason.pipeline.evidence_json import encode_schema
-from mason.pipeline.handover import JOB, earlier_notes, hand_over
+from mason.pipeline.handover import JOB, earlier_notes, hand_over_once
 from mason.pipeline.merge.staging import committed_file
 from mason.pipeline.sql.query import canonical
 from mason.pipeline.storage_address import open_filesystem, open_objects
@@ -57,7 +57,7 @@ def _unloaded(
     job, commit = work.job, notes["Commit"]
     filesystem = open_filesystem(job.storage)
     statement = work.question.unload(f"s3://{staging}/").text
-    query_id = hand_over(JOB, lambda: queries.start(statement, job.database), notes)
+    query_id = hand_over_once(JOB, lambda token: queries.start(statement, job.database, token), notes)
     response.add_info(f"Athena runs the job {query_id}.")
     execution = queries.wait(query_id)
     paths = _files(filesystem, staging)

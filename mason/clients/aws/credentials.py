@@ -9,6 +9,7 @@ machine follows the usual chain there.
 from __future__ import annotations
 
 import configparser
+import contextlib
 import hashlib
 import io
 import os
@@ -20,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mason.errors import Forbidden
 from mason.util.atomic_file import write_file
 from mason.util.dotenv import env_files, read_env_files
 from mason.util.environment import MasonEnvironment
@@ -115,9 +117,17 @@ class Keys:
         return text.getvalue()
 
     def session(self, region: str) -> boto3.session.Session:
-        """Return the session of these keys, or of the usual chain: environment, profile, container, instance."""
-        import boto3
+        """Return the session of these keys, or of the usual chain: environment, profile, container, instance.
 
+        Raises:
+            Forbidden: half of the keys is missing, or the profile that is named is not there.
+        """
+        import boto3
+        from botocore.exceptions import ProfileNotFound
+
+        if self.access_key and not self.secret_key:
+            told = "There is an access key for AWS, but no secret key that belongs to it."
+            raise Forbidden(told, hint="Set AWS_SECRET_ACCESS_KEY, too, or give both in the configuration.")
         if self.role and self.kept_in and not self.access_key:
             return _of_profile(self.kept_in, region)  # the usual chain of this process may be another
         given = {
@@ -125,7 +135,11 @@ class Keys:
             "aws_secret_access_key": self.secret_key or None,
             "aws_session_token": self.session_token or None,
         }
-        session = boto3.session.Session(region_name=region or None, **given)
+        try:
+            session = boto3.session.Session(region_name=region or None, **given)
+        except ProfileNotFound as error:
+            told = f'AWS has no profile "{os.environ.get("AWS_PROFILE", "")}" on this machine.'
+            raise Forbidden(told, hint="Check AWS_PROFILE.") from error
         return _assumed(session, self.role) if self.role else session
 
     def as_asked_for(self) -> Keys:
@@ -137,7 +151,7 @@ def _asking_for_the_role(file: str, region: str) -> str:
     """The command that assumes a kept role; whoever runs it may have variables by which it would find itself."""
     found = {name: os.environ.get(name) for name in (*POINTERS, *_WHERE_STS_IS)}
     told = [f"{name}={value}" for name, value in found.items() if value]
-    program = [sys.executable, "-m", "mason.clients.aws.assumed_role", file, region]
+    program = [sys.executable, "-P", "-m", "mason.clients.aws.assumed_role", file, region]
     return shlex.join(["env", "-u", "AWS_PROFILE", "-u", "AWS_SHARED_CREDENTIALS_FILE", *told, *program])
 
 
@@ -176,5 +190,6 @@ def _folder() -> Path:
 def _remove_unused(folder: Path) -> None:
     limit = time.time() - _UNUSED_DAYS * 24 * 3600
     for file in folder.iterdir():
-        if file.stat().st_mtime < limit:
-            file.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # another command removes the same ones
+            if file.stat().st_mtime < limit:
+                file.unlink()

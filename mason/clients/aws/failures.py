@@ -52,11 +52,8 @@ def aws_failures(place: str) -> Iterator[None]:
         raise no_credentials(place) from error
     except ClientError as error:
         raise failure(place, code_of(error), str(error.response.get("Error", {}).get("Message", ""))) from error
-    except EndpointConnectionError as error:
-        told = str(error).replace("Could not connect to the endpoint URL:", "there is nobody at").rstrip(".")
-        raise ClientFailed(f"{place}: {told}.", hint="Check aws_region, the endpoint and the network.") from error
     except BotoCoreError as error:
-        raise ClientFailed(f"{place}: {_one_line(str(error))}.") from error
+        raise broken(place, error) from error
 
 
 def failure(place: str, code: str, text: str) -> MasonError:
@@ -94,6 +91,14 @@ def no_credentials(place: str) -> Forbidden:
         f"There are no credentials for {place} here.",
         hint="Give access_key and secret_key in the configuration, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
     )
+
+
+def broken(place: str, error: BotoCoreError) -> ClientFailed:
+    """Return the error of a request that was not answered at all."""
+    if isinstance(error, EndpointConnectionError):
+        told = str(error).replace("Could not connect to the endpoint URL:", "there is nobody at")
+        return ClientFailed(f"{place}: {_one_line(told)}.", hint="Check aws_region, the endpoint and the network.")
+    return ClientFailed(f"{place}: {_one_line(str(error))}.")
 
 
 def code_of(error: ClientError) -> str:

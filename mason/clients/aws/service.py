@@ -10,6 +10,7 @@ from typing import Any
 
 from mason.clients.aws.connection import AwsConnection
 from mason.clients.aws.failures import aws_failures
+from mason.errors import NotFound
 
 _MOST_SKEW_SECONDS = 60
 
@@ -25,7 +26,8 @@ class AwsService:
     @property
     def name(self) -> str:
         """The service and where it is asked, such as `glue in eu-west-1`."""
-        place = self._connection.endpoint or self._client.meta.region_name
+        with aws_failures(self.title):
+            place = self._connection.endpoint or self._client.meta.region_name
         return f"{self._name} in {place}"
 
     @cached_property
@@ -41,6 +43,18 @@ class AwsService:
         with aws_failures(self.title):
             answer: Mapping[str, Any] = getattr(self._client, operation)(**arguments)
         return answer
+
+    def find(self, operation: str, **arguments: Any) -> Mapping[str, Any]:
+        """Ask for something by its name, which may be that of something in another region.
+
+        Raises:
+            NotFound: there is no such thing in the region, which is named.
+            MasonError: what else AWS says no with, in one sentence.
+        """
+        try:
+            return self.call(operation, **arguments)
+        except NotFound as error:
+            raise NotFound(str(error), hint=f"The region {self._client.meta.region_name} was asked.") from error
 
     def pages(self, operation: str, items: str, **arguments: Any) -> Iterator[Mapping[str, Any]]:
         """Yield the items of every page of an answer; a page is asked for when it is needed.

@@ -82,6 +82,10 @@ class SchedulerClient(Role):
             Interrupted: ctrl-C; the run goes on.
         """
 
+    def why_failed(self, name: str, run: str, step: str) -> str:
+        """Return what the scheduler itself knows of why a step failed, where Mason could not begin it; or nothing."""
+        return ""
+
     @abstractmethod
     def delete_schedule(self, name: str, *, response: Response) -> tuple[None, Response]:
         """Delete a schedule.

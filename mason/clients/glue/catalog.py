@@ -7,7 +7,7 @@ from typing import Any
 
 from mason.clients.aws.connection import AwsConnection
 from mason.clients.aws.service import AwsService
-from mason.errors import BadInput, DatabaseNotFound, NotFound, TableNotFound
+from mason.errors import BadInput, DatabaseNotFound, MasonError, NotFound, TableNotFound
 
 _LONGEST_NAME = 255
 
@@ -71,8 +71,11 @@ class GlueCatalog:
         return TableNotFound(database, name, self._some("get_tables", "TableList", DatabaseName=database.lower()))
 
     def _some(self, operation: str, items: str, **where: str) -> list[str]:
-        """The names of the first page: enough for a guess at what was meant."""
-        return [str(each["Name"]) for each in self._glue.call(operation, **where).get(items, ())]
+        """The names of the first page, enough for a guess at what was meant; none for who may not list them."""
+        try:
+            return [str(each["Name"]) for each in self._glue.call(operation, **where).get(items, ())]
+        except MasonError:
+            return []
 
 
 def checked_name(name: str, what: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from mason.clients.aws.service import AwsService
 from mason.clients.glue.cron import aws_schedule
 from mason.clients.response import Response
 from mason.engines.scheduler.models.schedule import Schedule
-from mason.errors import AlreadyExists, BadInput, Conflict, NotFound
+from mason.errors import AlreadyExists, BadInput, Conflict, MasonError, NotFound
 from mason.util.nearest import did_you_mean
 
 READY = "READY"
@@ -149,7 +150,9 @@ class Crawlers:
         response.add_warning(f"Table crawler {name} already exists; its former {' and '.join(others)} gave way.")
 
     def _missing(self, name: str) -> NotFound:
-        names = [str(each) for each in self._glue.call("list_crawlers").get("CrawlerNames", ())]
+        names: list[str] = []
+        with suppress(MasonError):  # who may not list them is told what is missing all the same
+            names = [str(each) for each in self._glue.call("list_crawlers").get("CrawlerNames", ())]
         return NotFound(f'Schedule "{name}" not found in Glue.', hint=did_you_mean(name, names))
 
 

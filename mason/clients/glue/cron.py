@@ -121,7 +121,7 @@ def _days(expression: str, fields: Sequence[str], days: set[int], weekdays: set[
 def _check_pace(expression: str, minutes: set[int], hours: set[int]) -> None:
     ordered = sorted(minutes)
     gaps = [later - earlier for earlier, later in pairwise(ordered)]
-    if len(hours) > 1:
+    if any((hour + 1) % 24 in hours for hour in hours):
         gaps.append(ordered[0] + _HOUR - ordered[-1])
     if min(gaps, default=_HOUR) < _LEAST_MINUTES:
         reason = f"Glue starts nothing more often than every {_LEAST_MINUTES} minutes"

@@ -105,11 +105,28 @@ def save_warnings(table: Table) -> Iterator[str]:
         yield form.warning
     if table.path and format_of_name(table.path):
         yield f"{table.path} is one file: Athena and Hive read only folders."
+    yield from _same_in_lower_case(table.schema.columns)
     for column in data_columns(table):
+        if form.classification == "csv" and not form.text_only and _is_instant(column):
+            yield f'Column "{column.name}" has times with a time zone, which Athena and Hive cannot read from CSV.'
         odd = odd_names(column.type)
         if odd:
             names = ", ".join(f'"{name}"' for name in odd)
             yield f'Column "{column.name}" has fields that Athena and Hive cannot name: {names}.'
+
+
+def _same_in_lower_case(columns: Sequence[Column]) -> Iterator[str]:
+    known: dict[str, str] = {}
+    for column in columns:
+        other = known.setdefault(column.name.lower(), column.name)
+        if other != column.name:
+            yield f'Columns "{other}" and "{column.name}" are one for Athena and Hive, which cannot read the table.'
+
+
+def _is_instant(column: Column) -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_timestamp(column.type) and column.type.tz is not None
 
 
 def covers(found: Any, wanted: Any) -> bool:

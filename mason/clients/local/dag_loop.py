@@ -17,9 +17,11 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from mason.clients.local.step_threads import Finished, StepThreads
+from mason.clients.response import LOG
 from mason.engines.scheduler.models.dags.dag import Dag
 from mason.engines.scheduler.models.dags.dag_run import (
     DagWork,
+    Ended,
     Follow,
     StepEvent,
     StepStatus,
@@ -200,16 +202,24 @@ class DagLoop:
                 continue
             self.statuses[step.key] = ended.status
             self._work.note(StepEvent(step, *ended))
-            is_blocked = ended.status is StepStatus.BLOCKED
-            after = Verdict(Follow.STOP if is_blocked else Follow.END, f'"{step.key}" did not run')
-            open_news += [(each, after) for each in self._dag.followers[step.key]]
+            open_news += [(each, self._after(step, each, ended)) for each in self._dag.followers[step.key]]
+
+    def _after(self, step: ValidDagStep, following: ValidDagStep, ended: Ended) -> Verdict:
+        if ended.status is StepStatus.BLOCKED:
+            return self._work.follow_blocked(step, following, ended.reason)
+        return Verdict(Follow.END, f'"{step.key}" did not run')
 
     def _cancel(self) -> None:
         """End the steps that run, and say what was cancelled."""
+        if self._running:
+            LOG.info("Stopping %s …", ", ".join(each.step.key for each in self._running.values()))
         self._stop_running()
-        for running in self._running.values():
-            self.statuses[running.step.key] = StepStatus.CANCELLED
-            self._work.note(StepEvent(running.step, StepStatus.CANCELLED, running.attempt, "The run was stopped."))
+        begun = [(each.step, each.attempt) for each in self._running.values()]
+        begun += [(step, attempt - 1) for _, _, step, attempt in self._later]
+        begun += [(step, attempt - 1) for step, attempt in self._ready if attempt > 1]
+        for step, attempt in begun:
+            self.statuses[step.key] = StepStatus.CANCELLED
+            self._work.note(StepEvent(step, StepStatus.CANCELLED, attempt, "The run was stopped."))
         for step in self._dag.steps:
             self.statuses.setdefault(step.key, StepStatus.CANCELLED)
 
@@ -227,13 +237,18 @@ class DagLoop:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
+        # SIGTERM is as good as ctrl-C where somebody has made it so, as the command has; else it is not ours.
+        others = [signal.SIGTERM] if signal.getsignal(signal.SIGTERM) is signal.default_int_handler else []
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, *others)}
 
         def handle(number: int, frame: object) -> None:
-            signal.signal(signal.SIGINT, before)  # whoever presses it again means it
+            signal.signal(number, before[signal.Signals(number)])  # whoever presses it again means it
             self._finished.put(_INTERRUPT)
 
-        before = signal.signal(signal.SIGINT, handle)
+        for number in before:
+            signal.signal(number, handle)
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)

@@ -51,18 +51,22 @@ class LocalSchedulerClient(SchedulerClient):
     def register_dag(self, deployment: Deployment, *, response: Response) -> Schedule:
         deployment.schedule.check()
         now = datetime.now(UTC).isoformat(timespec="seconds")
+        former: dict[str, Any] = {}
 
         def deployed(before: Mapping[str, Any]) -> Mapping[str, Any]:
+            former.update(before)
             is_same = before.get("Schedule") == deployment.schedule.expression
             # What was missed of the same schedule is still to be done; another one begins now.
             since = before["DoneUpTo"] if is_same else now
-            kept = {key: before[key] for key in ("Firing",) if key in before}
+            kept = {key: before[key] for key in ("Firing", "Triggered") if key in before}
             return {**deployment.to_dict(), "DeployedAt": now, "DoneUpTo": since, **kept}
 
         name = deployment.schedule.name
         schedule = _schedule(change_schedule(open_state(MasonEnvironment.of()), LOCAL, name, deployed))
         when = f"is due next at {schedule.next_due_at}" if schedule.next_due_at else "is due when it is triggered"
         response.add_info(f"{name} {when}; {_WHO_FIRES}.")
+        for lost in deployment.gives_way(former):
+            response.add_warning(lost)
         return schedule
 
     @verb

@@ -78,9 +78,9 @@ class LocalStorageClient(StorageClient):
     @verb
     def infer_table(self, path: Path, database: str, table: str, options: InferOptions, *, response: Response) -> Table:
         from mason.pipeline.formats import name_without_format
-        from mason.pipeline.inference import infer
+        from mason.pipeline.inference import infer_stored
 
-        found = infer(self.filesystem(), path.path, options)
+        found = infer_stored(self.filesystem(), self.address(), path.path, options)
         for warning in [*map(str, found.conflicts), *found.warnings]:
             response.add_warning(warning)
         response.add_info(found.describe_sample())

@@ -16,6 +16,7 @@ from urllib.parse import unquote
 from mason.engines.metastore.models.table import Table
 from mason.errors import UnreadableFile
 from mason.pipeline.formats import format_of_name, name_without_format
+from mason.pipeline.table_commit import COMMITS
 
 OWN_FOLDER = ".mason"
 _SMALL = 256 * 1024
@@ -146,7 +147,9 @@ def _damaged(file: Path, reason: object) -> UnreadableFile:
 
 
 def _is_table(place: Path) -> bool:
-    return bool(format_of_name(place.name)) if place.is_file() else any(_data_files(place))
+    if place.is_file():
+        return bool(format_of_name(place.name))
+    return any(_data_files(place)) or (place / COMMITS).is_dir()  # a table of Mason's may have no rows, and no files
 
 
 def _data_files(folder: Path) -> Iterator[str]:

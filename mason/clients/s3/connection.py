@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlencode
 from mason.clients.aws.connection import ATTEMPTS, DEFAULT_REGION, build_client, endpoint_address
 from mason.clients.aws.credentials import Keys
 from mason.clients.aws.failures import no_credentials
+from mason.clients.s3.failures import s3_failures
 
 if TYPE_CHECKING:
     import pyarrow.fs
@@ -55,20 +56,28 @@ class S3Connection:
         """Return the client that speaks to the store; it retries what is worth it."""
         return _kept_client(self) if self.keys.access_key or self.keys.kept_in else _new_client(self)
 
+    def credentials(self) -> tuple[Any, str]:
+        """Return the keys that hold at this moment, and the region.
+
+        Raises:
+            Forbidden: there are none, or the role may not be assumed.
+        """
+        with s3_failures(""):  # whoever hands out keys may say no, too
+            session = self.keys.session(self.region)
+            found = session.get_credentials()
+            if found is None:
+                raise no_credentials("S3")
+            return found.get_frozen_credentials(), session.region_name or DEFAULT_REGION
+
     def filesystem(self) -> pyarrow.fs.FileSystem:
         """Return the store as a file system.
 
         Raises:
-            Forbidden: there are no credentials.
+            Forbidden: there are no credentials, or the role may not be assumed.
         """
         import pyarrow.fs
 
-        session = self.keys.session(self.region)
-        region = session.region_name or DEFAULT_REGION
-        found = session.get_credentials()
-        if found is None:
-            raise no_credentials("S3")
-        keys = found.get_frozen_credentials()
+        keys, region = self.credentials()
         return pyarrow.fs.S3FileSystem(
             access_key=keys.access_key,
             secret_key=keys.secret_key,

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, PartialCredentialsError
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, ParamValidationError
 
-from mason.clients.aws.failures import code_of, no_credentials, refusal
+from mason.clients.aws.failures import broken, code_of, no_credentials, refusal
 from mason.errors import BadPath, ClientFailed, MasonError, NotEmpty, PathNotFound
 
 _ARROW = re.compile(
@@ -24,6 +24,7 @@ def s3_failures(path: str) -> Iterator[None]:
 
     Raises:
         PathNotFound: there is no such bucket or object.
+        BadPath: what names it cannot be a bucket, or a key.
         Forbidden: the credentials are wrong, expired or not enough.
         ClientFailed: the store cannot be reached, fails, or lies in another region.
     """
@@ -33,8 +34,10 @@ def s3_failures(path: str) -> Iterator[None]:
         raise no_credentials("S3") from error
     except ClientError as error:
         raise failure(path, *_of_botocore(error)) from error
-    except (BotoCoreError, PartialCredentialsError) as error:
-        raise ClientFailed(f"s3://{path}: {error}".rstrip(".") + ".") from error
+    except ParamValidationError as error:
+        raise _not_asked(path, error) from error
+    except BotoCoreError as error:
+        raise broken(_named(path), error) from error
     except FileNotFoundError as error:
         raise PathNotFound(f"s3://{path}") from error
     except OSError as error:
@@ -45,7 +48,7 @@ def s3_failures(path: str) -> Iterator[None]:
 def failure(path: str, code: str, status: str, text: str) -> MasonError:
     """Return the error for a code of S3, such as `NoSuchBucket` or Arrow's `NO_SUCH_BUCKET`."""
     known = code.replace("_", "").lower()
-    place = f"s3://{path}"
+    place = _named(path)
     if known in ("unknown", ""):
         known = status
     refused = refusal(place, known, text)
@@ -63,9 +66,26 @@ def failure(path: str, code: str, status: str, text: str) -> MasonError:
         )
     if known == "invalidbucketname":
         return BadPath(f'"{path.partition("/")[0]}" cannot be the name of a bucket: {text}')
+    if known == "keytoolongerror":
+        return BadPath(
+            f"{place}: its key is longer than S3 takes, which is 1,024 bytes.", hint="Choose a shorter name."
+        )
     if known == "bucketnotempty":
         return NotEmpty(f"{place} is not empty.", hint="Remove what is in it first.")
     return ClientFailed(f"{place}: S3 failed with {code}: {text}".rstrip(". ") + ".")
+
+
+def _named(path: str) -> str:
+    """What messages call a path; without one it is the store that was asked."""
+    return f"s3://{path}" if path else "S3"
+
+
+def _not_asked(path: str, error: ParamValidationError) -> MasonError:
+    """What botocore itself refuses: its words are many, and only the name of a bucket is a user's."""
+    if "Invalid bucket name" not in str(error):
+        return broken(f"s3://{path}", error)
+    bucket = path.partition("/")[0]
+    return BadPath(f'"{bucket}" cannot be the name of a bucket.', hint="Write s3://bucket/key, or bucket/key.")
 
 
 def _of_botocore(error: ClientError) -> tuple[str, str, str]:

@@ -22,7 +22,7 @@ from mason.clients.engines.role import verb
 from mason.clients.response import Response
 from mason.clients.s3.objects import S3Objects
 from mason.clients.s3.storage import S3StorageClient
-from mason.clients.s3.table_finder import OWN_FOLDER, FoundTable, damaged, entry_path, find_tables
+from mason.clients.s3.table_finder import OWN_FOLDER, FoundTable, damaged, entry_path, find_table, find_tables
 from mason.engines.metastore.models.database import Database
 from mason.engines.metastore.models.partition import Partition
 from mason.engines.metastore.models.table import Table, TableSummary
@@ -33,6 +33,7 @@ from mason.errors import (
     ClientFailed,
     Conflict,
     DatabaseNotFound,
+    Forbidden,
     NotEmpty,
     PathNotFound,
     TableNotFound,
@@ -137,16 +138,15 @@ class S3MetastoreClient(MetastoreClient):
 
     @verb
     def list_partitions(self, database: str, table: str, *, response: Response) -> Sequence[Partition]:
-        from mason.pipeline.files import find_partitions
+        from mason.pipeline.table_files import find_files, shown_partitions
 
         found = self._find(database, table)
         if not found.path:
             return []
         if not found.place:
             raise Unsupported(f'The data of table "{table}" are at {found.path}, which is not in S3.')
-        partitions = [
-            replace(each, path=f"s3://{each.path}") for each in find_partitions(self._storage.filesystem(), found.place)
-        ]
+        files = find_files(self._storage.filesystem(), self._storage.address(), found.place)
+        partitions = [replace(each, path=f"s3://{each.path}") for each in shown_partitions(files, found.place)]
         return sorted(partitions, key=lambda each: [str(value) for value in each.values.values()])
 
     def _place(self, database: str) -> str:
@@ -156,14 +156,23 @@ class S3MetastoreClient(MetastoreClient):
                 return place
         except PathNotFound:
             pass
-        raise DatabaseNotFound(database, [each["Name"] for each in self._objects.buckets()])
+        raise DatabaseNotFound(database, self._buckets())
+
+    def _buckets(self) -> list[str]:
+        """The names of the buckets; none for who may not list them, as many may not."""
+        try:
+            return [each["Name"] for each in self._objects.buckets()]
+        except Forbidden:
+            return []
 
     def _find(self, database: str, table: str) -> FoundTable:
-        tables = find_tables(self._objects, self._place(database))
-        by_object = {each.path.rpartition("/")[2]: each for each in tables.values() if not each.entry}
-        found = tables.get(table) or by_object.get(_checked(table, "table"))
+        place = self._storage.path(_checked(database, "database")).path
+        try:
+            found = find_table(self._objects, place, _checked(table, "table"))
+        except PathNotFound:
+            found = None  # there is no such bucket
         if found is None:
-            raise TableNotFound(database, table, list(tables))
+            raise TableNotFound(database, table, list(find_tables(self._objects, self._place(database))))
         return found
 
     def _move(self, place: str, target: str) -> bool:
@@ -174,6 +183,8 @@ class S3MetastoreClient(MetastoreClient):
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             list(pool.map(lambda path: self._objects.copy(path, target + path[len(place) :]), data))
         self._objects.delete(paths)
+        if not found:
+            self._objects.remove_empty_folders(place)
         return bool(paths)
 
 

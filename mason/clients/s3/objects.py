@@ -165,12 +165,29 @@ class S3Objects:
             for each in answer.get("Errors", ()):
                 raise failure(f"{bucket}/{each.get('Key')}", each.get("Code", ""), "", each.get("Message", ""))
 
+    def remove_empty_folders(self, folder: str) -> None:
+        """Remove what some stores keep of folders whose objects are gone, and would go on listing.
+
+        For the others this is one request. A folder that is not empty stays.
+        """
+        bucket, key = split(folder)
+        with s3_failures(folder):
+            found = self._client.list_objects_v2(Bucket=bucket, Prefix=key, Delimiter="/")
+        if f"{key}/" in [each["Prefix"] for each in found.get("CommonPrefixes", ())]:
+            self.delete(f"{each}/" for each in self._folders(folder))
+
     def keeps_conditions(self, folder: str) -> bool:
         """Say whether conditional writes hold what they promise here; it is found out by trying, once per bucket."""
         where = (self._client.meta.endpoint_url, split(folder)[0])
         if where not in self._kept_conditions:
             self._kept_conditions[where] = self._try_conditions(f"{folder}/_mason/probes/{uuid4().hex}")
         return self._kept_conditions[where]
+
+    def _folders(self, folder: str) -> Iterator[str]:
+        """A folder and those below it, the innermost first."""
+        for name in self.children(folder)[0]:
+            yield from self._folders(f"{folder}/{name}")
+        yield folder
 
     def _try_conditions(self, path: str) -> bool:
         try:

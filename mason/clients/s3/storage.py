@@ -43,6 +43,10 @@ class S3StorageClient(StorageClient):
 
     def check(self) -> list[str]:
         try:
+            self._connection.credentials()
+        except MasonError as error:
+            return [str(error)]
+        try:
             with s3_failures(""):
                 return clock_troubles(self._connection.client().list_buckets())
         except Forbidden as error:
@@ -80,10 +84,10 @@ class S3StorageClient(StorageClient):
 
     @verb
     def infer_table(self, path: Path, database: str, table: str, options: InferOptions, *, response: Response) -> Table:
-        from mason.pipeline.inference import infer
+        from mason.pipeline.inference import infer_stored
 
         with s3_failures(path.path):
-            found = infer(self.filesystem(), path.path, options)
+            found = infer_stored(self.filesystem(), self.address(), path.path, options)
         for warning in [*map(str, found.conflicts), *found.warnings]:
             response.add_warning(warning)
         response.add_info(found.describe_sample())
@@ -111,6 +115,7 @@ class S3StorageClient(StorageClient):
         if not below:
             raise PathNotFound(str(path))
         self.objects.delete(below)
+        self.objects.remove_empty_folders(path.path)
 
 
 def _file(found: StoredObject) -> File:

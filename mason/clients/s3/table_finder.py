@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, unquote
 
-from mason.clients.s3.objects import S3Objects
+from mason.clients.s3.objects import S3Objects, split
 from mason.errors import UnreadableFile
 from mason.pipeline.formats import format_of_name, name_without_format
 
 OWN_FOLDER = ".mason"
 _AT_ONCE = 16
+_LONGEST_KEY = 1024
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,28 @@ class FoundTable:
 def find_tables(objects: S3Objects, database: str) -> dict[str, FoundTable]:
     """Return the tables of a database by their names; a saved entry wins over an object or prefix of its name."""
     folders, files = objects.children(database)
-    visible = [name for name in folders if not name.startswith((".", "_"))]
+    tables = _without_entry(database, folders, files)
+    if OWN_FOLDER in folders:
+        tables |= {each.name: each for each in _entries(objects, database)}
+    return tables
+
+
+def find_table(objects: S3Objects, database: str, name: str) -> FoundTable | None:
+    """Return a table by its name, or by that of its object; no entries of others are read for it."""
+    folders, files = objects.children(database)
+    entry = entry_path(database, name)
+    may_be = OWN_FOLDER in folders and len(split(entry)[1].encode()) <= _LONGEST_KEY
+    content = objects.read(entry) if may_be else None
+    if content:
+        return _found(entry, content[0])
+    tables = _without_entry(database, folders, files)
+    by_object = {each.path.rpartition("/")[2]: each for each in tables.values()}
+    return tables.get(name) or by_object.get(name)
+
+
+def _without_entry(database: str, folders: Sequence[str], files: Sequence[str]) -> dict[str, FoundTable]:
+    # What begins with a slash lies in a folder without a name: nobody could ask for that table.
+    visible = [name for name in folders if name and not name.startswith((".", "_"))]
     files = [name for name in files if format_of_name(name) and not name.startswith((".", "_"))]
     names = Counter([*visible, *map(name_without_format, files)])
     tables = {name: FoundTable(name, f"s3://{database}/{name}") for name in visible}
@@ -52,8 +74,6 @@ def find_tables(objects: S3Objects, database: str) -> dict[str, FoundTable]:
         plain = name_without_format(file)
         unique = plain if names[plain] == 1 else file  # orders.csv beside orders.json: each keeps its ending
         tables[unique] = FoundTable(unique, f"s3://{database}/{file}")
-    if OWN_FOLDER in folders:
-        tables |= {each.name: each for each in _entries(objects, database)}
     return tables
 
 

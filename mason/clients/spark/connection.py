@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
+import threading
 import warnings
+import weakref
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import grpc  # type: ignore[import-untyped]
+from pyspark.logger import PySparkLogger
 from pyspark.sql.connect import proto
 from pyspark.sql.connect.client import DefaultChannelBuilder
 from pyspark.sql.connect.client.retries import DefaultPolicy
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _PING_SECONDS = 15.0
+_DETAILS = re.compile(r'details = "(.+)"')
 
 # Closed by `stop()` or by idleness, or unknown to a server that was started anew.
 _CLOSED = ("SESSION_CLOSED", "SESSION_NOT_FOUND", "SESSION_CHANGED")
@@ -76,11 +82,36 @@ def open_session(connection: str | DefaultChannelBuilder, *, retries: int) -> Sp
     """Return a session; one that is not there after some retries is given up, by default that takes ten minutes."""
     # The error that follows this warning says all, and to a user it would look like a second one.
     warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).disabled = True  # it prints the stack of the JVM beside every such error
     session = ConnectSession(connection)
     session.client.set_retry_policies([DefaultPolicy(max_retries=retries)])
     # At exit pyspark would run a command for ML caches that Mason has none of: it costs time, and was seen to hang.
     atexit.unregister(session.client._cleanup_ml_cache)
     return cast("SparkSession", session)
+
+
+def first_line(error: Exception) -> str:
+    """Return what an error says, in a line; one of gRPC's begins with its class, also where pyspark wraps it."""
+    said = str(error).strip()
+    details = _DETAILS.search(said)
+    return details[1] if details else (said.splitlines() or [type(error).__name__])[0]
+
+
+def when_forgotten(owner: object, end: Callable[[], None]) -> None:
+    """Call a function when an object is forgotten, or when the process ends.
+
+    That an object is forgotten may be found out in any thread, one of gRPC's too: a call that waits for gRPC would wait
+    there for ever. So it gets a thread of its own.
+    """
+    weakref.finalize(owner, _end_apart, end)
+
+
+def _end_apart(end: Callable[[], None]) -> None:
+    if threading.current_thread() is threading.main_thread():
+        end()
+    else:
+        threading.Thread(target=end, daemon=True).start()
 
 
 def close_session(session: SparkSession) -> None:

@@ -5,9 +5,18 @@ from __future__ import annotations
 import builtins
 import importlib
 import json
+import re
 import traceback
 
 from mason.errors import ClientFailed, MasonError
+
+_FRAME = re.compile(r"\s*(at |\.\.\. \d|[\w.$/<>]+\((\w+\.(java|scala)(:\d+)?|Native Method|Unknown Source)\)$)")
+"""A line of a JVM's stack; that of a place which Spark remembers has no "at" before it."""
+
+
+def without_stack(text: str) -> list[str]:
+    """Return the lines that a person needs of what a JVM says: not the two hundred of its stack."""
+    return [line for line in text.splitlines() if line.strip() and not _FRAME.match(line)]
 
 
 def encode_failure(error: Exception) -> bytes:

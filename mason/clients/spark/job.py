@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from mason.clients.spark.failures import decode_failure
+from mason.clients.spark.failures import decode_failure, without_stack
 from mason.clients.spark.results import Results
 from mason.clients.spark.worker import RESULT_SCHEMA, run_batches
 from mason.errors import ClientFailed
@@ -167,8 +167,5 @@ def _explained(error: Exception) -> Exception:
 
 
 def _essence(error: Exception) -> str:
-    """Return what a person needs of an error that may hold two hundred lines of a JVM's stack."""
-    lines = [line for line in str(error).splitlines() if line.strip()]
-    told = [line for line in lines if not line.lstrip().startswith(("at ", "\tat", "... "))]
-    text = "\n".join(told[:20])
+    text = "\n".join(without_stack(str(error))[:20])
     return text[:_LONGEST_MESSAGE] or type(error).__name__

@@ -189,6 +189,9 @@ def explained(error: Exception, statement: str) -> Exception | None:
     text = str(error)
     if "FILE_NOT_EXIST" in text or "FileNotFoundException" in text or "PATH_NOT_FOUND" in text:
         return table_gone()
+    if "null type field" in text:  # what Arrow says of array() and map()
+        hint = "Give it one, as in cast(array() as array<string>)."
+        return BadQuery("A list or a map in which nothing can be has no type.", hint=hint)
     if not isinstance(error, AnalysisException | ParseException) and not _is_of_the_query(error):
         return None
     message = _told(text)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from mason.util.atomic_file import write_file
 
 if TYPE_CHECKING:
     from mason.pipeline.storage_address import JavaNeeds
@@ -23,6 +27,9 @@ LOCAL_JAVA_OPTIONS = "-XX:+UseSerialGC"
 
 # A JVM that only hands tasks to Python leaves it the cores, when a short job begins, with the simple compiler.
 PLACING_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+# Those that Spark itself does not show in its logs.
+_SECRET = re.compile("secret|password|token|access[.]?key", re.IGNORECASE)
 
 _MOST_MEMORY = 4096
 _LEAST_MEMORY = 1024
@@ -43,6 +50,8 @@ class RunnerSettings:
     variables: Mapping[str, str] = field(default_factory=dict)
     """Variables for the environment of Spark's processes; none of them is a secret."""
     warm: str = "auto"
+    dependencies: str = "auto"
+    """Whether the Python packages that tasks need are shipped with a job, or present where they run."""
     spark_version: str = ""
 
     @classmethod
@@ -104,6 +113,29 @@ class RunnerSettings:
         }
 
 
+def is_secret(name: str) -> bool:
+    """Say whether the value of a setting is to be seen by nobody."""
+    return bool(_SECRET.search(name))
+
+
+def conf_options(conf: Mapping[str, str], folder: Path) -> list[str]:
+    """Return settings as options of spark-submit: everybody can see these, so secrets go to a file in a folder."""
+    options = [
+        option for name, value in conf.items() if not is_secret(name) for option in ("--conf", f"{name}={value}")
+    ]
+    secrets = {name: value for name, value in conf.items() if is_secret(name)}
+    if not secrets:
+        return options
+    file = folder / "secrets.properties"
+    write_file(file, "".join(f"{name}={_escaped(value)}\n" for name, value in secrets.items()).encode(), mode=0o600)
+    return ["--properties-file", str(file), "--load-spark-defaults", *options]
+
+
+def _escaped(value: str) -> str:
+    """Write a value as a file of properties has it."""
+    return value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+
+
 def is_fetched(package: str) -> bool:
     """Say whether Spark has fetched a package, `group:name:version`, before."""
     return (_ivy_folder() / "jars" / f"{package.replace(':', '_', 1).replace(':', '-')}.jar").exists()
@@ -118,10 +150,34 @@ def spark_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def default_memory() -> int:
+def default_memory(root: Path = Path("/")) -> int:
     """Return the megabytes that a Spark on this machine may take: a quarter, but neither silly little nor a lot."""
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    total = min(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), *_limits(root)) // 2**20
     return max(min(total // 4, _MOST_MEMORY), min(_LEAST_MEMORY, total // 2))
+
+
+def _limits(root: Path) -> Iterator[int]:
+    """How many bytes the control groups of this process may take (Linux): a container has less than its machine."""
+    groups = root / "sys/fs/cgroup"
+    yield from _stated(groups / "memory/memory.limit_in_bytes")  # the first version of them
+    try:
+        paths = [line.partition("::")[2] for line in (root / "proc/self/cgroup").read_text("ascii").splitlines()]
+    except OSError:
+        paths = []
+    for path in filter(None, paths):
+        group = groups / path.strip("/")
+        for each in (group, *group.parents):
+            yield from _stated(each / "memory.max") if each.is_relative_to(groups) else ()
+    yield sys.maxsize
+
+
+def _stated(file: Path) -> Iterator[int]:
+    try:
+        told = file.read_text("ascii").strip()
+    except OSError:
+        return
+    if told.isdigit():  # and not "max"
+        yield int(told)
 
 
 def is_version(found: str, wanted: str) -> bool:

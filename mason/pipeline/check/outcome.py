@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from mason.pipeline.check.verdicts import Totals, Verdict
-from mason.pipeline.summary.shown import clipped, shown
+from mason.pipeline.summary.shown import shown
 from mason.pipeline.table_commit import CommitRecord
+from mason.util.text_width import clipped
 from mason.util.words import counted
 
 _LONGEST_VALUE = 24

@@ -26,6 +26,9 @@ _UNITS = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "
 AGE_UNITS: Mapping[str, str] = {**_UNITS, **{word: unit for unit in _UNITS.values() for word in (unit[:-1], unit)}}
 """What a time may be counted in, each with the word that Python has for it."""
 
+_MOST_DIGITS = 18
+"""Of a number of rows."""
+
 
 def read_checks(given: Sequence[Any]) -> list[Check]:
     """Return the checks that were given.
@@ -59,7 +62,10 @@ def read_age(text: str) -> timedelta:
     unit = AGE_UNITS.get(found[2].lower()) if found else None
     if not found or not unit:
         raise BadCheck(f'max_age "{text}" is no time. Say it as 90m, 36h, 2d or 1w.')
-    return timedelta(**{unit: float(found[1])})
+    try:
+        return timedelta(**{unit: float(found[1])})
+    except OverflowError:
+        raise BadCheck(f'max_age "{text}" is longer than any time. Say it as 90m, 36h, 2d or 1w.') from None
 
 
 def _read(given: Any) -> Check:
@@ -84,13 +90,18 @@ def _of_text(text: str) -> dict[str, Any]:
     except ValueError:
         raise BadCheck(f"a quote is opened and not closed: {text}") from None
     given: dict[str, Any] = {"check": kind}
+    columns: list[str] = []
     for word in rest:
         name, equals, value = word.partition("=")
-        if not equals:
-            given.setdefault("columns", []).append(word)
-        else:
+        if equals and name in given:
+            raise BadCheck(f"{name} is given twice: {text}")
+        if equals:
             given[name] = value.split("|") if name in LISTS else value
-    return given
+        else:
+            columns.append(word)
+    if columns and "columns" in given:
+        raise BadCheck(f"columns are given twice: {text}")
+    return {**given, "columns": columns} if columns else given
 
 
 def _kind(given: Mapping[Any, Any]) -> str:
@@ -144,7 +155,7 @@ def _check_limits(check: Check) -> None:
     if check.kind != ROW_COUNT:
         return
     for name, limit in (("min", check.min), ("max", check.max)):
-        if limit and not limit.isdecimal():
+        if limit and (not limit.isdecimal() or len(limit) > _MOST_DIGITS):
             raise BadCheck(f'{name} must be a number of rows, not "{limit}".')
     if check.min and check.max and int(check.min) > int(check.max):
         raise BadCheck(f"min {check.min} is more than max {check.max}.")

@@ -96,11 +96,18 @@ def _freshness(check: Check, micros: int | None, as_of: datetime) -> Verdict:
     if micros is None:
         told = f"{check.name}: there is no value that could be new."
         return Verdict(check, False, {"Newest": None, "AsOf": as_of.isoformat()}, told)
-    oldest = as_of - read_age(check.max_age)
+    oldest = _before(as_of, read_age(check.max_age))
     newest = _isoformat(micros)
     told = f"{check.name}: the newest is of {newest}, and should be of {oldest.isoformat(timespec='seconds')} or later."
     is_fresh = micros >= (oldest - _EPOCH) // timedelta(microseconds=1)
     return Verdict(check, is_fresh, {"Newest": newest, "AsOf": as_of.isoformat()}, told)
+
+
+def _before(moment: datetime, age: timedelta) -> datetime:
+    try:
+        return moment - age
+    except OverflowError:  # older than the calendar
+        return datetime.min.replace(tzinfo=UTC)
 
 
 def _isoformat(micros: int) -> str:

@@ -20,6 +20,7 @@ from mason.pipeline.check.keys import failing_keys
 from mason.pipeline.check.outcome import CheckOutcome
 from mason.pipeline.check.sink import FAILED_CHECKS, SINK
 from mason.pipeline.check.verdicts import Totals, verdicts
+from mason.pipeline.columns import refuse_own_names
 from mason.pipeline.dedupe.find import Found
 from mason.pipeline.dedupe.order import TABLE
 from mason.pipeline.merge.outcome import RowsLost
@@ -27,6 +28,7 @@ from mason.pipeline.scan import Scan, ScanResult, plan_scan, run_scan
 from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sinks import SinkSpec
 from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
+from mason.pipeline.sql.query import PLACES
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
 from mason.util.words import counted
@@ -47,6 +49,7 @@ class CheckWork:
 
         Raises:
             InvalidParameters: a check cannot be asked of it.
+            OwnName: a column is called as one that finds rows by their keys.
             BadPath: the rows that fail would have to be written where they are read.
         """
         asked = CheckJob.of(job)
@@ -55,6 +58,8 @@ class CheckWork:
         scan = plan_scan(asked.storage, asked.path)
         references = {path: plan_scan(asked.storage, path) for path in asked.references}
         check_fit(asked.checks, scan.schema, {path: each.schema for path, each in references.items()})
+        if any(each.kind in BY_KEYS for each in asked.checks):
+            refuse_own_names(scan.schema, PLACES)
         if asked.failures and FAILED_CHECKS in scan.schema.names:
             raise BadPath(
                 f'The table has a column "{FAILED_CHECKS}" already, so its rows cannot be saved with another.'

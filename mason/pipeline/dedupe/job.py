@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from mason.engines.execution.models.job import Job
 from mason.errors import BadPath, Unprocessable
-from mason.pipeline.columns import chosen_columns
+from mason.pipeline.columns import chosen_columns, refuse_own_names
 from mason.pipeline.dedupe.find import Found, Wanted, find_rows
 from mason.pipeline.dedupe.order import TABLE, order_columns, removed_rows
 from mason.pipeline.dedupe.sink import NAME
 from mason.pipeline.evidence_json import encode_schema
+from mason.pipeline.merge.carried import carried_sources, carry_quarantine
 from mason.pipeline.merge.compact import united
 from mason.pipeline.merge.outcome import RowsLost
+from mason.pipeline.merge.plan import check_apart
 from mason.pipeline.merge.staging import committed_file, remove_strangers
+from mason.pipeline.row_shares import row_shares
 from mason.pipeline.scan import Scan, ScanResult, plan_scan, run_scan
 from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sinks import SinkSpec
 from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
+from mason.pipeline.sql.query import PLACES
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import CommitRecord, CommittedFile, open_table
 from mason.pipeline.tasks import TaskRunner
@@ -79,14 +83,15 @@ class DedupeWork:
         Raises:
             NoSuchColumn: a key, or a column to order by, is not there.
             NotComparable: a column cannot be compared.
-            BadPath: the rows would have to be written where they are read.
+            OwnName: a column is called as one that finds the rows.
+            BadPath: the rows would have to be written where they are read, or where other ones are written.
         """
         dedupe = DedupeJob.of(job)
+        _check_places(dedupe)
         scan = plan_scan(dedupe.storage, dedupe.path)
         if scan.commit is None and dedupe.output == dedupe.path:
             raise BadPath(f"{dedupe.path} is no table of Mason's, so it stays as it is.", hint="Give an output_path.")
-        if dedupe.removed in (dedupe.output, dedupe.path):
-            raise BadPath(f"The removed rows cannot go to {dedupe.removed}: the table is there.")
+        refuse_own_names(scan.schema, PLACES)
         options = dedupe.options
         order = order_columns(options.order_by, scan.schema)
         keys = chosen_columns(scan.schema, options.keys).names
@@ -142,8 +147,16 @@ class DedupeWork:
             _check_sums(done, sum(each.rows for each in files), going.rows)
             if removed:
                 self._publish_removed(removed, job_id, done)
-            commit = table.publish(staging, self._record(job_id, files, done, sink.partition_keys), expected=expected)
+            record = self._record(job_id, files, done, sink.partition_keys)
+            if self._is_in_place:
+                carry_quarantine(open_filesystem(storage), self.job.path, staging)
+                record = replace(record, details={**record.details, "sources": carried_sources(table)})
+            commit = table.publish(staging, record, expected=expected)
             return DedupeResult(self, ready, commit, done.rows_in, going.rows)
+
+    @property
+    def _is_in_place(self) -> bool:
+        return self.job.output == self.job.path
 
     def _partition_keys(self, ready: ReadyTable) -> Sequence[str]:
         """A table that is written anew keeps its folders."""
@@ -207,6 +220,20 @@ class DedupeResult:
             "Bytes": sum(each.bytes for each in self.commit.files),
         }
 
+    def picture(self, width: int) -> list[str]:
+        """Return how many rows stayed, and how many went."""
+        return row_shares({"kept": self.commit.rows, "removed": self.removed}, width)
+
+
+def _check_places(dedupe: DedupeJob) -> None:
+    """See that no table lies inside another one; the output may be the table itself."""
+    check_apart(dedupe.path, dedupe.output)
+    removed = dedupe.removed.rstrip("/") + "/"
+    for table in (dedupe.path, dedupe.output) if dedupe.removed else ():
+        there = table.rstrip("/") + "/"
+        if removed.startswith(there) or there.startswith(removed):
+            raise BadPath(f"The removed rows cannot go to {dedupe.removed}: {table} and they must be apart.")
+
 
 def _sink(ready: ReadyTable, going: Found, removed: str, keys: Sequence[str]) -> SinkSpec:
     options = {"places": going.places(ready), "removed": removed, "partition_keys": list(keys)}
@@ -227,6 +254,7 @@ def _check_sums(done: ScanResult, written: int, going: int) -> None:
 
 
 def _check_comparable(scan: Scan, columns: Sequence[str]) -> None:
+    schema = scan.schema
     for name in columns:
-        if "map<" in str(scan.schema.field(name).type):
+        if "map<" in str(schema.field(name).type):
             raise NotComparable(f'Column "{name}" holds maps, and maps cannot be compared.', hint="Give other keys.")

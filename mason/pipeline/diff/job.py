@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from mason.engines.execution.models.job import Job
-from mason.pipeline.columns import chosen_columns
+from mason.pipeline.columns import chosen_columns, refuse_own_names
 from mason.pipeline.diff.schemas import SchemaDiff, schema_diff
 from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.merge.outcome import RowsLost
@@ -28,6 +28,10 @@ from mason.util.words import counted
 _BEFORE, _AFTER, _DIFFERENCE = "_mason_before", "_mason_after", "_mason_difference"
 _MORE = "_mason_more"
 """How many times more a row is in the table after than in the one before; less than none if it is the other way."""
+_CAME, _WENT = "_mason_came", "_mason_went"
+_SO_FAR, _OTHERS = "_mason_so_far", "_mason_others"
+"""Of the rows of a key: those that came, or went, up to this one; and all that went the other way."""
+_OWN_COLUMNS = {_MORE, _CAME, _WENT, _SO_FAR, _OTHERS}
 
 
 @dataclass(frozen=True)
@@ -77,12 +81,14 @@ class DiffWork:
             NotFound, VersionGone: there is no such version.
             NothingToCompare: they have no column in common.
             NoSuchColumn: a key is not a column of both.
+            OwnName: a column is called as one that counts the rows.
         """
         diff = DiffJob.of(job)
         before = _scan(diff.storage, diff.path, diff.options.version)
         after = _scan(diff.storage, diff.other, diff.options.other_version)
         schemas = schema_diff(before.schema, after.schema)
-        chosen_columns(pa.schema([before.schema.field(name) for name in schemas.compared]), diff.options.keys)
+        refuse_own_names(pa.schema([schemas.before.field(name) for name in schemas.compared]), _OWN_COLUMNS)
+        chosen_columns(pa.schema([schemas.before.field(name) for name in schemas.compared]), diff.options.keys)
         inputs = (TableInput(_BEFORE, before, schemas.compared), TableInput(_AFTER, after, schemas.compared))
         return cls(diff, *inputs, schemas)
 
@@ -163,12 +169,13 @@ class DiffWork:
                 kind: _without_count(self._ask(runner, difference, _rows_where(f"{_MORE} {sign} 0", order, limit)))
                 for kind, sign in (("Added", ">"), ("Removed", "<"))
             }
-        named = ", ".join(map(quoted, keys))
-        both = f"MAX({_MORE}) OVER (PARTITION BY {named})", f"MIN({_MORE}) OVER (PARTITION BY {named})"
-        marked = f"SELECT *, {both[0]} AS _most, {both[1]} AS _least FROM {_DIFFERENCE}"  # noqa: S608
-        kinds = {"Added": "_least > 0", "Removed": "_most < 0", "Changed": "_least < 0 AND _most > 0"}
+        kinds = {
+            "Added": f"{_MORE} > 0 AND {_SO_FAR} > {_OTHERS}",
+            "Removed": f"{_MORE} < 0 AND {_SO_FAR} > {_OTHERS}",
+            "Changed": f"{_SO_FAR} - {_CAME} - {_WENT} < {_OTHERS}",
+        }
         rows = {
-            kind: self._ask(runner, difference, _rows_where(condition, order, 2 * limit, f"({marked})"))
+            kind: self._ask(runner, difference, _rows_where(condition, order, 2 * limit, f"({self._paired()})"))
             for kind, condition in kinds.items()
         }
         return {
@@ -176,6 +183,17 @@ class DiffWork:
             "Removed": _without_count(rows["Removed"])[:limit],
             "Changed": _changes(rows["Changed"], keys)[:limit],
         }
+
+    def _paired(self) -> str:
+        """The difference, with what says how many rows of a key that came have one that went to be paired with."""
+        keys = ", ".join(map(quoted, self.job.options.keys))
+        rows = ", ".join(map(quoted, self.schemas.compared))
+        ways = f"SELECT *, greatest({_MORE}, 0) AS {_CAME}, greatest(-{_MORE}, 0) AS {_WENT} FROM {_DIFFERENCE}"  # noqa: S608
+        way = f"PARTITION BY {keys}, {_MORE} > 0 ORDER BY {rows} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
+        came, went = (f"SUM({column}) OVER (PARTITION BY {keys})" for column in (_CAME, _WENT))
+        so_far = f"SUM({_CAME}) OVER ({way}) + SUM({_WENT}) OVER ({way})"
+        others = f"CASE WHEN {_MORE} > 0 THEN {went} ELSE {came} END"
+        return f"SELECT *, {so_far} AS {_SO_FAR}, {others} AS {_OTHERS} FROM ({ways})"  # noqa: S608
 
     def _ask(self, runner: TaskRunner, difference: SqlTable, statement: str) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = fetch_rows(runner, SqlQuery(statement, [difference], self.job.storage)).to_pylist()
@@ -275,13 +293,26 @@ def _rows_where(condition: str, order: str, limit: int, source: str = _DIFFERENC
 
 
 def _without_count(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [{name: value for name, value in row.items() if name not in (_MORE, "_most", "_least")} for row in rows]
+    return [{name: value for name, value in row.items() if name not in _OWN_COLUMNS} for row in rows]
 
 
 def _changes(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> list[dict[str, Any]]:
-    """Pair the rows of each key: the one that went, and the one that came."""
-    pairs: dict[str, dict[str, Any]] = {}
+    """Pair the rows of each key: one that went, and one that came."""
+    found: dict[str, tuple[list[Any], list[Any]]] = {}
     for row, plain in zip(rows, _without_count(rows), strict=True):
-        pair = pairs.setdefault(repr([row[key] for key in keys]), {"Key": {key: row[key] for key in keys}})
-        pair.setdefault("After" if row[_MORE] > 0 else "Before", plain)
-    return [pair for pair in pairs.values() if "Before" in pair and "After" in pair]
+        before, after = found.setdefault(repr([_grouped(row[key]) for key in keys]), ([], []))
+        (after if row[_MORE] > 0 else before).append(plain)
+    return [
+        {"Key": {key: before[key] for key in keys}, "Before": before, "After": after}
+        for befores, afters in found.values()
+        for before, after in zip(befores, afters, strict=False)
+    ]
+
+
+def _grouped(value: Any) -> Any:
+    """A value of a key as SQL groups it: -0.0 is 0.0."""
+    if isinstance(value, Mapping):
+        return {name: _grouped(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_grouped(each) for each in value]
+    return value + 0.0 if isinstance(value, float) else value

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 
 from mason.errors import Unprocessable
 from mason.pipeline.sql.query import quoted
+from mason.pipeline.sql.table_types import sql_type
 from mason.pipeline.types import decide, evidence_of, merge, storable
 
 
@@ -26,11 +28,13 @@ class SchemaDiff:
 
     @property
     def added(self) -> Sequence[str]:
-        return [name for name in self.after.names if name not in self.before.names]
+        known = set(self.before.names)
+        return [name for name in self.after.names if name not in known]
 
     @property
     def removed(self) -> Sequence[str]:
-        return [name for name in self.before.names if name not in self.after.names]
+        known = set(self.after.names)
+        return [name for name in self.before.names if name not in known]
 
     @property
     def changed(self) -> Sequence[str]:
@@ -41,7 +45,7 @@ class SchemaDiff:
         """Columns of both whose values cannot be held against each other: maps, and nested ones of two types."""
         return [name for name in self._common if not self._is_comparable(name)]
 
-    @property
+    @cached_property
     def compared(self) -> Sequence[str]:
         return [name for name in self._common if self._is_comparable(name)]
 
@@ -62,7 +66,8 @@ class SchemaDiff:
 
     @property
     def _common(self) -> Sequence[str]:
-        return [name for name in self.before.names if name in self.after.names]
+        known = set(self.after.names)
+        return [name for name in self.before.names if name in known]
 
     def _is_comparable(self, name: str) -> bool:
         before, after = self.before.field(name).type, self.after.field(name).type
@@ -72,14 +77,15 @@ class SchemaDiff:
 
     def common_type(self, name: str) -> pa.DataType:
         """Return the type in which both sides of a column are compared: the one that a merge would give it."""
-        before, after = self.before.field(name).type, self.after.field(name).type
+        before, after = (sql_type(schema.field(name).type) for schema in (self.before, self.after))
         if before == after:
             return before
-        return storable(decide(merge(evidence_of(before), evidence_of(after)), "UTC"))
+        common = storable(decide(merge(evidence_of(before), evidence_of(after)), "UTC"))
+        return pa.string() if pa.types.is_time(common) else common  # SQL has no word for times of day
 
     def _selected(self, schema: pa.Schema, name: str) -> str:
         common = self.common_type(name)
-        if schema.field(name).type == common:
+        if sql_type(schema.field(name).type) == common:
             return quoted(name)
         return f"CAST({quoted(name)} AS {_sql_type(common)}) AS {quoted(name)}"
 
@@ -112,4 +118,14 @@ def _sql_type(kind: pa.DataType) -> str:
     return _SQL_TYPES.get(str(kind), "STRING")
 
 
-_SQL_TYPES = {"int64": "BIGINT", "int32": "INT", "double": "DOUBLE", "date32[day]": "DATE", "bool": "BOOLEAN"}
+_SQL_TYPES = {
+    "bool": "BOOLEAN",
+    "int8": "TINYINT",
+    "int16": "SMALLINT",
+    "int32": "INT",
+    "int64": "BIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "date32[day]": "DATE",
+    "binary": "BINARY",
+}

@@ -57,7 +57,7 @@ class ExplodePlan:
         for name in self.job.columns:
             if not pa.types.is_nested(self.scan.schema.field(name).type) and (name,) not in self.form.texts:
                 yield f'Column "{name}" has nothing to be taken apart: it stays as it is.'
-        if len(tables) == 1 and tables[0].schema.equals(self.scan.schema):
+        if not self.job.columns and len(tables) == 1 and tables[0].schema.equals(self.scan.schema):
             yield f"Nothing in {self.job.path} is nested: it is the same table again."
 
     def widened(self, seen: Mapping[Path, Evidence]) -> ExplodePlan:

@@ -21,6 +21,8 @@ from sqlglot.errors import ParseError, TokenError
 from mason.errors import BadInput
 from mason.pipeline.format import values
 from mason.pipeline.format.values import Unequal, Values
+from mason.pipeline.sql.gaps import open_quote
+from mason.pipeline.sql.spark_dialect import SparkAsWritten
 from mason.util.nearest import did_you_mean
 
 ALLOWED = (
@@ -48,15 +50,17 @@ class Condition:
             BadCondition: it is none.
         """
         try:
-            trees = sqlglot.parse(text, read="spark")
+            trees = sqlglot.parse(text, read=SparkAsWritten)
         except ParseError as error:
             found = error.errors[0]
             near = f'near "{found["highlight"]}"' if found.get("highlight") else "at its end"
             problem = f"filter {found['line']}:{found['col']}: it cannot be understood {near}."
             raise BadCondition(problem, hint=ALLOWED) from error
         except TokenError as error:
-            problem = f"filter: a quote or a comment is opened and not closed ({str(error).splitlines()[0]})."
-            raise BadCondition(problem) from error
+            place = _place_of(text, open_quote(text) or 0)
+            raise BadCondition(f"filter {place}: a quote or a comment is opened and not closed.") from error
+        except RecursionError as error:
+            raise BadCondition("filter: it is nested too deeply to be understood.") from error
         if len(trees) != 1 or trees[0] is None:
             told = "there is nothing in it" if not any(trees) else "it is more than one statement"
             raise BadCondition(f"filter: {told}.", hint="Say one condition, such as price > 10.")
@@ -85,7 +89,10 @@ class Condition:
         Raises:
             BadCondition: it cannot be asked of such rows, or fails for one of them, as a division by zero does.
         """
-        found = self._truth(self.tree, rows)
+        try:
+            found = self._truth(self.tree, rows)
+        except RecursionError as error:
+            raise BadCondition("filter: it is nested too deeply to be understood.") from error
         if isinstance(found, pa.Scalar):
             return pa.repeat(pa.scalar(found.as_py() is True), rows.num_rows)
         return pc.fill_null(found, False)
@@ -123,8 +130,12 @@ class Condition:
 
     def _place(self, node: exp.Expr) -> str:
         starts = [each.meta["start"] for each in node.walk() if "start" in each.meta]
-        before = self.text[: min(starts, default=0)]
-        return f"{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
+        return _place_of(self.text, min(starts, default=0))
+
+
+def _place_of(text: str, start: int) -> str:
+    before = text[:start]
+    return f"{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
 
 
 def _spelled(name: str, known: Sequence[str]) -> str | None:
@@ -225,6 +236,8 @@ def _cast(condition: Condition, node: exp.Cast, rows: pa.RecordBatch) -> Values:
     from mason.pipeline.sql_types import BadSchema, parse_schema
 
     text = node.to.sql(dialect="spark")
+    if node.args.get("safe"):
+        raise condition._bad(node, "try_cast is not allowed in a filter", ALLOWED)
     try:
         target = parse_schema(f"x {text}")["x"]
     except BadSchema as error:

@@ -12,6 +12,7 @@ from mason.errors import BadInput
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE).fullmatch
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 SMALLEST_FILE = 1024
+LARGEST_FILE = 10**15
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def parse_size(text: str) -> int:
     """Return the bytes that a text such as `128MB` or `1 GiB` says; 0 for none.
 
     Raises:
-        BadInput: it is no size, or too small for a file to be worth it.
+        BadInput: it is no size, too small for a file to be worth it, or larger than any.
     """
     if not text:
         return 0
@@ -59,7 +60,9 @@ def parse_size(text: str) -> int:
     if not found:
         raise BadInput(f'"{text}" is no size.', hint="Say it as 128MB, 1GB or 64MiB.")
     number, prefix, binary = found.groups()
-    size = int(float(number) * (1024 if binary else 1000) ** _POWERS[prefix.lower()])
+    size = float(number) * (1024 if binary else 1000) ** _POWERS[prefix.lower()]
     if size < SMALLEST_FILE:
         raise BadInput(f'"{text}" is too small for a file.', hint=f"The least is {SMALLEST_FILE} bytes.")
-    return size
+    if size > LARGEST_FILE:
+        raise BadInput(f'"{text}" is too large for a file.', hint="The most is 1000TB.")
+    return int(size)

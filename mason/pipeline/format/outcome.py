@@ -8,7 +8,9 @@ from typing import Any
 
 from mason.pipeline.format.plan import FormatPlan, change_warnings
 from mason.pipeline.merge.outcome import RowsLost
+from mason.pipeline.row_shares import row_shares
 from mason.pipeline.table_commit import CommitRecord
+from mason.util.text_table import clipped_lines
 from mason.util.words import counted
 
 
@@ -51,13 +53,16 @@ class FormatResult:
     @property
     def summary(self) -> str:
         parts = [f"{counted(self.sums.rows_in, 'record')} in", f"{counted(self.sums.rows_out, 'row')} out"]
-        others = {
+        parts += [f"{count:,} {what}" for what, count in self._left_out.items() if count]
+        return f"{', '.join(parts)}: {self.plan.job.output} ({self.plan.format.name})"
+
+    @property
+    def _left_out(self) -> Mapping[str, int]:
+        return {
             "filtered": self.sums.filtered,
             "not in the sample": self.sums.not_sampled,
             "quarantined": self.sums.quarantined,
         }
-        parts += [f"{count:,} {what}" for what, count in others.items() if count]
-        return f"{', '.join(parts)}: {self.plan.job.output} ({self.plan.format.name})"
 
     @property
     def warnings(self) -> Iterator[str]:
@@ -82,3 +87,11 @@ class FormatResult:
             "Columns": [{"Name": each.name, "Type": str(each.type)} for each in self.plan.schema],
             "Changes": list(self.plan.changes),
         }
+
+    def picture(self, width: int) -> list[str]:
+        """Return where the rows went, and what became of types that the format does not have."""
+        lines = row_shares({"written": self.sums.rows_out, **self._left_out}, width)
+        changes = [list(each.values()) for each in self.plan.changes]
+        if changes:
+            lines += ["", *clipped_lines(["column", "type", f"in {self.plan.format.name}"], changes, width)[0]]
+        return lines

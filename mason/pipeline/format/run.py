@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pyarrow.fs as pafs
@@ -18,6 +18,7 @@ from mason.pipeline.format.outcome import FormatResult, FormatSums
 from mason.pipeline.format.plan import FormatPlan
 from mason.pipeline.format.sample import draw
 from mason.pipeline.format.sink import COUNT_SINK, FORMAT_SINK
+from mason.pipeline.merge.carried import carried_sources, carry_quarantine
 from mason.pipeline.merge.numbering import number_records
 from mason.pipeline.merge.outcome import Sums, check_share
 from mason.pipeline.merge.staging import quarantine_files, remove_strangers
@@ -52,7 +53,11 @@ def run_format(plan: FormatPlan, runner: TaskRunner, job_id: str, progress: Prog
         files = _committed(filesystem, staging, payloads)
         remove_strangers(filesystem, staging, files)
         sums = _checked_sums(plan, filesystem, staging, scanned, sum(each.rows for each in files))
-        committed = table.publish(staging, _record(plan, job_id, files, sums), expected=expected)
+        record = _record(plan, job_id, files, sums)
+        if job.path == job.output:
+            carry_quarantine(filesystem, job.path, staging)
+            record = replace(record, details={**record.details, "sources": carried_sources(table)})
+        committed = table.publish(staging, record, expected=expected)
     noted = Counter[str]()
     for each in payloads:
         noted.update(each["noted"])

@@ -47,7 +47,16 @@ class Batch:
 
     def _as_json(self, index: int) -> str:
         values = {name: source.value(index) for name, source in self.columns.items()}
-        return json.dumps(values, ensure_ascii=False, default=str)
+        return json_text(values)
+
+
+def json_text(value: Any) -> str:
+    """Return values as JSON that can be mended and read again; bytes that are no text stay what they are."""
+    return json.dumps(value, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: Any) -> str:
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
 
 
 def rows_batch(rows: Sequence[Mapping[Any, Any]], records: int, rejects: Sequence[Reject]) -> Batch:

@@ -65,6 +65,8 @@ def united(
     """Unite the pieces of partitions in the staging folder, and return the files that there are then."""
     filesystem = open_filesystem(storage)
     stay, tasks = plan_compaction(pieces, storage, staging, commit)
+    if not tasks:
+        return stay
     made: list[str] = []
     with running(runner, KERNEL, [task.to_bytes() for task in tasks]) as events:
         for _, content in without_beats(events):

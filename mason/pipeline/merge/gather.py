@@ -13,17 +13,22 @@ from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.text_types import classify
 from mason.pipeline.types import NOTHING, Evidence, merge
 
+THE_TABLE = "the table"
 
-def gather_columns(planned: Sequence[PlannedFile]) -> dict[str, FoundColumn]:
+
+def gather_columns(planned: Sequence[PlannedFile], table: Mapping[str, Evidence]) -> dict[str, FoundColumn]:
+    """Return the columns as the files show them, and the table that they are added to, where it has a say."""
     columns: dict[str, FoundColumn] = {}
     for each in planned:
-        for name, seen in each.schema.columns.items():
+        for name in {**each.schema.columns, **each.beyond_sample}:
             if name not in each.constants:  # what the folder says wins over the file
-                columns.setdefault(name, FoundColumn(name)).add(seen, each.file.name)
+                columns.setdefault(name, FoundColumn(name)).add(each.seen(name), each.file.name)
     for name, seen in folder_evidence(planned).items():
-        if name in columns:
+        if name in columns or name in table:
             first = next(each.file.name for each in planned if name in each.constants)
-            columns[name].add(seen, first)
+            columns.setdefault(name, FoundColumn(name)).add(seen, first)
+    for name, seen in table.items():
+        columns.setdefault(name, FoundColumn(name)).add(seen, THE_TABLE)
     return columns
 
 
@@ -50,7 +55,3 @@ def folder_evidence(planned: Sequence[PlannedFile]) -> dict[str, Evidence]:
         for name, value in each.constants.items():
             values.setdefault(name, {})[value or ""] = None
     return {name: classify([value for value in seen if value]) for name, seen in values.items()}
-
-
-def is_constant(planned: Sequence[PlannedFile], name: str) -> bool:
-    return any(name in each.constants for each in planned)

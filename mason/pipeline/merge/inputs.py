@@ -5,10 +5,11 @@ from __future__ import annotations
 import pyarrow.fs as pafs
 
 from mason.errors import NoData
-from mason.pipeline.files import DataFile, list_files, partition_of, without_strangers
+from mason.pipeline.files import DataFile, without_strangers
+from mason.pipeline.formats import unknown_packing
 from mason.pipeline.merge.job import MergeJob
-from mason.pipeline.storage_address import is_local
-from mason.pipeline.table_commit import open_table
+from mason.pipeline.merge.look import PlanRefused
+from mason.pipeline.table_files import find_files
 
 
 def list_inputs(filesystem: pafs.FileSystem, job: MergeJob) -> tuple[list[DataFile], list[str]]:
@@ -17,19 +18,15 @@ def list_inputs(filesystem: pafs.FileSystem, job: MergeJob) -> tuple[list[DataFi
     Raises:
         PathNotFound, Forbidden, UnreadableFile: as a listing of them does.
         NoData: there are none.
+        PlanRefused: some are packed in a way that cannot be read: leaving them out would lose their rows.
     """
-    # On a disk the folder of a table holds its newest version and nothing else; elsewhere only the record tells.
-    found = [] if is_local(job.storage) else _committed(job)
-    found = found or list_files(filesystem, job.inputs, strict=True)  # what is left out would be lost
+    found = find_files(filesystem, job.storage, job.inputs, strict=True)  # what is left out would be lost
+    if packed := [each.name for each in found if unknown_packing(each.name)]:
+        raise PlanRefused(
+            [f"{name}: it is packed as {unknown_packing(name)}, which cannot be read." for name in packed],
+            hint="Unpack it, or pack it as gz, bz2 or zst.",
+        )
     files, strangers = (found, []) if job.options.input_format else without_strangers(found)
     if not files:
         raise NoData(f'There are no data files at "{job.inputs}".', hint="Names that begin with . or _ do not count.")
     return files, [f"{each.name}: its name is not that of a data file; it is left out." for each in strangers]
-
-
-def _committed(job: MergeJob) -> list[DataFile]:
-    commit = open_table(job.storage, job.inputs).current()
-    return [
-        DataFile(f"{job.inputs}/{each.place}", each.path, each.bytes, partition_of(each.path.rpartition("/")[0]))
-        for each in (commit.files if commit else ())
-    ]

@@ -17,7 +17,7 @@ import pyarrow.fs as pafs
 from mason.errors import UnreadableFile
 from mason.pipeline.evidence_json import decode_schema, encode
 from mason.pipeline.files import make_folder
-from mason.pipeline.given_types import told
+from mason.pipeline.given_types import fit_given_text, told
 from mason.pipeline.merge.batches import Batch, CannotBeCut
 from mason.pipeline.merge.numbering import COUNTED_FROM
 from mason.pipeline.merge.readers import read_batches
@@ -26,6 +26,7 @@ from mason.pipeline.rejects import Reject
 from mason.pipeline.sinks import Sink, SinkPlace, open_sink
 from mason.pipeline.sources import ArrowSource, Source
 from mason.pipeline.storage_address import open_filesystem
+from mason.pipeline.table_writer import too_long_for_folders
 from mason.pipeline.types import NOTHING, Evidence, decide, evidence_of, merge, storable
 
 _LONGEST_SHOWN = 60
@@ -68,7 +69,7 @@ class _Work:
         self._stand_at = getattr(self._sink, "stand_at", None)
         self._records = self._rows = 0
         self._quarantined = 0
-        self._evidence: dict[str, Evidence] = {}
+        self._evidence: dict[str, dict[str, Evidence]] = {}
         self._bad_values: Counter[str] = Counter()
         self._values: dict[str, Counter[str]] = {}
         self._differing: Counter[str] = Counter()
@@ -84,7 +85,7 @@ class _Work:
         if self._evidence or not batch.rows:
             return
         rows = pa.record_batch(arrays, schema=self.schema)
-        self._note_empty_keys(rows, bad)
+        self._note_odd_keys(rows, bad)
         for name, mask in bad.items():
             self._bad_values[name] += mask.true_count
         if bad and self._task.nulls_bad_values:
@@ -104,7 +105,7 @@ class _Work:
             self._quarantined,
             self._sink.files,
             self._quarantine_path if self._rejects else "",
-            {name: encode(seen) for name, seen in self._evidence.items()},
+            {path: {name: encode(seen) for name, seen in each.items()} for path, each in self._evidence.items()},
             (),
             dict(self._bad_values),
             {name: dict(counts) for name, counts in self._values.items()},
@@ -139,13 +140,15 @@ class _Work:
         arrays = []
         for field in self.schema:
             if field.name in file.constants:
-                arrays.append(self._constant(file, field, columns.get(field.name), rows))
+                arrays.append(self._constant(file, field, columns.get(field.name), rows, bad))
             elif field.name in columns:
                 arrays.append(self._fit_column(file, field, columns[field.name], bad))
             else:
                 arrays.append(pa.nulls(rows, field.type))
-        for name in columns.keys() - set(self.schema.names) - set(file.constants):
-            self._note(name, columns[name].evidence())  # a key that the sample had not shown
+        known = {*self.schema.names, *file.constants}
+        for name, source in columns.items():  # in their order, which is that of the new columns of the table
+            if name not in known:
+                self._note(file, name, source.evidence())  # a key that the sample had not shown
         return arrays
 
     def _fit_column(
@@ -160,21 +163,30 @@ class _Work:
         else:
             values = source.fit(field.type, self._task.timezone)
             if values is None:
-                self._note(field.name, _wider(file, field, source, self._task.timezone))
+                self._note(file, field.name, _wider(file, field, source, self._task.timezone))
         if field.name in file.types and values is not None:
             counts = self._values.setdefault(field.name, Counter())
             counts[file.types[field.name]] += len(values) - values.null_count
         return values
 
-    def _constant(self, file: FileInTask, field: pa.Field, in_file: Source | None, rows: int) -> pa.Array:
+    def _constant(
+        self, file: FileInTask, field: pa.Field, in_file: Source | None, rows: int, bad: dict[str, pa.Array]
+    ) -> pa.Array:
         value = file.constants[field.name]
-        constant = pa.nulls(rows, field.type) if not value else _repeated(value, field.type, rows)
+        try:
+            constant = pa.nulls(rows, field.type) if not value else _repeated(value, field.type, rows)
+        except pa.ArrowInvalid:  # a type that the user gave, and the folder says something else
+            fitted = fit_given_text(pa.array([value]), field.type, self._task.timezone)
+            constant = pa.repeat(fitted.values[0], rows)
+            if fitted.bad is not None:
+                bad[field.name] = pa.repeat(True, rows)
         if in_file is not None:
             self._differing[field.name] += _count_differing(in_file, constant)
         return constant
 
-    def _note(self, name: str, seen: Evidence) -> None:
-        self._evidence[name] = merge(self._evidence.get(name, NOTHING), seen)
+    def _note(self, file: FileInTask, name: str, seen: Evidence) -> None:
+        in_file = self._evidence.setdefault(file.path, {})
+        in_file[name] = merge(in_file.get(name, NOTHING), seen)
 
     def _without_bad(
         self, file: FileInTask, batch: Batch, columns: Mapping[str, Source], rows: pa.RecordBatch, bad: dict[str, Any]
@@ -182,17 +194,19 @@ class _Work:
         is_bad = _any_of(list(bad.values()))
         for index in pc.indices_nonzero(is_bad).to_pylist():
             column = next(name for name, mask in bad.items() if mask[index].as_py())
-            reason = _reason(rows, columns.get(column), column, index)
+            shown = file.constants.get(column) or (columns[column].value(index) if column in columns else None)
+            reason = _reason(rows, shown, column, index)
             self._keep(file, replace(batch.describe(file.name, index), column=column, reason=reason))
         return rows.filter(pc.invert(is_bad))
 
-    def _note_empty_keys(self, rows: pa.RecordBatch, bad: dict[str, pa.Array]) -> None:
-        """No folder can stand for empty text: it would come back as null."""
+    def _note_odd_keys(self, rows: pa.RecordBatch, bad: dict[str, pa.Array]) -> None:
+        """No folder can stand for empty text, which would come back as null, and none for a very long one."""
         for key in self._task.partition_keys:
             if pa.types.is_string(self.schema.field(key).type):
-                empty = pc.fill_null(pc.equal(rows.column(key), ""), False)
-                if empty.true_count:
-                    bad[key] = pc.or_(bad[key], empty) if key in bad else empty
+                values = rows.column(key)
+                odd = pc.or_(pc.fill_null(pc.equal(values, ""), False), too_long_for_folders(key, values))
+                if odd.true_count:
+                    bad[key] = pc.or_(bad[key], odd) if key in bad else odd
 
     def _keep(self, file: FileInTask, reject: Reject) -> None:
         self._quarantined += 1
@@ -216,11 +230,13 @@ def _with_nulls(rows: pa.RecordBatch, bad: Mapping[str, pa.Array]) -> pa.RecordB
     return pa.record_batch(arrays, schema=rows.schema)
 
 
-def _reason(rows: pa.RecordBatch, source: Source | None, column: str, index: int) -> str:
-    if rows.column(column)[index].as_py() == "":
+def _reason(rows: pa.RecordBatch, shown: object, column: str, index: int) -> str:
+    value = rows.column(column)[index].as_py()
+    if value == "":
         return "empty text cannot be the value of a partition"
-    shown = str(source.value(index) if source else None)[:_LONGEST_SHOWN]
-    return f'"{shown}" is not {told(rows.schema.field(column).type)}'
+    if isinstance(value, str):  # there is no other text that does not fit text
+        return f"a text of {len(value):,} characters cannot be the value of a partition"
+    return f'"{str(shown)[:_LONGEST_SHOWN]}" is not {told(rows.schema.field(column).type)}'
 
 
 def _wider(file: FileInTask, field: pa.Field, source: Source, timezone: str) -> Evidence:
@@ -256,12 +272,14 @@ def _any_of(masks: list[pa.Array]) -> pa.Array:
     return united
 
 
-def evidence_of_results(results: Mapping[int, TaskResult]) -> dict[str, Evidence]:
-    """Return what all tasks saw beyond the schema."""
+def evidence_of_results(results: Mapping[int, TaskResult]) -> dict[str, dict[str, Evidence]]:
+    """Return what all tasks saw beyond the schema: for each file, by its path, the columns."""
     from mason.pipeline.evidence_json import decode
 
-    united: dict[str, Evidence] = {}
+    united: dict[str, dict[str, Evidence]] = {}
     for number in sorted(results):
-        for name, seen in results[number].evidence.items():
-            united[name] = merge(united.get(name, NOTHING), decode(seen))
+        for path, columns in results[number].evidence.items():
+            in_file = united.setdefault(path, {})
+            for name, seen in columns.items():
+                in_file[name] = merge(in_file.get(name, NOTHING), decode(seen))
     return united

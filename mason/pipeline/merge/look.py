@@ -8,6 +8,7 @@ import pyarrow.fs as pafs
 
 from mason.errors import Problems, UnreadableFile
 from mason.pipeline.blocks import is_compressed
+from mason.pipeline.csv_dialect import checked_delimiter
 from mason.pipeline.csv_splits import Range, find_ranges
 from mason.pipeline.file_reader import FileReader
 from mason.pipeline.file_schema import FileSchema
@@ -82,7 +83,7 @@ def _reader(filesystem: pafs.FileSystem, options: MergeOptions, files: int) -> F
         budget_for(files, read_all=options.sample == 0, rows=options.sample),
         checked_format(options.input_format),
         options.parse_headers,
-        options.delimiter,
+        checked_delimiter(options.delimiter),
         options.encoding,
         nulls=options.nulls,
     )

@@ -9,7 +9,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from mason.errors import PathNotFound, Unprocessable, UnreadableFile
+from mason.errors import BadPath, PathNotFound, Unprocessable, UnreadableFile
 from mason.pipeline.rejects import Reject
 from mason.util.atomic_file import write_file
 
@@ -22,14 +22,21 @@ class NotMended(Unprocessable):
 
 
 def export_rejects(rejects: Iterable[Reject], file: Path) -> int:
-    """Write records to a CSV file, or to JSON lines if its name says so, and return how many; `Raw` is to be mended."""
+    """Write records to a CSV file, or to JSON lines if its name says so, and return how many; `Raw` is to be mended.
+
+    Raises:
+        BadPath: no file can be written there.
+    """
     rows = [each.to_dict() for each in rejects]
     if file.suffix in (".jsonl", ".json", ".ndjson"):
         text = "".join(json.dumps(row) + "\n" for row in rows)
     else:
         text = _csv_text(rows)
-    # Bytes that are no UTF-8 stay what they were: mending them is what the file is for.
-    write_file(file, text.encode("utf-8", "surrogateescape"))
+    try:
+        # Bytes that are no UTF-8 stay what they were: mending them is what the file is for.
+        write_file(file, text.encode("utf-8", "surrogateescape"))
+    except OSError as error:
+        raise BadPath(f"{file} cannot be written: {error.strerror}.") from error
     return len(rows)
 
 

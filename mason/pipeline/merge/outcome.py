@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -64,11 +64,12 @@ class MergeResult:
     plan: MergePlan
     sums: Sums
     rounds: int
+    foreseen: Collection[str] = ()
+    """The columns of which the plan had said already that files disagree on them."""
 
     @property
     def rows_rewritten(self) -> int:
-        """Rows that were in the table before, and were written anew because a column of theirs widened."""
-        return self.plan.base.commit.rows if self.plan.base and self.plan.rewrites_base else 0
+        return self.plan.rows_rewritten
 
     @property
     def rows_in(self) -> int:
@@ -95,12 +96,15 @@ class MergeResult:
     def summary(self) -> str:
         set_aside = f", {self.quarantined:,} quarantined" if self.quarantined else ""
         if not self.rounds:
-            return f"Nothing new: all {self.plan.merged_before:,} files are in {self.plan.job.output} already."
+            merged = counted(self.plan.merged_before, "file")
+            which = f"all {merged} are" if self.plan.merged_before > 1 else f"the {merged} is"
+            return f"Nothing new: {which} in {self.plan.job.output} already."
         taken, written = counted(self.rows_in, "record"), counted(self.rows_out, "row")
         return f"{taken} in, {written} out{set_aside}: {self.plan.job.output}"
 
     @property
     def warnings(self) -> Iterator[str]:
+        yield from (str(each) for each in self.plan.conflicts if each.column not in self.foreseen)
         for column, count in self.sums.differing.items():
             if count:
                 found = counted(count, "value")
@@ -172,8 +176,8 @@ def check_share(
 
 
 def _limit(options: MergeOptions, records: int) -> float:
-    """Few records may be bad in any case, but not most of them."""
-    if options.on_bad_record is OnBadRecord.FAIL:
+    """Few records may be bad in any case, but not most of them; none, if somebody says so."""
+    if options.on_bad_record is OnBadRecord.FAIL or not options.most_bad_share:
         return 0
     return max(options.most_bad_share * records, min(FEW_RECORDS, records / 2))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,20 +12,21 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.schema import SchemaConflict
-from mason.errors import BadPath, NoData
+from mason.errors import BadPath, NoData, PathNotFound
 from mason.pipeline.csv_splits import Range
-from mason.pipeline.findings import FoundColumn
+from mason.pipeline.files import list_files
 from mason.pipeline.merge.base import BaseTable
-from mason.pipeline.merge.gather import gather_columns, is_constant, unite_evidence
+from mason.pipeline.merge.gather import gather_columns, unite_evidence
 from mason.pipeline.merge.inputs import list_inputs
-from mason.pipeline.merge.job import MergeJob, Mode, Names, OnConflict
+from mason.pipeline.merge.job import MergeJob, Mode, Names, OnConflict, real_path
 from mason.pipeline.merge.look import PlanRefused, look_at_files
 from mason.pipeline.merge.names import find_twins, fold_names, twins_in
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.merge.sources_merged import Sources
 from mason.pipeline.sql_types import parse_schema
 from mason.pipeline.table_commit import CommitRecord, open_table
-from mason.pipeline.types import NOTHING, Evidence, decide, merge, mixes_zones, storable
+from mason.pipeline.table_writer import can_name_folders
+from mason.pipeline.types import NOTHING, Evidence, decide, evidence_of, merge, mixes_zones, storable
 from mason.pipeline.zones import checked_zone
 
 TASK_BYTES = 256 * 1024 * 1024
@@ -70,6 +72,11 @@ class MergePlan:
     def rewrites_base(self) -> bool:
         """Whether the files of the table are among the inputs, since a column of theirs widens."""
         return any(each.is_base for each in self.files)
+
+    @property
+    def rows_rewritten(self) -> int:
+        """Rows that are in the table already, and are written anew because a column of theirs widens."""
+        return self.base.commit.rows if self.base and self.rewrites_base else 0
 
     def is_taken_as_text(self, name: str) -> bool:
         """Whether the user wants a column as text because files disagree on it."""
@@ -120,15 +127,18 @@ class MergePlan:
         """Whether every file is a Parquet file."""
         return all(each.schema.format == "parquet" for each in self.files)
 
-    def widened(self, seen: Mapping[str, Evidence]) -> MergePlan:
-        """Return the plan with what tasks saw beyond the sample.
+    def widened(self, seen: Mapping[str, Mapping[str, Evidence]]) -> MergePlan:
+        """Return the plan with what tasks saw beyond the sample: for each file, by its path, the columns.
 
         Raises:
-            PlanRefused: the output would have columns that cannot be told apart, or times of which some lack a zone.
+            PlanRefused: the output would have columns that cannot be told apart, or times of which some lack a zone;
+                or files disagree, and nobody wants that.
         """
-        names = {**self.evidence, **seen}
-        united = {name: merge(self.evidence.get(name, NOTHING), seen.get(name, NOTHING)) for name in names}
-        return checked(replace(self, evidence=united))
+        united = dict(self.evidence)
+        for columns in seen.values():
+            united |= {name: merge(united.get(name, NOTHING), each) for name, each in columns.items()}
+        files = [each.with_seen(seen[each.file.path]) if each.file.path in seen else each for each in self.files]
+        return checked(_with_conflicts(replace(self, files=files, evidence=united)))
 
     def without_cuts(self, paths: Collection[str]) -> MergePlan:
         """Return the plan with these files read whole."""
@@ -139,13 +149,18 @@ class MergePlan:
         """Return the plan with the table's own files as inputs, if its schema is too narrow for what was seen.
 
         Raises:
-            PlanRefused: only some partitions are to be replaced, and the others would have to be written anew.
+            PlanRefused: only some partitions are to be replaced, and the others would have to be written anew; or a
+                type that was given does not hold what is in the table.
         """
         if self.base is None or self.rewrites_base:
             return self
         columns = self.base.widened_columns(self.schema)
         if not columns:
             return self
+        if narrow := [self._narrower(name) for name in columns if name in self.given and not self._holds_base(name)]:
+            raise PlanRefused(
+                narrow, hint="Leave it out of the schema, or merge everything anew into the table (mode: replace)."
+            )
         if self.job.options.mode is Mode.REPLACE_PARTITIONS:
             raise PlanRefused([self._wider(name) for name in columns], hint="Replace the whole table (mode: replace).")
         return replace(self, files=[*self.base.planned_files(filesystem, self.job.output), *self.files])
@@ -165,8 +180,8 @@ class MergePlan:
             told["PartitionKeys"] = list(self.partition_keys)
         if self.job.options.incremental:
             told["MergedBefore"] = self.merged_before
-        if self.base and self.rewrites_base:
-            told["RowsRewritten"] = self.base.commit.rows
+        if self.rows_rewritten:
+            told["RowsRewritten"] = self.rows_rewritten
         return told
 
     def _type(self, name: str) -> pa.DataType:
@@ -175,6 +190,17 @@ class MergePlan:
         if self.is_taken_as_text(name):
             return pa.string()
         return storable(decide(self.evidence[name], self.job.options.timezone))
+
+    def _holds_base(self, name: str) -> bool:
+        """Whether the type that was given for a column holds every value that the table may have in it."""
+        assert self.base is not None
+        both = merge(self.base.evidence[name], evidence_of(self.given[name]))
+        return bool(storable(decide(both, self.job.options.timezone)) == self.given[name])
+
+    def _narrower(self, name: str) -> str:
+        assert self.base is not None
+        held = self.base.schema.field(name).type
+        return f'Column "{name}" is {held} in the table: {self.given[name]}, which the schema says, does not hold that.'
 
     def _wider(self, name: str) -> str:
         assert self.base is not None
@@ -187,9 +213,10 @@ def plan_merge(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
     Raises:
         PathNotFound: there is nothing at the input.
         NoData: there is no data in it.
-        BadPath: the output lies inside the input, or the other way round.
+        BadPath: the output lies inside the input, or the other way round, or is a file.
         BadSchema, UnknownZone: the schema or the time zone that was given is none.
-        PlanRefused: files that cannot be read, columns that cannot be told apart, a conflict that nobody wants.
+        PlanRefused: files that cannot be read, columns that cannot be told apart, a conflict that nobody wants, an
+            output that nothing can be added to.
     """
     job = _settled(job)
     given = parse_schema(job.options.schema)
@@ -199,23 +226,28 @@ def plan_merge(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
     merged = Sources.of(table.lineage()) if job.options.incremental else Sources()
     new = merged.without_merged(filesystem, files)
     planned = list(look_at_files(filesystem, job.options, new, warnings))
-    if new and not planned:
+    if not planned and len(new) == len(files):
         raise NoData(f'All data files at "{job.inputs}" are empty.')
     if job.options.names is Names.FOLD:
         planned = fold_names(planned)
     elif twins := find_twins(planned, job.options.names):
-        raise PlanRefused(twins, hint='Parameter "names" says how to take them (number, fold).')
+        raise PlanRefused(twins, hint='A merge has the parameter "names", which says how to take them (number, fold).')
     base = BaseTable.of(current) if current else None
-    columns = gather_columns(planned)
+    if not job.is_in_place and filesystem.get_file_info(job.output).type == pafs.FileType.File:
+        raise BadPath(f"The output {job.output} is a file: a table is a folder.")
+    if base is None and job.options.mode is not Mode.REPLACE:
+        _check_nothing_is_there(filesystem, job.output)
+    warnings += _absent(given, planned)
     plan = MergePlan(
         job,
         planned,
         unite_evidence(planned, given, base),
+        warnings=warnings,
         given=given,
         base=base,
         merged_before=len(files) - len(new),
     )
-    return checked(_with_conflicts(plan, columns, warnings)).with_base_files(filesystem)
+    return checked(_with_conflicts(plan)).with_base_files(filesystem)
 
 
 def checked(plan: MergePlan) -> MergePlan:
@@ -233,11 +265,12 @@ def checked(plan: MergePlan) -> MergePlan:
         ]
     if plan.base and plan.base.commit.format != "parquet":
         problems.append(f"The table is in {plan.base.commit.format}: only to one in Parquet can something be added.")
-    missing = [key for key in plan.partition_keys if key not in plan.evidence]
-    problems += [f'There is no column "{key}" to partition by.' for key in missing]
+    problems += _wrong_keys(plan.partition_keys, plan.schema)
     kept = list(plan.base.commit.partition_keys) if plan.base else []
     if kept and kept != list(plan.partition_keys):
         problems.append(f"The table is partitioned by {', '.join(kept)}: what is added must be, too.")
+    if plan.base and plan.base.commit.files and plan.partition_keys and not kept:
+        problems.append("The table is not partitioned: what is added cannot be, either (repartition_keys).")
     if plan.job.options.mode is Mode.REPLACE_PARTITIONS and not plan.partition_keys:
         problems.append("Partitions can be replaced only of a table that has some: give repartition_keys.")
     if problems:
@@ -245,9 +278,27 @@ def checked(plan: MergePlan) -> MergePlan:
     return plan
 
 
+def _wrong_keys(keys: Sequence[str], schema: pa.Schema) -> list[str]:
+    """What is wrong with the columns that a table is to be partitioned by."""
+    problems = [f'There is no column "{key}" to partition by.' for key in keys if key not in schema.names]
+    problems += [f'"{key}" is among the columns to partition by more than once.' for key in _repeated(keys)]
+    problems += [
+        f'Column "{key}" is {schema.field(key).type}: such values cannot be the names of folders.'
+        for key in keys
+        if key in schema.names and not can_name_folders(schema.field(key).type)
+    ]
+    if keys and not set(schema.names) - set(keys):
+        problems.append("Every column is to be partitioned by: at least one must be left for the files.")
+    return problems
+
+
+def _repeated(keys: Sequence[str]) -> list[str]:
+    return [key for key, count in Counter(keys).items() if count > 1]
+
+
 def _remedy(problems: Sequence[str]) -> str:
     if any("with a zone" in each for each in problems):
-        return "Give the timezone whose clock the others show, or take the column as text (on_conflict: string)."
+        return "Give a merge the timezone whose clock the others show, or the column as text (on_conflict: string)."
     return ""
 
 
@@ -255,11 +306,26 @@ def _settled(job: MergeJob) -> MergeJob:
     """Return the job with its options checked. Files that are merged one after the other are added to the table."""
     check_apart(job.inputs, job.output)
     checked_zone(job.options.timezone)
+    if job.options.mode is Mode.APPEND and job.is_in_place:
+        raise PlanRefused(["The output is the input: to add it to itself would double every row."])
     if not job.options.incremental:
         return job
-    if job.options.mode is Mode.REPLACE_PARTITIONS or job.inputs.rstrip("/") == job.output.rstrip("/"):
+    if job.options.mode is Mode.REPLACE_PARTITIONS or job.is_in_place:
         raise PlanRefused(["An incremental merge adds new files to the output: it replaces nothing."])
     return replace(job, options=replace(job.options, mode=Mode.APPEND))
+
+
+def _check_nothing_is_there(filesystem: pafs.FileSystem, output: str) -> None:
+    """See that an output which is no table of Mason's holds no data: to add to it would replace it."""
+    try:
+        found = list_files(filesystem, output)
+    except PathNotFound:
+        return
+    if found:
+        raise PlanRefused(
+            [f"{output} holds data, but is no table of Mason's: nothing can be added to it."],
+            hint="Make it one (a merge whose output_path is its input_path), or choose another output_path.",
+        )
 
 
 def check_apart(inputs: str, output: str) -> None:
@@ -268,29 +334,43 @@ def check_apart(inputs: str, output: str) -> None:
     Raises:
         BadPath: one does.
     """
-    read, written = inputs.rstrip("/") + "/", output.rstrip("/") + "/"
+    read, written = real_path(inputs).rstrip("/") + "/", real_path(output).rstrip("/") + "/"
     if read != written and written.startswith(read):
         raise BadPath(f"The output {output} lies inside the input {inputs}: a second job would read it, too.")
     if read != written and read.startswith(written):
         raise BadPath(f"The input {inputs} lies inside the output {output}, which would be replaced.")
 
 
-def _with_conflicts(plan: MergePlan, columns: Mapping[str, FoundColumn], warnings: list[str]) -> MergePlan:
-    options = plan.job.options
+def _absent(given: Mapping[str, pa.DataType], planned: Sequence[PlannedFile]) -> list[str]:
+    """What is to be said of columns that only the schema has."""
+    shown = {name for each in planned for name in (*each.schema.columns, *each.constants)}
+    absent = [name for name in given if planned and name not in shown]
+    return [f'No file has the column "{name}" of the schema: it is null in every row.' for name in absent]
+
+
+def _outgrown(plan: MergePlan) -> Mapping[str, Evidence]:
+    """The columns of the table that do not hold what is added. What they hold is no conflict, whatever files show."""
+    if plan.base is None:
+        return {}
+    widened = plan.base.widened_columns(plan.schema)
+    return {name: seen for name, seen in plan.base.evidence.items() if name in widened}
+
+
+def _with_conflicts(plan: MergePlan) -> MergePlan:
+    options, files = plan.job.options, [each for each in plan.files if not each.is_base]
+    columns = gather_columns(files, _outgrown(plan))
     chosen = {name: column for name, column in columns.items() if name not in plan.given}
     conflicts = [conflict for column in chosen.values() if (conflict := column.conflict(options.timezone))]
     if options.on_conflict is OnConflict.FAIL and conflicts:
-        raise PlanRefused(conflicts)
+        raise PlanRefused([f'{each.difference}: "widen" would take it as {each.chosen}.' for each in conflicts])
     types = {
         each.column: {
-            file.file.name: columns[each.column].type_of(file.schema.columns[each.column], options.timezone)
-            for file in plan.files
-            if each.column in file.schema.columns
+            file.file.name: columns[each.column].type_of(file.seen(each.column), options.timezone)
+            for file in files
+            if each.column in file.schema.columns or each.column in file.beyond_sample
         }
         for each in conflicts
     }
     if options.on_conflict is OnConflict.STRING:
         conflicts = [replace(each, chosen="string") for each in conflicts]
-    absent = [name for name in plan.given if plan.files and name not in columns and not is_constant(plan.files, name)]
-    warnings += [f'No file has the column "{name}" of the schema: it is null in every row.' for name in absent]
-    return replace(plan, conflicts=conflicts, types_in_conflict=types, warnings=warnings)
+    return replace(plan, conflicts=conflicts, types_in_conflict=types)

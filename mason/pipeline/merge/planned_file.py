@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mason.pipeline.csv_splits import Range
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.files import DataFile
+from mason.pipeline.types import NOTHING, Evidence, merge
 
 
 @dataclass(frozen=True)
@@ -24,11 +25,23 @@ class PlannedFile:
     """Where a large file can be cut; none for a file that is read whole."""
     renames: Mapping[str, str] = field(default_factory=dict)
     """Names in the file that are others in the table."""
+    beyond_sample: Mapping[str, Evidence] = field(default_factory=dict)
+    """What tasks saw in columns, by their names in the table, that the sample had not shown."""
     is_base: bool = False
     """The file is one of the table's own, which is written anew because a column of it widens."""
 
     is_scratch: bool = False
     """The file is gone after the job: nothing is kept of where the rows were."""
+
+    def seen(self, name: str) -> Evidence:
+        """What is known of a column of this file."""
+        return merge(self.schema.columns.get(name, NOTHING), self.beyond_sample.get(name, NOTHING))
+
+    def with_seen(self, columns: Mapping[str, Evidence]) -> PlannedFile:
+        """Return the file with what tasks saw in some of its columns."""
+        known = self.beyond_sample
+        wider = {name: merge(known.get(name, NOTHING), seen) for name, seen in columns.items()}
+        return replace(self, beyond_sample={**known, **wider})
 
     @property
     def is_source(self) -> bool:

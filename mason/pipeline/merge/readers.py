@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -14,7 +13,7 @@ import pyarrow.fs as pafs
 from mason.errors import UnreadableFile
 from mason.pipeline.columnar_files import parsing
 from mason.pipeline.file_stamp import FileStamp, file_stamp
-from mason.pipeline.merge.batches import Batch, Place, rows_batch
+from mason.pipeline.merge.batches import Batch, Place, json_text, rows_batch
 from mason.pipeline.merge.csv_batches import read_csv
 from mason.pipeline.merge.json_batches import read_json, read_json_lines
 from mason.pipeline.merge.task import FileInTask
@@ -95,7 +94,7 @@ def _read_msgpack(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Bat
     maps = Maps(file.name, raw_blocks(filesystem, file))
     while (rows := maps.take(ROWS)) or maps.others:
         rejects = [
-            Reject(file.name, number, -1, "", "it is not a Msgpack map", json.dumps(value, default=str))
+            Reject(file.name, number, -1, "", "it is not a Msgpack map", json_text(value))
             for number, value in maps.others
         ]
         maps.others.clear()
@@ -112,18 +111,20 @@ def _read_parquet(filesystem: pafs.FileSystem, file: FileInTask, columns: Collec
         parquet = pq.ParquetFile(source, buffer_size=READ_BUFFER, pre_buffer=False)
         stored = parquet.metadata
         groups = groups_in(stored, file.offset, file.length)
-        wanted = _wanted(file, columns)
+        # A file of the table's own may be older than some of its columns, and has each name once.
+        names = parquet.schema_arrow.names if file.is_own else file.columns
+        wanted = _wanted(file, names, columns)
         batches = parquet.iter_batches(_rows_at_once(stored), groups, wanted, use_threads=False)
         before = sum(stored.row_group(group).num_rows for group in range(groups[0] if groups else 0))
         rows = sum(stored.row_group(group).num_rows for group in groups)
-        yield from _declared(file, file.columns if wanted is None else wanted, batches, rows, before)
+        yield from _declared(file, names if wanted is None else wanted, batches, rows, before)
 
 
-def _wanted(file: FileInTask, columns: Collection[str]) -> list[str] | None:
+def _wanted(file: FileInTask, names: Sequence[str], columns: Collection[str]) -> list[str] | None:
     """The columns to be read; all, where the names need not be what they seem: a dot may stand for something nested."""
-    if not columns or file.renames or any("." in name for name in file.columns):
+    if not columns or file.renames or any("." in name for name in names):
         return None
-    return [name for name in file.columns if name in columns]
+    return [name for name in names if name in columns]
 
 
 def _rows_at_once(stored: Any) -> int:

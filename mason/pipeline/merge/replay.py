@@ -21,7 +21,7 @@ from mason.pipeline.merge.base import BaseTable
 from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode, OnBadRecord
 from mason.pipeline.merge.look import PlanRefused, constants_of
 from mason.pipeline.merge.mended import NotMended, read_mended
-from mason.pipeline.merge.outcome import MergeResult, RowsLost
+from mason.pipeline.merge.outcome import MergeResult, RowsLost, Sums
 from mason.pipeline.merge.plan import MergePlan, checked
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.merge.readings import Reading, reading_of
@@ -34,6 +34,8 @@ from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.types import NOTHING
 from mason.pipeline.work import Progress
 from mason.util.words import counted
+
+_OPTIONS_OF_VALUES = ("nulls", "timezone", "names")
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ class ReplayPlan:
     """What was quarantined, with its text as it is now."""
     unchanged: int
     others: int
+    options: Mapping[str, Any]
+    """Those of the merges that set the records aside."""
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -110,16 +114,15 @@ def plan_replay(filesystem: pafs.FileSystem, job: ReplayJob) -> ReplayPlan:
         NotFound: there is no table that a merge has made.
         NotMended: no record is another one than before.
         UnreadableFile: the file with the mended records is not what an export wrote.
-        PlanRefused: some of them are not one record each, or are not in the quarantine.
+        PlanRefused: some of them are not one record each, are not in the quarantine, or were read in different ways.
     """
     current = open_table(job.storage, job.table).current()
     if current is None:
         raise NotFound(f"At {job.table} there is no table that a merge has made.")
     mended = read_mended(Path(job.mended))
-    quarantined = {each.id: each for each in read_quarantine(filesystem, job.table)}
-    problems = [
-        f'Record "{name}" is not in the quarantine of {job.table}.' for name in mended if name not in quarantined
-    ]
+    quarantined = {each.id: each for each in read_quarantine(filesystem, job.table, job.storage)}
+    gone = [name for name in mended if name not in quarantined]
+    problems = [_told_gone(gone, job.table)] if gone else []
     changed = [
         replace(quarantined[name], raw=raw)
         for name, raw in mended.items()
@@ -134,7 +137,8 @@ def plan_replay(filesystem: pafs.FileSystem, job: ReplayJob) -> ReplayPlan:
             f"None of the {counted(len(mended), 'record')} in {job.mended} was changed.", hint='Mend their "Raw".'
         )
     unchanged = len(mended) - len(changed)
-    return ReplayPlan(job, current, changed, unchanged, len(quarantined) - len(mended))
+    others = len(quarantined) - len(mended)
+    return ReplayPlan(job, current, changed, unchanged, others, _common_options(commits, changed))
 
 
 def run_replay(plan: ReplayPlan, runner: TaskRunner, job_id: str, progress: Progress) -> ReplayResult:
@@ -150,7 +154,9 @@ def run_replay(plan: ReplayPlan, runner: TaskRunner, job_id: str, progress: Prog
             _merge_job(plan), files, dict.fromkeys(base.schema.names, NOTHING), given=_types(base), base=base
         )
 
-        def finish(staging: str, quarantine: Sequence[str]) -> None:
+        def finish(staging: str, quarantine: Sequence[str], sums: Sums) -> None:
+            if sums.rows_in != len(plan.records):
+                raise RowsLost(f"{counted(len(plan.records), 'record')} to be replayed, but {sums.rows_in:,} read.")
             _tell_origins(filesystem, quarantine, origins)
             _take_out(filesystem, plan, staging)
 
@@ -164,15 +170,31 @@ def _types(base: BaseTable) -> Mapping[str, Any]:
 
 
 def _merge_job(plan: ReplayPlan) -> MergeJob:
-    options = MergeJob.of(Job("merge", {"path": "", "storage": ""}, {"path": ""}, _options(plan.base))).options
+    options = MergeJob.of(Job("merge", {"path": "", "storage": ""}, {"path": ""}, plan.options)).options
     # However many are still bad, they are where they were before: in the quarantine.
     bad: dict[str, Any] = {"on_bad_record": OnBadRecord.QUARANTINE, "most_bad_share": 1.0}
     again = replace(options, mode=Mode.APPEND, incremental=False, repartition_keys=(), **bad)
     return MergeJob(plan.job.mended, plan.job.table, plan.job.storage, again)
 
 
-def _options(commit: CommitRecord) -> Mapping[str, Any]:
-    return {**asdict(MergeOptions()), **commit.details.get("options", {})}
+def _options(commit: CommitRecord | None) -> Mapping[str, Any]:
+    return {**asdict(MergeOptions()), **(commit.details.get("options", {}) if commit else {})}
+
+
+def _common_options(commits: Mapping[str, CommitRecord], records: Sequence[Reject]) -> Mapping[str, Any]:
+    """Return the options of the merges that set records aside.
+
+    Raises:
+        PlanRefused: values of some of them would be read in another way than those of others.
+    """
+    found = [_options(commits.get(name)) for name in dict.fromkeys(each.commit for each in records)]
+    differing = [name for name in _OPTIONS_OF_VALUES if len({json.dumps(each[name]) for each in found}) > 1]
+    if differing:
+        raise PlanRefused(
+            [f"The records come from merges that differ in {', '.join(differing)}."],
+            hint="Replay those of one merge at a time: what is not in the file stays in the quarantine.",
+        )
+    return found[0]
 
 
 @contextmanager
@@ -180,23 +202,19 @@ def _scratch(
     filesystem: pafs.FileSystem, plan: ReplayPlan, job_id: str
 ) -> Iterator[tuple[list[PlannedFile], Mapping[str, Sequence[Reject]]]]:
     """Give files with the records as they stood in their own files, each with what its records were before."""
-    parent, _, name = plan.job.table.rstrip("/").rpartition("/")
-    folder = f"{parent}/.{name}.replay-{job_id}"
     commits = _commits(plan.job)
     groups: dict[tuple[str, str], list[Reject]] = {}
     for each in plan.records:
         groups.setdefault((each.commit, each.file), []).append(each)
-    try:
+    # Staged as a version is: what a killed job leaves behind is removed by the next one.
+    with open_table(plan.job.storage, plan.job.table).stage(f"{job_id}-replay") as folder:
         files, origins = [], {}
         for number, ((commit, _), records) in enumerate(groups.items()):
-            extracts = _options(commits[commit])["extract_paths"] if commit in commits else False
+            extracts = _options(commits.get(commit))["extract_paths"]
             place = f"{folder}/{number}"
             files.append(_written(filesystem, place, records, _reading(commits, records[0]), extracts))
             origins[files[-1].file.name] = records
         yield files, origins
-    finally:
-        if filesystem.get_file_info(folder).type != pafs.FileType.NotFound:
-            filesystem.delete_dir(folder)
 
 
 def _written(
@@ -258,9 +276,16 @@ def _reading(commits: Mapping[str, CommitRecord], reject: Reject) -> Reading:
     return found or Reading("jsonl", "", ())
 
 
+def _told_gone(names: Sequence[str], table: str) -> str:
+    those = f'Record "{names[0]}" is' if len(names) == 1 else f'{len(names):,} records, such as "{names[0]}", are'
+    return f"{those} not in the quarantine of {table} any more: export what is there now."
+
+
 def _problem(record: Reject, reading: Reading) -> str:
     """A record that is none, or several, would take others with it."""
     text = record.raw.rstrip("\r\n").encode("utf-8", "surrogateescape")
+    if not text.strip() and (reading.format != "csv" or len(reading.columns) > 1):
+        return f"Record {record.id} is empty: leave it out of the file if it is to stay in the quarantine."
     if reading.format != "csv":
         return "" if b"\n" not in text else f"Record {record.id} must be on one line."
     scan = scan_records(text + b"\n", reading.delimiter, final=True)

@@ -73,9 +73,10 @@ class Rounds:
         return results
 
 
-def _wider(before: MergePlan, after: MergePlan, seen: Mapping[str, object]) -> MergePlan:
+def _wider(before: MergePlan, after: MergePlan, seen: Mapping[str, Mapping[str, object]]) -> MergePlan:
     if after.schema == before.schema:
-        raise RowsLost(f"Columns {', '.join(seen)} do not fit the schema that was decided for them.")
+        names = {name: None for columns in seen.values() for name in columns}
+        raise RowsLost(f"Columns {', '.join(names)} do not fit the schema that was decided for them.")
     _tell_what_is_wider(before.schema, after.schema)
     return after
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
 
 from mason.pipeline.blocks import read_bytes
 from mason.pipeline.evidence_json import encode_schema
+from mason.pipeline.merge.carried import carried_sources, carry_quarantine
 from mason.pipeline.merge.compact import united
 from mason.pipeline.merge.job import Mode
 from mason.pipeline.merge.numbering import number_records
@@ -18,12 +20,12 @@ from mason.pipeline.merge.sources_merged import fingerprints
 from mason.pipeline.merge.staging import quarantine_files, remove_strangers, written
 from mason.pipeline.sinks import table_spec
 from mason.pipeline.storage_address import open_filesystem
-from mason.pipeline.table_commit import CommitRecord, CommittedFile, open_table
+from mason.pipeline.table_commit import CommitRecord, CommittedFile, TableStore, open_table
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
 
-Finish = Callable[[str, Sequence[str]], None]
-"""Called with the staging folder and the new files of the quarantine in it, when all that is left is the commit."""
+Finish = Callable[[str, Sequence[str], Sums], None]
+"""Called with the staging folder, the new files of the quarantine in it, and the sums, when only the commit is left."""
 
 
 def run_merge(
@@ -42,6 +44,7 @@ def run_merge(
     filesystem = open_filesystem(plan.job.storage)
     table = open_table(plan.job.storage, plan.job.output)
     expected = table.current() if plan.job.options.mode is Mode.REPLACE else plan.base_commit
+    foreseen = {each.column for each in plan.conflicts}
     with table.stage(job_id) as staging:
         plan, results, rounds = Rounds(runner, table_spec(plan.partition_keys), job_id, progress, staging).run(plan)
         files = _united(plan, runner, staging, job_id, written(filesystem, staging, results.values()))
@@ -50,12 +53,12 @@ def run_merge(
         quarantined = sum(read_bytes(filesystem, path).count(b"\n") for path in quarantine)
         sums = Sums.of(results.values(), sum(each.rows for each in files), quarantined)
         check_sums(sums)
-        check_share(filesystem, plan.job.options, sums, quarantine)
+        check_share(filesystem, plan.job.options, replace(sums, rows_in=sums.rows_in - plan.rows_rewritten), quarantine)
         if finish:
-            finish(staging, quarantine)
-        kept = _kept(plan, files)
-        committed = table.publish(staging, _record(plan, job_id, files, sums), expected=expected, kept=kept)
-    return MergeResult(committed, plan, sums, rounds)
+            finish(staging, quarantine, sums)
+        record = _record(plan, job_id, files, sums, _carried(plan, table, staging))
+        committed = table.publish(staging, record, expected=expected, kept=_kept(plan, files))
+    return MergeResult(committed, plan, sums, rounds, foreseen)
 
 
 def _united(
@@ -77,7 +80,18 @@ def _kept(plan: MergePlan, files: Sequence[CommittedFile]) -> Sequence[Committed
     return [each for each in plan.base.commit.files if each.path.rpartition("/")[0] not in replaced]
 
 
-def _record(plan: MergePlan, job_id: str, files: Sequence[CommittedFile], sums: Sums) -> CommitRecord:
+def _carried(plan: MergePlan, table: TableStore, staging: str) -> Mapping[str, Any]:
+    """Stage what a table that is merged with itself takes along, and return the files that it was merged from."""
+    if not plan.job.is_in_place or plan.base:
+        return {}
+    carry_quarantine(open_filesystem(plan.job.storage), plan.job.output, staging)
+    return carried_sources(table)
+
+
+def _record(
+    plan: MergePlan, job_id: str, files: Sequence[CommittedFile], sums: Sums, sources: Mapping[str, Any]
+) -> CommitRecord:
+    read = {**sources, **fingerprints(plan.files)}
     return CommitRecord(
         job_id,
         0,
@@ -89,5 +103,5 @@ def _record(plan: MergePlan, job_id: str, files: Sequence[CommittedFile], sums: 
         encode_schema(plan.schema),
         partition_keys=list(plan.partition_keys),
         adds=plan.base is not None,
-        details={"options": asdict(plan.job.options), "sources": fingerprints(plan.files), **readings(plan)},
+        details={"options": asdict(plan.job.options), "sources": read, **readings(plan)},
     )

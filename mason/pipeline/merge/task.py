@@ -94,7 +94,8 @@ class TaskResult:
     quarantined: int
     files: Sequence[str]
     quarantine: str = ""
-    evidence: Mapping[str, Any] = field(default_factory=dict)
+    evidence: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """For each file, by its path, what its columns have that the schema does not hold."""
     not_to_cut: Sequence[str] = ()
     """Files whose quotes cannot be trusted, so that a range of them may begin inside a record."""
     bad_values: Mapping[str, int] = field(default_factory=dict)
@@ -149,4 +150,6 @@ def tasks_of(
 
 def _types_in(plan: MergePlan, file: PlannedFile) -> dict[str, str]:
     types = plan.types_in_conflict
+    if plan.base and file.is_base:
+        return {each.name: str(each.type) for each in plan.base.schema if each.name in types}
     return {column: types[column][file.file.name] for column in types if file.file.name in types[column]}

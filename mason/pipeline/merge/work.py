@@ -58,8 +58,8 @@ class MergeWork:
         for _ in range(_TRIES - 1 if plan.job.options.mode is Mode.APPEND else 0):
             try:
                 return run_merge(plan, runner, job_id, progress)
-            except Conflict as conflict:
-                _LOG.info("Planned anew: %s", conflict)
+            except Conflict:
+                _LOG.info("%s was changed by another job meanwhile: the merge is planned anew.", plan.job.output)
                 plan = plan_merge(open_filesystem(plan.job.storage), plan.job)
         return run_merge(plan, runner, job_id, progress)
 

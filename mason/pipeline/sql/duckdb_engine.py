@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import re
 import threading
 import uuid
 from collections.abc import Iterator, Sequence
@@ -32,7 +33,7 @@ from mason.pipeline.sql.query import (
     encode_rows,
     table_gone,
 )
-from mason.pipeline.sql.statement import check_names
+from mason.pipeline.sql.statement import bad_query, check_names, column_start
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
 
@@ -43,10 +44,11 @@ def run_query(content: bytes) -> Iterator[TaskEvent]:
     """Run a query in a thread, and yield beats until its result is there; closing the iterator interrupts it."""
     connection = duckdb.connect(config={"allow_community_extensions": False, "autoinstall_known_extensions": False})
     outcomes: queue.SimpleQueue[bytes | Exception] = queue.SimpleQueue()
+    query = SqlQuery.of(content)
 
     def work() -> None:
         try:
-            outcomes.put(_result(connection, SqlQuery.of(content)))
+            outcomes.put(_result(connection, query))
         except Exception as error:  # noqa: BLE001 (whatever it is, it is raised in the caller's thread)
             outcomes.put(error)
 
@@ -60,7 +62,7 @@ def run_query(content: bytes) -> Iterator[TaskEvent]:
                 yield None
                 continue
             if isinstance(outcome, Exception):
-                raise _explained(outcome) from outcome
+                raise _explained(outcome, query.statement) from outcome
             yield 0, outcome
             return
     finally:
@@ -150,7 +152,8 @@ def _as_spark(
 
 def _view(table: SqlTable) -> str:
     schema = decode_schema(table.schema)
-    columns = ", ".join(_column(field, field.name in table.partition_keys) for field in schema)
+    others = {*table.partition_keys, *table.converted}
+    columns = ", ".join(_column(field, field.name in others) for field in schema)
     if table.positions:
         columns += f", file_index::BIGINT AS {FILE_COLUMN}, file_row_number::BIGINT AS {ROW_COLUMN}"
     if not table.files:
@@ -164,9 +167,10 @@ def _view(table: SqlTable) -> str:
     return f"CREATE TEMP VIEW {quoted(table.name)} AS SELECT {columns} FROM {files}"  # noqa: S608 (all names are quoted)
 
 
-def _column(field: pa.Field, in_folder: bool) -> str:
+def _column(field: pa.Field, is_another: bool) -> str:
+    """A column in its type: what the name of a folder says is text, and a file may have another one."""
     name = quoted(field.name)
-    return f"CAST({name} AS {duckdb_type(field.type)}) AS {name}" if in_folder else name
+    return f"CAST({name} AS {duckdb_type(field.type)}) AS {name}" if is_another else name
 
 
 def _list(texts: Any) -> str:
@@ -187,14 +191,21 @@ def _write(query: SqlQuery, output: Output, relation: duckdb.DuckDBPyRelation) -
     return Piece(count, list(sink.files), sink.result())
 
 
-def _explained(error: Exception) -> Exception:
+def _explained(error: Exception, statement: str) -> Exception:
     if isinstance(error, duckdb.IOException) and "No files found" in str(error):
         return table_gone()
     if isinstance(error, duckdb.InterruptException):
         return ClientFailed("The query was interrupted.")
     if isinstance(error, duckdb.BinderException) and "volatile" in str(error):
         return unlike_spark("window over a value that may be an error", ": compute it in a subquery first")
+    if isinstance(error, duckdb.BinderException) and (found := _NOT_GROUPED.search(str(error))):
+        told = f'"{found[1]}" is neither in GROUP BY nor inside of an aggregate such as max.'
+        return bad_query(statement, column_start(statement, found[1]), told)
     if isinstance(error, duckdb.Error):
         first = str(error).strip().splitlines()[0]
-        return BadQuery(f"The query failed: {first.removeprefix('Invalid Input Error: ')}")
+        return BadQuery(f"The query failed: {_KIND.sub('', first)}")
     return error
+
+
+_NOT_GROUPED = re.compile(r'column "(.+?)" must appear in the GROUP BY')
+_KIND = re.compile(r"^(Invalid Input|Binder) Error: ")

@@ -14,6 +14,7 @@ from mason.pipeline.merge.run import run_merge
 from mason.pipeline.scan import Scan, plan_scan
 from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sql.query import SqlTable
+from mason.pipeline.sql.table_types import sql_schema
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
 from mason.util.words import counted
@@ -74,8 +75,10 @@ class ReadyTable:
         commit = self.scan.commit
         assert commit is not None
         files = [f"{self.scan.path}/{each.place}" for each in commit.files]
-        keys = list(commit.partition_keys)
-        return SqlTable(self.name, self.scan.path, files, encode_schema(self.scan.schema), keys, positions)
+        keys, stored = list(commit.partition_keys), self.scan.schema
+        schema = sql_schema(stored)
+        converted = [each.name for each in schema if each.type != stored.field(each.name).type]
+        return SqlTable(self.name, self.scan.path, files, encode_schema(schema), keys, positions, converted)
 
 
 def made_ready(table: TableInput, runner: TaskRunner, job_id: str, progress: Progress, stack: ExitStack) -> ReadyTable:

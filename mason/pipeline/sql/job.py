@@ -15,6 +15,7 @@ from mason.engines.execution.models.job import Job
 from mason.errors import InvalidParameters
 from mason.pipeline.evidence_json import decode_schema, encode_schema
 from mason.pipeline.merge.outcome import RowsLost
+from mason.pipeline.merge.plan import check_apart
 from mason.pipeline.merge.staging import committed_file, remove_strangers
 from mason.pipeline.preview import Preview
 from mason.pipeline.scan import plan_scan
@@ -23,6 +24,7 @@ from mason.pipeline.sinks import SinkSpec, table_spec
 from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
 from mason.pipeline.sql.query import Output, SqlQuery, fetch_rows, write_rows
 from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
+from mason.pipeline.sql.table_types import sql_schema
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import CommitRecord, open_table
 from mason.pipeline.tasks import TaskRunner
@@ -68,12 +70,15 @@ class QueryWork:
         """Understand a query.
 
         Raises:
+            BadPath: a table lies inside the output, or the other way round.
             BadQuery: it is no query, or names what is not there.
             InvalidParameters: parameters are missing, or there are some that it does not have.
         """
         query = QueryJob.of(job)
         statement = parse_statement(query.statement)
         check_parameters(statement, query.parameters)
+        for path in query.tables.values() if query.output else ():
+            check_apart(path, query.output)
         scans = {name: plan_scan(query.storage, path) for name, path in query.tables.items()}
         columns = check_columns(statement, {name: scan.schema for name, scan in scans.items()})
         return cls(query, statement, [TableInput(name, scan, columns[name]) for name, scan in scans.items()])
@@ -87,7 +92,7 @@ class QueryWork:
         from mason.pipeline.sql.local.translation import translated  # of no use to those who ask Spark
 
         text = without_database(self.statement, self.job.database)
-        translated(text, self.job.parameters, {each.name: each.scan.schema for each in self.tables})
+        translated(text, self.job.parameters, {each.name: sql_schema(each.scan.schema) for each in self.tables})
 
     @property
     def summary(self) -> str:

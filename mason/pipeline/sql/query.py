@@ -15,6 +15,8 @@ from mason.pipeline.tasks import TaskRunner, until_closed, without_beats
 
 FILE_COLUMN = "_mason_file"
 ROW_COLUMN = "_mason_row"
+PLACES = (FILE_COLUMN, ROW_COLUMN)
+"""The columns that say where a row stands."""
 
 
 class BadQuery(Unprocessable):
@@ -49,6 +51,8 @@ class SqlTable:
     partition_keys: Sequence[str] = ()
     positions: bool = False
     """Whether each row says where it stands: the number of its file, and its own in that."""
+    converted: Sequence[str] = ()
+    """The columns that have another type in the files."""
 
 
 @dataclass(frozen=True)

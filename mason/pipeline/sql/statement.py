@@ -13,7 +13,9 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError, TokenError
 
+from mason.pipeline.sql.gaps import find_gap, open_quote
 from mason.pipeline.sql.query import BadQuery
+from mason.pipeline.sql.spark_dialect import SparkAsWritten
 from mason.util.nearest import did_you_mean
 
 # Functions that reach beyond the tables: into the JVM, or to files.
@@ -21,7 +23,8 @@ _REFUSED_FUNCTIONS = {"reflect", "try_reflect", "java_method"}
 _ROW_MAKERS = {"range", "explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer", "stack"}
 _READS = (exp.Select, exp.SetOperation, exp.Values, exp.Subquery)
 _LONGEST_LINE = 160
-_MAKES_COLUMNS = (exp.Explode, exp.Posexplode, exp.Inline, exp.Aliases)
+_MAKES_COLUMNS = (exp.Explode, exp.Posexplode, exp.Inline, exp.Stack, exp.Aliases)
+_NAMES_OF_MAKERS = {"inline_outer", "json_tuple"}  # these have no class of their own
 _NAMES_OF_SPARK = ("col", "pos", "key", "value", "id")  # what explode, posexplode, maps and range call their columns
 
 
@@ -59,10 +62,10 @@ class Statement:
 
         What has no name is called as it is written, in one spelling: each engine would have its own.
         """
-        select = self.tree.find(exp.Select, exp.Values)
+        select = _first_query(self.tree)
         if not isinstance(select, exp.Select) or any(each.is_star for each in select.expressions):
             return None
-        if any(isinstance(each, _MAKES_COLUMNS) for each in select.expressions):
+        if any(map(_makes_columns, select.expressions)):
             return None
         named = (exp.Alias, exp.Column, exp.Dot)
         return [
@@ -94,7 +97,7 @@ def parse_statement(text: str) -> Statement:
         BadQuery: it is not one statement that reads, or reaches beyond the tables.
     """
     try:
-        trees = statements_in(text, "spark")
+        trees = statements_in(text, SparkAsWritten)
     except SqlglotError as error:
         raise _not_understood(text, error) from error
     if not trees:
@@ -105,6 +108,7 @@ def parse_statement(text: str) -> Statement:
     if not isinstance(trees[0], _READS):
         raise bad_query(text, _first_word(text), "A query reads, and this statement does something else.", _WHAT_IT_IS)
     _check_reach(statement)
+    _check_whole(text)
     return statement
 
 
@@ -113,8 +117,24 @@ _WHAT_IT_IS = "Begin it with SELECT, WITH or VALUES; give output_path to write i
 
 
 def statements_in(text: str, dialect: str | type[Dialect]) -> list[Any]:
-    """Return the statements of a text; what stands behind the last semicolon is none if it is only a comment."""
-    return [each for each in sqlglot.parse(text, dialect=dialect) if each and not isinstance(each, exp.Semicolon)]
+    """Return the statements of a text; what stands behind the last semicolon is none if it is only a comment.
+
+    Raises:
+        SqlglotError: they cannot be read.
+        BadQuery: a part lies deeper in others than can be followed, or a function lacks arguments.
+    """
+    try:
+        trees = sqlglot.parse(text, dialect=dialect)
+    except RecursionError as error:
+        raise too_deep() from error
+    except IndexError as error:  # sqlglot takes what is not there, as the value for the key in map('a')
+        raise BadQuery("The query cannot be understood: a function has too few arguments.") from error
+    return [each for each in trees if each and not isinstance(each, exp.Semicolon)]
+
+
+def too_deep() -> BadQuery:
+    """Return the error for parts in parts without measure."""
+    return BadQuery("The query is nested too deeply to be understood.", hint="Name parts of it with WITH.")
 
 
 def as_select(tree: Any) -> Any:
@@ -181,6 +201,13 @@ def position(text: str, start: int) -> tuple[int, int]:
     return before.count("\n") + 1, start - (before.rfind("\n") + 1) + 1
 
 
+def column_start(text: str, name: str) -> int:
+    """Return the place at which a statement first names a column."""
+    (tree,) = statements_in(text, SparkAsWritten)
+    parts = (part for part in _column_parts(tree) if part.name.casefold() == name.casefold())
+    return min((part.meta["start"] for part in parts if "start" in part.meta), default=0)
+
+
 def offset_of(text: str, line: int, column: int) -> int:
     """Return the place of a line and a column, both from 1."""
     lines = text.splitlines(keepends=True)
@@ -189,7 +216,8 @@ def offset_of(text: str, line: int, column: int) -> int:
 
 def _not_understood(text: str, error: SqlglotError) -> BadQuery:
     if isinstance(error, TokenError):
-        return BadQuery("The query cannot be understood: a quote or a comment is opened and not closed.")
+        said = "The query cannot be understood: a quote or a comment is opened and not closed."
+        return bad_query(text, open_quote(text) or 0, said)
     problems = getattr(error, "errors", None) or [{}]
     first = problems[0]
     begin = _first_word(text)
@@ -200,17 +228,25 @@ def _not_understood(text: str, error: SqlglotError) -> BadQuery:
         return BadQuery(f"The query cannot be understood: {str(error).splitlines()[0]}")
     start = text.find(str(first["start_context"]) + str(first["highlight"])) + len(str(first["start_context"]))
     said = re.sub(r" but got <Token.*", "", str(first["description"]))
+    said = re.sub(r"Required keyword: .* missing for .*", "Something is missing behind it", said)
     near = f' near "{first["highlight"]}"' if first["highlight"] else ""
     return bad_query(text, max(start, 0), f"The query cannot be understood{near}: {said[0].lower()}{said[1:]}.")
 
 
+def _check_whole(text: str) -> None:
+    gap = find_gap(text)
+    if gap is not None:
+        said = f'The query cannot be understood near "{gap.word}": something is missing {gap.where} it.'
+        raise bad_query(text, gap.start, said)
+
+
 def _first_word(text: str) -> int:
-    token = next(iter(sqlglot.tokenize(text, dialect="spark")), None)
+    token = next(iter(sqlglot.tokenize(text, dialect=SparkAsWritten)), None)
     return token.start if token else 0
 
 
 def _second_start(text: str) -> int:
-    tokens = sqlglot.tokenize(text, dialect="spark")
+    tokens = sqlglot.tokenize(text, dialect=SparkAsWritten)
     ends = [number for number, token in enumerate(tokens) if token.text == ";"]
     return tokens[ends[0] + 1].start if ends and ends[0] + 1 < len(tokens) else 0
 
@@ -240,6 +276,20 @@ def _start(node: Any) -> int:
 
 def _find(statement: Statement, name: str) -> int:
     return max(statement.text.casefold().find(name.casefold()), 0)
+
+
+def _first_query(tree: Any) -> Any:
+    """The query that gives a result its names: of a union, however many it unites, the first."""
+    while isinstance(tree, exp.SetOperation | exp.Subquery):
+        tree = tree.this
+    return tree
+
+
+def _makes_columns(node: Any) -> bool:
+    """Whether an expression may become several columns, whose names the engine knows."""
+    return isinstance(node, _MAKES_COLUMNS) or (
+        isinstance(node, exp.Anonymous) and node.name.casefold() in _NAMES_OF_MAKERS
+    )
 
 
 def _defined_above(table: Any) -> set[str]:

@@ -52,6 +52,7 @@ td:last-child { text-align: right; font-variant-numeric: tabular-nums; width: 10
   margin-top: 2px; }
 .often i { position: absolute; inset: 0 auto 0 0; background: var(--faint); border-radius: 3px; }
 .often span { position: relative; overflow-wrap: anywhere; white-space: pre-wrap; }
+.often span:last-child { flex: none; }
 """
 
 

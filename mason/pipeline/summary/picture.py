@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from mason.pipeline.summary.histogram import Bin
-from mason.pipeline.summary.shown import clipped, room, shown
+from mason.pipeline.summary.shown import shown
 from mason.pipeline.summary.summaries import ColumnSummary
+from mason.util.text_width import clipped, room
 from mason.util.words import counted
 
 MOST_COLUMNS = 100
 _BLOCKS = " ▁▂▃▄▅▆▇█"
-_LONGEST_VALUE = 24
+_LONGEST_VALUE = len("2026-01-31T12:00:00+00:00")
 _FREQUENT = 3
 
 
@@ -35,7 +36,9 @@ def _column_lines(column: ColumnSummary, width: int) -> list[str]:
     drawn = blocks(column.histogram or ())
     if len(drawn) > width // 3:
         drawn = ""
-    title = clipped(f"{shown(column.name, width)}  {column.type}", width - len(drawn) - 2 * bool(drawn))
+    space = width - len(drawn) - 2 * bool(drawn)
+    name = shown(column.name, max(space - room(column.type) - 2, space // 2))  # the type is not to be pushed out by it
+    title = clipped(f"{name}  {column.type}", space)
     first = f"{title}{' ' * (width - room(title) - len(drawn))}{drawn}".rstrip()
     told = [_counts(column), _range(column), _frequent(column)]
     return [first, *(clipped(f"  {line}", width) for line in told if line)]
@@ -72,7 +75,8 @@ def _frequent(column: ColumnSummary) -> str:
 
 
 def _share(count: int, of: int) -> str:
-    return f"{100 * count / of:.3g} %"
+    told = f"{100 * count / of:.3g} %"
+    return told if told != "100 %" or count == of else "> 99.9 %"
 
 
 def _shown(value: Any) -> str:

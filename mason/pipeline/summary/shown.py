@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Any
 
 from mason.util.json_text import json_value
+from mason.util.text_width import clipped
+
+_MANY, _TOO_MANY = 1e6, 1e15
+"""Numbers between these are told whole: six digits and an exponent are harder to read."""
 
 
 def shown(value: Any, longest: int) -> str:
@@ -13,23 +16,9 @@ def shown(value: Any, longest: int) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        return f"{value:,.6g}"
+        return f"{value:,.0f}" if _MANY <= abs(value) < _TOO_MANY else f"{value:,.6g}"
     plain = json_value(value)
     if isinstance(plain, int):
         return f"{plain:,}"
     text = "".join(each if each.isprintable() else repr(each)[1:-1] for each in str(plain)[: 2 * longest])
     return clipped(text, longest) or '""'
-
-
-def clipped(text: str, width: int) -> str:
-    """Return a text that takes no more room than this; one that was longer ends in dots."""
-    if room(text) <= width:
-        return text
-    while room(text) > max(width - 1, 0):
-        text = text[:-1]
-    return f"{text}…"
-
-
-def room(text: str) -> int:
-    """Return how much room a text takes on a terminal: some characters are as wide as two."""
-    return sum(1 + (unicodedata.east_asian_width(each) in "WF") for each in text)

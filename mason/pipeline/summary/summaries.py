@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -120,11 +120,29 @@ def _of_numbers(sketch: NumberSketch, bins: int) -> dict[str, Any]:
     said["deviation"] = _deviation(kind, moments.deviation)
     if not pa.types.is_boolean(kind.type):
         values, counts, error = _points(sketch)
+        show = _within_extremes(sketch) if is_wide else kind.show
         ranks = quantiles(values, counts, list(SHARES.values()))
-        said["quantiles"] = dict(zip(SHARES, map(kind.show, ranks.tolist()), strict=True))
+        said["quantiles"] = dict(zip(SHARES, map(show, ranks.tolist()), strict=True))
         said["quantile_error"] = error
-        said["histogram"] = histogram(values, counts, (moments.low, moments.high), bins, kind.show)
+        said["histogram"] = histogram(values, counts, (moments.low, moments.high), bins, show)
+        if is_wide and sketch.frequent.is_complete:
+            said |= {"quantiles": _exact_quantiles(sketch), "quantile_error": 0.0}
     return said
+
+
+def _within_extremes(sketch: NumberSketch) -> Callable[[Any], Any]:
+    """Doubles as the decimals of many digits that they stand for: none is beyond those that there are."""
+    low, high = sketch.wide.low, sketch.wide.high
+    assert low is not None and high is not None
+    return lambda number: min(max(sketch.kind.show(number), low), high)
+
+
+def _exact_quantiles(sketch: NumberSketch) -> dict[str, Any]:
+    """The quantiles of decimals of many digits of which each is known."""
+    values = list(map(Decimal, sketch.frequent.values.to_pylist()))
+    order = sorted(range(len(values)), key=values.__getitem__)
+    ranks = quantiles(np.array(order), sketch.frequent.counts[order], list(SHARES.values()))
+    return {name: values[place] for name, place in zip(SHARES, ranks.tolist(), strict=True)}
 
 
 def _mean(sketch: NumberSketch) -> Any:

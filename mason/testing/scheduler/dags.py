@@ -65,6 +65,9 @@ class Work:
     def follow(self, current: ExecutedDagStep, following: ValidDagStep) -> Verdict:
         return Verdict(Follow.FAIL, current.errors[0]) if current.errors else Verdict(Follow.RUN)
 
+    def follow_blocked(self, blocked: ValidDagStep, following: ValidDagStep, reason: str) -> Verdict:
+        return Verdict(Follow.STOP, f'"{blocked.key}" did not run')
+
     def note(self, event: StepEvent) -> None:
         self.noted.append(event)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -20,6 +21,12 @@ def whereabouts(task: bytes) -> bytes:
     told = {"task": task.decode(), "pid": os.getpid(), "parent": os.getppid(), "mason": mason.__file__}
     time.sleep(0.3)  # long enough for every worker to get a share
     return json.dumps({**told, "variables": sorted(os.environ)}).encode()
+
+
+def packages(_task: bytes) -> bytes:
+    """Say where the packages come from that kernels need."""
+    names = ("pyarrow.parquet", "numpy", "pandas", "fastavro", "msgpack", "duckdb", "sqlglot", "yaml")
+    return json.dumps({name: importlib.import_module(name).__file__ for name in names}).encode()
 
 
 def unreadable(task: bytes) -> bytes:

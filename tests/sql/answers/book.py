@@ -124,7 +124,7 @@ def query_of(statement: str, tables: Sequence[SqlTable]) -> SqlQuery:
 
 def write_tables(folder: Path) -> Sequence[SqlTable]:
     """Write the tables that the questions are about."""
-    return [_written(folder, "t", _every_type()), _written(folder, "u", _others())]
+    return [_written(folder, "t", _every_type()), _written(folder, "u", _others()), _written(folder, "odd", _odd())]
 
 
 def _written(folder: Path, name: str, table: pa.Table) -> SqlTable:
@@ -166,6 +166,23 @@ def _every_type() -> pa.Table:
             pa.struct([("city", pa.string()), ("zip", pa.int32())]),
         ),
         "prices": (prices, pa.map_(pa.string(), pa.int64())),
+    }
+    return pa.table({name: pa.array(cells, kind) for name, (cells, kind) in columns.items()})
+
+
+def _odd() -> pa.Table:
+    """Numbers that are none, zeros with a sign, and texts with line ends."""
+    nan, inf = float("nan"), float("inf")
+    pairs = [(1, -0.0), (1, 0.0), None, (None, nan), (2, None), (3, nan), (3, nan), (0, 1.0)]
+    structs = [pair and {"x": pair[0], "f": pair[1]} for pair in pairs]
+    columns: dict[str, tuple[Sequence[Any], pa.DataType]] = {
+        "id": (range(1, 9), pa.int64()),
+        "f": ([nan, nan, -0.0, 0.0, None, 1.5, inf, -inf], pa.float64()),
+        "g": ([nan, 1.0, -0.0, 0.0, None, -0.0, 2.0, nan], pa.float64()),
+        "f32": ([nan, nan, -0.0, 0.0, None, 0.5, inf, -1.5], pa.float32()),
+        "s": (["a", "a.b", "a\rb", "a\nb", None, "", "a b\t", "\va"], pa.string()),
+        "st": (structs, pa.struct([("x", pa.int64()), ("f", pa.float64())])),
+        "li": ([[1.0, None], [], None, [nan, -0.0], [0.0, nan], [None], [-0.0], [0.0]], pa.list_(pa.float64())),
     }
     return pa.table({name: pa.array(cells, kind) for name, (cells, kind) in columns.items()})
 

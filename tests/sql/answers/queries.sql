@@ -169,3 +169,47 @@ select id from t where not (i64 in (select id from u)) order by id
 select id from t where i64 not in (select id from u) and id > 1 order by id
 select id from t where coalesce(i64 in (select id from u), true) order by id
 select id from t where not (id = 1 or i64 in (select id from u)) order by id
+-- zeros with a sign, and NaN, in groups
+select f, count(*) as n from odd group by f order by f
+select odd.f, count(*) as n from odd group by f order by 1
+select f as k, count(*) as n from odd group by k order by k
+select f * -1 as k, count(*) as n from odd group by f * -1 order by k
+select cast(f as string) as t, count(*) as n from odd group by 1 order by t
+select cast(f as string) as t, count(*) as n from odd group by f order by t
+select f, sum(id) as n from odd group by f having f = 0
+select f, count(*) as n from odd group by rollup(f) order by f, n
+select f from odd group by all order by f
+select a.f, b.g, count(*) as n from odd as a join odd as b on a.f = b.g group by a.f, b.g order by 1, 2
+select distinct f from odd order by f
+select distinct f32 from odd order by f32
+select distinct * from (select f, g from odd) order by f, g
+select distinct st from odd order by st
+select distinct li from odd order by li
+select f as x from odd union select g from odd order by x
+select f from odd intersect select g from odd order by 1
+select f from odd except select 7.0D order by 1
+select st, count(*) as n from odd group by st order by st
+select li, count(*) as n from odd group by li order by n, li
+select id, array_distinct(li) as a, array_union(li, li) as b, array_except(li, array(7.0D)) as c from odd order by id
+select id, sign(f) as x from odd order by id
+select collect_set(f) as x from odd where f = 1.5
+-- nulls inside of lists and structs, in order
+select id, li from odd order by li, id
+select id, li from odd order by li desc, id
+select id, st from odd order by st, id
+select id, st from odd order by st desc nulls first, id
+select id, rank() over (order by st) as a, rank() over (order by li desc) as b from odd order by id
+select id, st < named_struct('x', 1L, 'f', 0.5D) as a, li >= array(0.0D) as b, li between array(0.0D) and array(1.0D) as c from odd order by id
+select id, sort_array(array(st, named_struct('x', 1L, 'f', 0.5D))) as x from odd order by id
+-- regular expressions beside line ends
+select id, s rlike 'a.b' as a, s rlike '(?s)a.b' as b, s rlike '[.]' as c, s rlike 'a\\.b' as d, s rlike '^a' as e from odd order by id
+select id, regexp_replace(s, '.', '-') as a, regexp_replace(s, '\\s', '_') as b, regexp_replace(s, '[\\s]', '_') as c, regexp_replace(s, '\\S', 'x') as d from odd order by id
+select id, s rlike 'b$' as a, regexp_replace(s, 'b$', 'B') as b from odd order by id
+select 'a\n' rlike 'a$' as x
+select 'É' rlike '(?i)é' as x
+select 'b' rlike '[a-c&&[^b]]' as x
+select 'a\nb' rlike '(?m)^b$' as x
+-- trimming
+select rtrim('abc', 'c') as a, ltrim('abc', 'a') as b, ltrim('a', 'abc') as c, rtrim('c', 'abc') as d, trim('x', 'xax') as e, btrim('xax', 'x') as f
+select initcap('hELLO wORLD') as a, initcap('straße élan') as b
+select initcap('ßa') as x

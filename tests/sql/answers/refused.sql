@@ -114,3 +114,10 @@ select id from t where i64 not in (select weight from u where weight is not null
 select * from (select length(s) from t)
 select i32, count(*) over (partition by i32 % i8) as n from t order by i32
 select id from t where coalesce(i64 in (select id from u), true) order by id
+select collect_set(f) as x from odd where f = 1.5
+select id, sort_array(array(st, named_struct('x', 1L, 'f', 0.5D))) as x from odd order by id
+select 'a\n' rlike 'a$' as x
+select 'É' rlike '(?i)é' as x
+select 'b' rlike '[a-c&&[^b]]' as x
+select 'a\nb' rlike '(?m)^b$' as x
+select initcap('ßa') as x

@@ -12,6 +12,13 @@ from mason.pipeline.storage_address import LOCAL, is_local, java_needs
 from mason.pipeline.tasks import TaskEvent
 from mason.util.packages import find_version
 
+_EVERY = frozenset({"type", "spark_version", "conf"})
+_USED = {
+    "local": _EVERY | {"driver_memory", "packages", "warm"},
+    "connect": _EVERY | {"url"},
+    "submit": _EVERY | {"master", "driver_memory", "executors", "packages", "dependencies"},
+}
+
 
 class SparkRunner(Protocol):
     """Runs tasks on a Spark; a `TaskRunner` of the pipeline that can be described and closed."""
@@ -37,8 +44,10 @@ def build_runner(configuration: Mapping[str, Any], storage: str = LOCAL) -> Spar
 
     Raises:
         Unsupported: this runner is not there yet, or cannot read the storage.
-        InvalidConfiguration: the configuration wants another Spark than the one that is installed.
+        InvalidConfiguration: the configuration wants another Spark than the one that is installed, or says something
+            that this runner has no use for.
     """
+    _check_uses(configuration.get("runner") or {})
     settings = RunnerSettings.of(configuration)
     if settings.type in ("local", "submit"):
         _check_version(settings)
@@ -58,6 +67,17 @@ def build_runner(configuration: Mapping[str, Any], storage: str = LOCAL) -> Spar
     raise Unsupported(
         f'The runner "{settings.type}" is not there yet.', hint="What works today: local, connect, submit."
     )
+
+
+def _check_uses(runner: Mapping[str, Any]) -> None:
+    """What is passed over in silence would be found out by its absence."""
+    kind = runner.get("type", "local")
+    idle = sorted(set(runner) - _USED[kind]) if kind in _USED else []
+    if idle:
+        users = {name: " and ".join(each for each in _USED if name in _USED[each]) for name in idle}
+        raise InvalidConfiguration(
+            [f'runner: {name}: the type "{kind}" has no use for it; {users[name]} would' for name in idle]
+        )
 
 
 def _check_version(settings: RunnerSettings) -> None:

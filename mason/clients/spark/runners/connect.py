@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import threading
-import weakref
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from mason.clients.spark.code import write_archive
 from mason.clients.spark.settings import RunnerSettings, is_version
 from mason.errors import ClientFailed, InvalidConfiguration
-from mason.pipeline.tasks import TaskEvent
+from mason.pipeline.tasks import TaskEvent, starting
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,13 +40,15 @@ class ConnectRunner:
         from mason.clients.spark.job import run_job
         from mason.clients.spark.results import Streamed
 
-        yield from run_job(self._session(kernel), kernel, tasks, Streamed)
+        session = yield from starting(partial(self._session, kernel))
+        yield from run_job(session, kernel, tasks, Streamed)
 
     def query(self, content: bytes) -> Iterator[TaskEvent]:
         from mason.clients.spark.job import run_query
         from mason.clients.spark.results import Streamed
 
-        yield from run_query(self._session(_MASON), content, Streamed)
+        session = yield from starting(partial(self._session, _MASON))
+        yield from run_query(session, content, Streamed)
 
     def describe(self) -> str:
         return f"Spark Connect at {self._server}"
@@ -67,14 +69,14 @@ class ConnectRunner:
         return f"{url.hostname}:{url.port or 15002}"
 
     def _session(self, kernel: str) -> SparkSession:
-        from mason.clients.spark.connection import end_session, open_session
+        from mason.clients.spark.connection import end_session, open_session, when_forgotten
 
         package = kernel.partition(":")[0].partition(".")[0]
         with self._lock:
             if self._spark is None:
                 self._spark = self._opened(open_session(self._settings.url, retries=_RETRIES))
                 # A runner that nobody closes ends its session when it is forgotten, or when the process ends.
-                weakref.finalize(self, end_session, self._spark)
+                when_forgotten(self, partial(end_session, self._spark))
             if package not in self._shipped:
                 self._ship(self._spark, kernel)
                 self._shipped.add(package)
@@ -86,8 +88,10 @@ class ConnectRunner:
                 spark.conf.set(name, value)
             version = spark.version
         except Exception as error:
+            from mason.clients.spark.connection import first_line
+
             raise ClientFailed(
-                f"The Spark Connect server at {self._server} does not answer: {_first(error)}"
+                f"The Spark Connect server at {self._server} does not answer: {first_line(error)}"
             ) from error
         wanted = self._settings.spark_version
         if wanted and not is_version(version, wanted):
@@ -98,7 +102,3 @@ class ConnectRunner:
         # Always, not only where it is missing: another version of Mason on the server would be worse than none.
         with tempfile.TemporaryDirectory(prefix="mason-") as folder:
             spark.addArtifacts(str(write_archive(Path(folder), kernel)), pyfile=True)
-
-
-def _first(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from mason.clients.spark.failures import without_stack
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.server.launch import spark_environment
-from mason.clients.spark.settings import RunnerSettings
+from mason.clients.spark.settings import RunnerSettings, is_secret
 from mason.errors import ClientFailed, Unsupported
-from mason.pipeline.tasks import TaskEvent
+from mason.pipeline.tasks import TaskEvent, starting
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
@@ -31,18 +32,21 @@ class InProcessRunner:
     def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[TaskEvent]:
         if not tasks:
             return
-        session = classic_session(self._settings.local_conf, self._settings.variables)
+        session = yield from starting(self._session)
         from mason.clients.spark.job import run_job
         from mason.clients.spark.results import Collected
 
         yield from run_job(session, kernel, tasks, Collected)
 
     def query(self, content: bytes) -> Iterator[TaskEvent]:
-        session = classic_session(self._settings.local_conf, self._settings.variables)
+        session = yield from starting(self._session)
         from mason.clients.spark.job import run_query
         from mason.clients.spark.results import Collected
 
         yield from run_query(session, content, Collected)
+
+    def _session(self) -> SparkSession:
+        return classic_session(self._settings.local_conf, self._settings.variables)
 
     def describe(self) -> str:
         return "Spark in this process"
@@ -86,16 +90,18 @@ def _check_storage(session: SparkSession, conf: Mapping[str, str]) -> None:
 
 def _start_quietly(settings: SparkConf) -> None:
     """Start the JVM with its messages in a file: a user's terminal is not the place for a JVM's small talk."""
-    from pyspark import SparkContext
+    from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
 
+    # What the JVM is started with are arguments, which everybody can see; the context gets its secrets from here.
+    shown = SparkConf(loadDefaults=False).setAll([pair for pair in settings.getAll() if not is_secret(pair[0])])
     with tempfile.TemporaryFile(prefix="mason-spark-") as log:
         try:
-            gateway = launch_gateway(settings, {"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
+            gateway = launch_gateway(shown, {"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
         except PySparkException as error:
             log.seek(0)
-            last = log.read().decode(errors="replace").strip().splitlines()[-_LINES_SHOWN:]
+            last = without_stack(log.read().decode(errors="replace"))[-_LINES_SHOWN:]
             raise ClientFailed("Spark did not start:\n" + "\n".join(last)) from error
     SparkContext(conf=settings, gateway=gateway)
 

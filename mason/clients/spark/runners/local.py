@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import threading
-import weakref
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from mason.clients.spark.server.launch import Launch
 from mason.clients.spark.server.warm import ServerUnavailable, WarmSession, give_up, warm_session
 from mason.clients.spark.settings import RunnerSettings
 from mason.errors import ClientFailed, Forbidden
-from mason.pipeline.tasks import TaskEvent
+from mason.pipeline.tasks import TaskEvent, starting
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,6 +26,7 @@ _logger = logging.getLogger("mason")
 
 # The server is on this machine: what does not answer within four seconds is not there.
 _RETRIES = 4
+_SECONDS_TO_GO_WITHOUT = 300.0
 _CONTAINER_MARKS = ("docker", "kubepods", "containerd", "libpod", "lxc")
 
 
@@ -36,11 +37,12 @@ class LocalRunner:
         self._settings = settings
         self._lock = threading.Lock()
         self._held: WarmConnection | None = None
+        self._go_without_until = 0.0
 
     def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[TaskEvent]:
         if not tasks:
             return
-        held = self._connection() if keeps_warm(self._settings.warm) else None
+        held = yield from self._server()
         if held is None:
             yield from InProcessRunner(self._settings).run(kernel, tasks)
             return
@@ -50,7 +52,7 @@ class LocalRunner:
         yield from _while_alive(held, run_job(held.spark, kernel, tasks, Streamed))
 
     def query(self, content: bytes) -> Iterator[TaskEvent]:
-        held = self._connection() if keeps_warm(self._settings.warm) else None
+        held = yield from self._server()
         if held is None:
             yield from InProcessRunner(self._settings).query(content)
             return
@@ -71,7 +73,19 @@ class LocalRunner:
                 self._held.release()
                 self._held = None
 
-    def _connection(self) -> WarmConnection | None:
+    def _server(self) -> Generator[int, None, WarmConnection | None]:
+        """Wait for the warm server and return it; nothing if none may be kept, or none can be had."""
+        if not keeps_warm(self._settings.warm) or time.monotonic() < self._go_without_until:
+            return None
+        try:
+            return (yield from starting(self._connection))
+        except (ServerUnavailable, Forbidden, OSError) as error:
+            # A job runs tasks more than once: it does not wait again for what has just failed, and warns once.
+            self._go_without_until = time.monotonic() + _SECONDS_TO_GO_WITHOUT
+            _logger.warning("Spark runs in this process, which takes longer to start: %s", error)
+            return None
+
+    def _connection(self) -> WarmConnection:
         with self._lock:
             if self._held and not self._held.alive:
                 self._held.release()
@@ -79,15 +93,12 @@ class LocalRunner:
             self._held = self._held or self._connect()
             return self._held
 
-    def _connect(self) -> WarmConnection | None:
-        launch = Launch.of(self._settings, java_home())
-        try:
-            held = connect(launch)
-        except (ServerUnavailable, Forbidden, OSError) as error:
-            _logger.warning("Spark runs in this process, which takes longer to start: %s", error)
-            return None
+    def _connect(self) -> WarmConnection:
+        from mason.clients.spark.connection import when_forgotten
+
+        held = connect(Launch.of(self._settings, java_home()))
         # A runner that nobody closes gives its session back when it is forgotten, or when the process ends.
-        weakref.finalize(self, held.release)
+        when_forgotten(self, held.release)
         return held
 
 

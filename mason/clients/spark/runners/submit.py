@@ -1,7 +1,8 @@
 """spark-submit to any master: the driver runs on this machine, the tasks on the cluster.
 
 The driver reads its tasks from a file here and writes their results to one, so it must run here: the deploy mode is
-`client`. Mason's code is shipped with the job; pyarrow and what else the kernels need must be there on the workers.
+`client`. Mason's code is shipped with the job, and so are the Python packages that its kernels need, unless the workers
+have them.
 """
 
 from __future__ import annotations
@@ -18,17 +19,21 @@ from pathlib import Path
 
 from mason.clients.spark import driver
 from mason.clients.spark.code import python_path, write_archive
+from mason.clients.spark.dependencies import FOLDER, dependency_archive
 from mason.clients.spark.exchange import ENDED, FAILED, QUERY, read_items, write_items
-from mason.clients.spark.failures import decode_failure
+from mason.clients.spark.failures import decode_failure, without_stack
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.server.launch import spark_home
-from mason.clients.spark.settings import LOG_SETTINGS, PLACING_JAVA_OPTIONS, RunnerSettings
+from mason.clients.spark.settings import LOG_SETTINGS, PLACING_JAVA_OPTIONS, RunnerSettings, conf_options
 from mason.errors import ClientFailed, InvalidConfiguration
 from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
 from mason.util.processes import ProcessId
 
+_PYTHON_PATH = "spark.executorEnv.PYTHONPATH"
 _SCRIPT = Path(driver.__file__).parent / "run_tasks.py"
 _LINES_SHOWN = 15
+_ERRORS_SHOWN = 5
+_ERROR = " ERROR "
 _TICK = 0.1
 _SECONDS_TO_END = 15.0
 
@@ -94,14 +99,16 @@ class SubmitRunner:
 def submit_command(
     settings: RunnerSettings, archive: Path, arguments: Sequence[str], java_options: str = ""
 ) -> list[str]:
-    """Return the whole command line of a job; the settings in it come from the configuration."""
+    """Return the whole command line of a job; the settings in it come from the configuration, secrets beside it."""
     options = ["--master", settings.master, "--deploy-mode", "client", "--name", "mason", "--py-files", str(archive)]
     if settings.driver_memory:
         options += ["--driver-memory", settings.driver_memory]
+    if ships_dependencies(settings):
+        archives = [settings.conf.get("spark.archives", ""), f"{dependency_archive()}#{FOLDER}"]
+        options += ["--archives", ",".join(filter(None, archives))]
     if settings.packages:
         options += ["--packages", ",".join(settings.packages)]
-    for name, value in submit_conf(settings, java_options).items():
-        options += ["--conf", f"{name}={value}"]
+    options += conf_options(submit_conf(settings, java_options), archive.parent)
     return [str(spark_home() / "bin" / "spark-submit"), *options, str(_SCRIPT), *arguments]
 
 
@@ -120,7 +127,22 @@ def submit_conf(settings: RunnerSettings, java_options: str = "") -> dict[str, s
         **_executors(settings),
         **{f"spark.executorEnv.{name}": value for name, value in settings.variables.items()},
         **settings.conf,
+        **_python_path(settings),
     }
+
+
+def ships_dependencies(settings: RunnerSettings) -> bool:
+    """Say whether the Python packages go along; unless told, to where a Python of whom nobody knows runs the tasks."""
+    if settings.dependencies != "auto":
+        return settings.dependencies == "shipped"
+    return "spark.pyspark.python" not in settings.conf and _workers_python(settings.master) != sys.executable
+
+
+def _python_path(settings: RunnerSettings) -> dict[str, str]:
+    if not ships_dependencies(settings):
+        return {}
+    given = settings.conf.get(_PYTHON_PATH, "")
+    return {_PYTHON_PATH: os.pathsep.join(filter(None, [FOLDER, given]))}
 
 
 def _workers_python(master: str) -> str:
@@ -164,7 +186,7 @@ def _checked(items: Iterator[tuple[int, bytes]], count: int, log: Path) -> Itera
             missing.discard(number)
             yield number, payload
     if missing:
-        raise ClientFailed(f"spark-submit ended without {len(missing)} of {count} results:\n{_last_lines(log)}")
+        raise ClientFailed(f"spark-submit ended without {len(missing)} of {count} results:\n{_essence(log)}")
 
 
 def _until_the_end(items: Iterator[tuple[int, bytes]], log: Path) -> Iterator[tuple[int, bytes]]:
@@ -174,11 +196,14 @@ def _until_the_end(items: Iterator[tuple[int, bytes]], log: Path) -> Iterator[tu
         if number == ENDED:
             return
         yield number, payload
-    raise ClientFailed(f"spark-submit ended without a result:\n{_last_lines(log)}")
+    raise ClientFailed(f"spark-submit ended without a result:\n{_essence(log)}")
 
 
-def _last_lines(log: Path) -> str:
-    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LINES_SHOWN:])
+def _essence(log: Path) -> str:
+    """What Spark calls an error, and how the log ends: the one may be the cause of the other, and far above it."""
+    lines = without_stack(log.read_text(encoding="utf-8", errors="replace"))
+    errors = [line for line in lines if _ERROR in line]
+    return "\n".join(dict.fromkeys([*errors[:_ERRORS_SHOWN], *lines[-_LINES_SHOWN:]]))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import secrets
 import select
@@ -24,6 +25,7 @@ from pathlib import Path
 from types import FrameType
 
 from mason.clients.spark.server import launch, record, sessions
+from mason.errors import BadInput
 from mason.util.processes import ProcessId, die_with_parent
 
 TOKEN_VARIABLE = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
@@ -125,7 +127,7 @@ class Keeper:
                 if in_use:
                     last_busy = time.time()
                 idle = time.time() - max(last_busy, sessions.last_use(self._folder))
-                retired = (self._folder / record.RETIRE).exists() and not in_use
+                retired = not in_use and ((self._folder / record.RETIRE).exists() or record.has_successor(self._folder))
                 if retired or idle > self._idle_seconds or self._replaced():
                     self._stop()
 
@@ -158,6 +160,22 @@ class Keeper:
             return ""
 
 
+def idle_minutes(variables: Mapping[str, str] = os.environ) -> float:
+    """Return after how many minutes a server that nobody uses is stopped.
+
+    Raises:
+        BadInput: the variable says something else than a number of minutes.
+    """
+    told = variables.get(IDLE_VARIABLE) or str(DEFAULT_IDLE_MINUTES)
+    try:
+        minutes = float(told)
+    except ValueError:
+        minutes = math.nan
+    if not (math.isfinite(minutes) and minutes >= 0):
+        raise BadInput(f'{IDLE_VARIABLE} is "{told}": it must be a number of minutes.')
+    return minutes
+
+
 def _is_open(port: int) -> bool:
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=1):
@@ -172,8 +190,7 @@ def main(folder: Path) -> None:
         # The command waits for this process, not for its child: no zombie stays with it.
         os._exit(0)
     told = json.loads((folder / "launch.json").read_text(encoding="utf-8"))
-    minutes = float(os.environ.get(IDLE_VARIABLE) or DEFAULT_IDLE_MINUTES)
-    Keeper(folder, told["key"], told["conf"], minutes).run()
+    Keeper(folder, told["key"], told["conf"], idle_minutes()).run()
 
 
 if __name__ == "__main__":

@@ -6,20 +6,29 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from mason.clients.spark.code import code_digest, distributions, python_path
-from mason.clients.spark.settings import RunnerSettings
+from mason.clients.spark.settings import RunnerSettings, conf_options
 
 # Whatever else is in the environment (credentials of a cloud, say) must not live on in a server.
 KEPT_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TMPDIR", "SPARK_LOCAL_DIRS", "SPARK_CONF_DIR")
 
 # These differ between a shell and cron, but not what a worker does: the PATH only finds bash.
 _NO_DEPENDENCY = ("PATH", "USER", "LOGNAME")
+
+_SETTINGS_THAT_NAME_FILES = (
+    "spark.jars",
+    "spark.files",
+    "spark.archives",
+    "spark.submit.pyFiles",
+    "spark.driver.extraClassPath",
+)
 
 _SERVER_CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _SERVER_CONF = {
@@ -51,11 +60,29 @@ class Launch:
             "python": [sys.executable, sys.version, distributions()],
             "conf": dict(self.conf),
             "environment": {name: value for name, value in self.environment.items() if name not in _NO_DEPENDENCY},
+            "files": [_stamp(file) for file in self._files()],
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
+    def _files(self) -> Iterator[Path]:
+        """The files that a server reads besides: its Java, its jars, and the settings that no configuration names."""
+        yield Path(self.environment["JAVA_HOME"]) / "release"
+        for name in _SETTINGS_THAT_NAME_FILES:
+            for each in filter(None, re.split(r"[,:]+", self.conf.get(name, "").replace("file:/", "/"))):
+                yield Path(each)
+        home = self.environment.get("SPARK_CONF_DIR") or Path(self.environment["SPARK_HOME"]) / "conf"
+        yield from sorted(Path(home).glob("*"))
+
     def as_json(self) -> str:
         return json.dumps({"key": self.key, "conf": dict(self.conf)})
+
+
+def _stamp(file: Path) -> list[str | int]:
+    try:
+        found = file.stat()
+    except OSError:
+        return [str(file)]
+    return [str(file), found.st_size, found.st_mtime_ns]
 
 
 def spark_home() -> Path:
@@ -89,7 +116,7 @@ def server_command(conf: Mapping[str, str], port: int, scratch: Path) -> list[st
     """Return the command of a server; no secret is in it, since everybody can see it."""
     places = {"spark.local.dir": str(scratch), "spark.sql.warehouse.dir": str(scratch / "warehouse")}
     settings = {**places, **conf, "spark.connect.grpc.binding.port": str(port)}
-    options = [option for name, value in settings.items() for option in ("--conf", f"{name}={value}")]
+    options = conf_options(settings, scratch)
     return [str(spark_home() / "bin" / "spark-submit"), *options, "--class", _SERVER_CLASS, "spark-internal"]
 
 

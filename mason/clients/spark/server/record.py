@@ -49,6 +49,22 @@ class ServerRecord:
             return None
 
 
+def server_folders(servers: Path) -> list[Path]:
+    """Return the folders in which a server left word of itself."""
+    return sorted(file.parent for file in servers.glob(f"*/{RECORD}"))
+
+
+def has_successor(folder: Path) -> bool:
+    """Say whether a younger server of this user's is to stay.
+
+    Two commands that begin at the same moment see nothing of each other's servers, and retire none.
+    """
+    mine = ServerRecord.read(folder)
+    others = [each for each in server_folders(folder.parent) if each != folder and not (each / RETIRE).exists()]
+    found = [server for each in others if (server := ServerRecord.read(each))]
+    return any(mine and server.ready and server.since > mine.since and server.server.alive for server in found)
+
+
 def write_private(file: Path, text: str) -> None:
     """Write a file that only this user may read, in one step."""
     draft = file.with_name(f".{file.name}.{os.getpid()}")

@@ -60,15 +60,18 @@ def count_sessions(folder: Path) -> tuple[int, int]:
 
 def last_use(folder: Path) -> float:
     """Return when a session was last taken or given back."""
-    times = []
-    for file in _files(folder):
-        with suppress(FileNotFoundError):
-            times.append(file.stat().st_mtime)
-    return max(times, default=0.0)
+    return max((used for used, _ in _by_use(folder)), default=0.0)
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(folder.glob(f"*{_ENDING}"), key=lambda file: file.stat().st_mtime, reverse=True)
+    """The sessions, the one used last first."""
+    return [file for _, file in sorted(_by_use(folder), reverse=True)]
+
+
+def _by_use(folder: Path) -> Iterator[tuple[float, Path]]:
+    for file in folder.glob(f"*{_ENDING}"):
+        with suppress(FileNotFoundError):  # a command that finds its session closed discards it at any moment
+            yield file.stat().st_mtime, file
 
 
 def _free(folder: Path) -> Iterator[Lease]:
@@ -101,9 +104,11 @@ def _try(file: Path) -> Lease | None:
 
 
 def _in_use(file: Path) -> bool:
-    with open(file, encoding="utf-8") as stream:
-        try:
+    try:
+        with open(file, encoding="utf-8") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:  # it was discarded just now
+        return False
     return False

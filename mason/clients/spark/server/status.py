@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mason.clients.spark.server import record, sessions
+from mason.clients.spark.server.record import server_folders
 from mason.clients.spark.server.runtime import private_folder, runtime_folder
-from mason.clients.spark.server.warm import server_folders, stop_server
+from mason.clients.spark.server.warm import stop_server
 
 
 @dataclass(frozen=True)

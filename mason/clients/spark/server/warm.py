@@ -16,7 +16,7 @@ from pathlib import Path
 
 from mason.clients.spark.server import keeper, record, sessions
 from mason.clients.spark.server.launch import Launch
-from mason.clients.spark.server.record import ServerRecord
+from mason.clients.spark.server.record import ServerRecord, server_folders
 from mason.clients.spark.server.runtime import private_folder, runtime_folder
 from mason.errors import ClientFailed
 
@@ -81,11 +81,6 @@ def retire_others(servers: Path, kept: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def server_folders(servers: Path) -> list[Path]:
-    """Return the folders in which a server left word of itself."""
-    return sorted(file.parent for file in servers.glob(f"*/{record.RECORD}"))
-
-
 def stop_server(folder: Path) -> ServerRecord | None:
     """Stop the server of a folder and return what it was."""
     server = ServerRecord.read(folder)
@@ -113,7 +108,10 @@ def _stop_if_orphan(folder: Path) -> None:
 
 
 def _age(folder: Path) -> float:
-    return time.time() - folder.stat().st_mtime
+    try:
+        return time.time() - folder.stat().st_mtime
+    except FileNotFoundError:  # another command has just removed it
+        return 0.0
 
 
 @contextmanager
@@ -148,7 +146,7 @@ def _start(folder: Path, launch: Launch) -> ServerRecord:
     for name in (record.FAILURE, record.RECORD, record.RETIRE):
         (folder / name).unlink(missing_ok=True)
     record.write_private(folder / "launch.json", launch.as_json())
-    idle = {name: os.environ[name] for name in (keeper.IDLE_VARIABLE,) if name in os.environ}
+    idle = {keeper.IDLE_VARIABLE: str(keeper.idle_minutes())}
     with open(os.open(folder / "keeper.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as log:
         started = subprocess.run(
             [sys.executable, "-m", keeper.__name__, str(folder)],

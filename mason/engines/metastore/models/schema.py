@@ -66,6 +66,11 @@ class SchemaConflict:
     def to_dict(self) -> dict[str, Any]:
         return {"Column": self.column, "Found": [each.to_dict() for each in self.found], "Chosen": self.chosen}
 
-    def __str__(self) -> str:
+    @property
+    def difference(self) -> str:
+        """The column, and who has it as what."""
         found = ", ".join(f"{each.type} in {each.file}" for each in self.found)
-        return f'Column "{self.column}" differs between files ({found}): taken as {self.chosen}.'
+        return f'Column "{self.column}" differs between files ({found})'
+
+    def __str__(self) -> str:
+        return f"{self.difference}: taken as {self.chosen}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +28,17 @@ class Deployment:
     """The MASON_HOME that knows the operators."""
     roots: Sequence[str] | None = None
     """Where its local paths must stay, whoever runs it; None where whoever deployed it was not bound either."""
+
+    others: Sequence[str] = ()
+    """The other schedulers that could take it, for one that does not."""
+
+    def gives_way(self, former: Mapping[str, Any]) -> Iterator[str]:
+        """Yield what is lost of the deployment that had the name until now, which `to_dict` made; it may be none."""
+        name, was = self.schedule.name, str(former.get("Workflow", "")).partition("@")[0]
+        if was and was != self.workflow.partition("@")[0]:
+            yield f"{name} ran {was} until now, which gives way. -s gives this one another name."
+        if former.get("Schedule") and not self.schedule.expression:
+            yield f'{name} was due by "{former["Schedule"]}" until now; without --schedule it is when it is triggered.'
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return what has to be kept to run it; its steps are found again from the workflow's digest."""

@@ -30,6 +30,7 @@ _FIELDS = (
     ("month", 1, 12, ", or JAN to DEC"),
     ("weekday", 0, 7, ", or SUN to SAT"),
 )
+_EVERY = "@every"  # a word of other schedulers
 _ANY_DAY = datetime(2024, 1, 1)
 _ZONE = re.compile(r"UTC|GMT|[A-Z][A-Za-z]{2,}/[A-Z][\w+-]*(/\w+)?")
 _LOOKS_BACK = (timedelta(hours=1), timedelta(days=1), timedelta(days=32), timedelta(days=366))
@@ -96,9 +97,10 @@ class Timing:
 
 
 def _fields_of_word(word: str) -> str:
-    if word.lower() not in WORDS:
-        raise ValueError(f'"{word}" is no word for a schedule. {did_you_mean(word, WORDS) or f"Write {TIMING_RULE}"}')
-    return WORDS[word.lower()]
+    if word.lower() in WORDS:
+        return WORDS[word.lower()]
+    near = did_you_mean(word, WORDS) if word.lower() != _EVERY else 'Write "*/5 * * * *" for every five minutes.'
+    raise ValueError(f'"{word}" is no word for a schedule. {near or f"Write {TIMING_RULE}"}')
 
 
 def _is_sixth_and_no_field(words: list[str]) -> bool:
@@ -126,6 +128,8 @@ def _checked_fields(fields: list[str], zone: list[str]) -> str:
     if len(fields) != len(_FIELDS):
         raise ValueError(_wrong_count(fields, zone))
     wrong = [number for number, field in enumerate(fields) if not _is_field(number, field)]
+    if not wrong:
+        _check_steps(fields, zone)
     if wrong:
         better = [_mended(number, field) if number in wrong else field for number, field in enumerate(fields)]
         problems = [f'the {_FIELDS[number][0]} "{fields[number]}" must be {_range(number)}' for number in wrong]
@@ -134,6 +138,16 @@ def _checked_fields(fields: list[str], zone: list[str]) -> str:
     if not _parses(joined):
         raise ValueError(f'"{joined}" is never due: none of its months has such a day; write {TIMING_RULE}')
     return joined
+
+
+def _check_steps(fields: list[str], zone: list[str]) -> None:
+    """Refuse a step that leads out of its field: every 90 minutes is not what cron would make of `*/90`."""
+    for number, field in enumerate(fields):
+        name, least, most, _ = _FIELDS[number]
+        steps = [int(each) for each in re.findall(r"/(\d+)", field)]
+        if any(each > most - least for each in steps):
+            better = " ".join([*fields[:number], str(least), *fields[number + 1 :], *zone])
+            raise ValueError(f'the {name} "{field}" goes beyond {most} with its first step; write "{better}"')
 
 
 def _wrong_count(fields: list[str], zone: list[str]) -> str:

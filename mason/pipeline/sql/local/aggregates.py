@@ -12,6 +12,7 @@ from sqlglot import exp
 from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.arithmetic import divided
 from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
+from mason.pipeline.sql.local.sameness import holds_floats, in_order
 from mason.pipeline.sql.local.values import Typed, call, converted, number, plain_cast, told
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ def window_of(node: Any, within: Expressions) -> Any:
     window = node.copy()
     window.set("partition_by", [within.typed(each).node for each in window.args.get("partition_by") or []])
     for ordered in window.args["order"].expressions if window.args.get("order") else ():
-        ordered.set("this", within.typed(ordered.this).node)
+        value = within.typed(ordered.this)
+        ordered.set("this", in_order(value.node, value.kind))
     if window.find(exp.Interval):
         raise unlike_spark("window of an interval")
     return window
@@ -219,6 +221,8 @@ def _collect(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed
 
 def _collect_set(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
     (value,) = arguments
+    if holds_floats(kind := within.typed(value.copy()).kind):
+        raise unlike_spark(f'"collect_set" of {told(kind)}, in which Spark has NaN several times')
     return _collect([exp.Distinct(expressions=[value])], within, rows)
 
 

@@ -12,6 +12,7 @@ from mason.pipeline.sql.local import arithmetic, functions
 from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.given_type import given_type
 from mason.pipeline.sql.local.refusal import Refusal, does_not_fit, unlike_spark
+from mason.pipeline.sql.local.sameness import in_order, is_same, one_zero
 from mason.pipeline.sql.local.scope import Scope
 from mason.pipeline.sql.local.values import Typed, call, converted, plain_cast, text, told, tried
 
@@ -35,11 +36,12 @@ class Expressions:
         make = _MAKERS.get(type(node))
         if make is None or not _is_known(node):
             raise unlike_spark(f'"{_shown(node)}"').stands_at(node)
+        is_key = any(is_same(node, key) for key in self.scope.keys)
         try:
             made: Typed = make(self, node)
         except Refusal as error:
             raise error.stands_at(node) from error.__cause__
-        return made
+        return Typed(one_zero(made.node, made.kind), made.kind) if is_key else made
 
     def as_kind(self, node: Any, kind: pa.DataType) -> Any:
         """Return an expression for DuckDB as a type."""
@@ -104,12 +106,14 @@ class Expressions:
         (left, right), kind = self.alike([node.this, node.expression])
         if st.is_map(kind):
             raise does_not_fit("Maps cannot be compared")
+        if pa.types.is_nested(kind) and not isinstance(node, exp.EQ | exp.NEQ | exp.NullSafeEQ):
+            left, right = in_order(left, kind), in_order(right, kind)
         return Typed(type(node)(this=left, expression=right), st.BOOL)
 
     def _between(self, node: Any) -> Typed:
-        (low_this, low), _ = self.alike([node.this.copy(), node.args["low"]])
-        (high_this, high), _ = self.alike([node.this.copy(), node.args["high"]])
-        both = exp.And(this=exp.GTE(this=low_this, expression=low), expression=exp.LTE(this=high_this, expression=high))
+        low = exp.GTE(this=node.this.copy(), expression=node.args["low"])
+        high = exp.LTE(this=node.this.copy(), expression=node.args["high"])
+        both = exp.And(this=self._compared(low).node, expression=self._compared(high).node)
         return Typed(exp.Paren(this=both), st.BOOL)
 
     def _in(self, node: Any) -> Typed:
@@ -154,8 +158,7 @@ class Expressions:
         return Typed(_unless(escaped, like), st.BOOL)
 
     def _regexp_like(self, node: Any) -> Typed:
-        this, pattern = (self.as_kind(each, st.TEXT) for each in (node.this, node.expression))
-        return Typed(call("regexp_matches", this, pattern), st.BOOL)
+        return functions.called("regexp_like", [node.this, node.expression], self)
 
     # Conditions
 

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from mason.pipeline.sql.local import aggregates, arithmetic, list_functions, time_functions
 from mason.pipeline.sql.local import spark_types as st
+from mason.pipeline.sql.local.patterns import with_pattern
 from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
 from mason.pipeline.sql.local.values import Typed, call, converted, number, plain_cast, text, told
 
@@ -104,9 +105,26 @@ def _btrim(arguments: Sequence[Any], within: Expressions) -> Typed:
     return Typed(call("trim", first, *(rest or [text(" ")])), st.TEXT)
 
 
+def _trim_side(name: str) -> Special:
+    def made(arguments: Sequence[Any], within: Expressions) -> Typed:
+        *characters, value = (within.as_kind(each, st.TEXT) for each in arguments)  # in Spark the text comes last
+        (what,) = characters or [text(" ")]
+        return Typed(call(name, value, what), st.TEXT)
+
+    return made
+
+
+def _by_pattern(name: str, gives: pa.DataType) -> Special:
+    def made(arguments: Sequence[Any], within: Expressions) -> Typed:
+        first, pattern = (within.as_kind(each, st.TEXT) for each in arguments)
+        return Typed(plain_cast(with_pattern(name, first, pattern), gives), gives)
+
+    return made
+
+
 def _split(arguments: Sequence[Any], within: Expressions) -> Typed:
     first, pattern = (within.as_kind(each, st.TEXT) for each in arguments)
-    return Typed(call("str_split_regex", first, pattern), pa.list_(st.TEXT))
+    return Typed(with_pattern("str_split_regex", first, pattern), pa.list_(st.TEXT))
 
 
 def _regexp_replace(arguments: Sequence[Any], within: Expressions) -> Typed:
@@ -115,7 +133,7 @@ def _regexp_replace(arguments: Sequence[Any], within: Expressions) -> Typed:
         raise unlike_spark('"regexp_replace" with a replacement that is no plain text')
     into = _groups_of_duckdb(replacement.name)
     nodes = [within.as_kind(first, st.TEXT), within.as_kind(pattern, st.TEXT)]
-    return Typed(call("regexp_replace", *nodes, text(into), text("g")), st.TEXT)
+    return Typed(with_pattern("regexp_replace", *nodes, text(into), text("g")), st.TEXT)
 
 
 def _groups_of_duckdb(replacement: str) -> str:
@@ -132,7 +150,7 @@ def _regexp_extract(name: str) -> Special:
         if group and not group[0].is_int:
             raise unlike_spark(f'"{name}" with a group that is no number')
         nodes = [within.as_kind(first, st.TEXT), within.as_kind(pattern, st.TEXT), *(group or [number(1)])]
-        return Typed(call(name, *nodes), pa.list_(st.TEXT) if name.endswith("all") else st.TEXT)
+        return Typed(with_pattern(name, *nodes), pa.list_(st.TEXT) if name.endswith("all") else st.TEXT)
 
     return made
 
@@ -280,8 +298,6 @@ _PLAIN: Mapping[str, Plain] = {
     **dict.fromkeys(("upper", "ucase"), Plain("spark_upper", [_T], _T)),
     **dict.fromkeys(("lower", "lcase"), Plain("spark_lower", [_T], _T)),
     "initcap": Plain("spark_initcap", [_T], _T),
-    "ltrim": Plain("ltrim", [_T, _T], _T, [text(" ")]),
-    "rtrim": Plain("rtrim", [_T, _T], _T, [text(" ")]),
     **dict.fromkeys(("substr", "substring"), Plain("spark_substr", [_T, _L, _L], _T, [number(2**31 - 1)])),
     "left": Plain("spark_left", [_T, _L], _T),
     "right": Plain("spark_right", [_T, _L], _T),
@@ -294,9 +310,6 @@ _PLAIN: Mapping[str, Plain] = {
     "repeat": Plain("repeat", [_T, _L], _T),
     "split_part": Plain("spark_split_part", [_T, _T, _L], _T),
     "substring_index": Plain("spark_substring_index", [_T, _T, _L], _T),
-    **dict.fromkeys(("rlike", "regexp", "regexp_like"), Plain("regexp_matches", [_T, _T], _B)),
-    "regexp_count": Plain("spark_regexp_count", [_T, _T], _I),
-    "regexp_substr": Plain("spark_regexp_substr", [_T, _T], _T),
     "startswith": Plain("starts_with", [_T, _T], _B),
     "endswith": Plain("ends_with", [_T, _T], _B),
     "contains": Plain("contains", [_T, _T], _B),
@@ -308,7 +321,7 @@ _PLAIN: Mapping[str, Plain] = {
     "unbase64": Plain("from_base64", [_T], st.BINARY),
     "levenshtein": Plain("levenshtein", [_T, _T], _I),
     **{name: Plain(name, [_D], _D) for name in _ONE_DOUBLE},
-    **dict.fromkeys(("sign", "signum"), Plain("sign", [_D], _D)),
+    **dict.fromkeys(("sign", "signum"), Plain("spark_sign", [_D], _D)),
     "sqrt": Plain("spark_sqrt", [_D], _D),
     "ln": Plain("spark_ln", [_D], _D),
     "log10": Plain("spark_log10", [_D], _D),
@@ -325,6 +338,11 @@ _SPECIAL: Mapping[str, Special] = {
     "concat": _concat,
     "concat_ws": _concat_ws,
     "btrim": _btrim,
+    "ltrim": _trim_side("ltrim"),
+    "rtrim": _trim_side("rtrim"),
+    **dict.fromkeys(("rlike", "regexp", "regexp_like"), _by_pattern("regexp_matches", _B)),
+    "regexp_count": _by_pattern("spark_regexp_count", _I),
+    "regexp_substr": _by_pattern("spark_regexp_substr", _T),
     "split": _split,
     "regexp_replace": _regexp_replace,
     "regexp_extract": _regexp_extract("regexp_extract"),

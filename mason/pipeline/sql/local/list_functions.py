@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
+from mason.pipeline.sql.local.sameness import one_zero
 from mason.pipeline.sql.local.values import Typed, call, converted, plain_cast, text, told
 
 if TYPE_CHECKING:
@@ -120,14 +121,27 @@ def _of_list(name: str, *more: str) -> Special:
 
     def made(arguments: Sequence[Any], within: Expressions) -> Typed:
         (value,) = (_list(within.typed(each)) for each in arguments)
+        _check_order(name, value)
         return Typed(call(name, value.node, *map(text, more)), value.kind)
 
     return made
 
 
+def _check_order(name: str, value: Typed) -> None:
+    """See that elements have the same order in both: inside of lists and structs DuckDB has nulls last."""
+    if name in ("list_sort", "list_min", "list_max") and pa.types.is_nested(value.kind.value_type):
+        raise unlike_spark(f"order of the elements of {told(value.kind)}")
+
+
+def _distinct(arguments: Sequence[Any], within: Expressions) -> Typed:
+    (value,) = (_list(within.typed(each)) for each in arguments)
+    return Typed(call("spark_distinct", one_zero(value.node, value.kind)), value.kind)
+
+
 def _of_element(name: str) -> Special:
     def made(arguments: Sequence[Any], within: Expressions) -> Typed:
         (value,) = (_list(within.typed(each)) for each in arguments)
+        _check_order(name, value)
         return Typed(call(name, value.node), value.kind.value_type)
 
     return made
@@ -139,7 +153,7 @@ def _of_two(name: str) -> Special:
         kind = one.kind if other.kind.value_type == st.NOTHING else other.kind
         if one.kind.value_type not in (kind.value_type, st.NOTHING):
             raise does_not_fit(f"Lists of {told(one.kind.value_type)} and {told(other.kind.value_type)} do not mix")
-        return Typed(call(name, converted(one, kind), converted(other, kind)), kind)
+        return Typed(call(name, *(one_zero(converted(each, kind), kind) for each in (one, other))), kind)
 
     return made
 
@@ -149,6 +163,7 @@ def _sort_array(arguments: Sequence[Any], within: Expressions) -> Typed:
     value = _list(within.typed(first))
     if ascending and not isinstance(ascending[0], exp.Boolean):
         raise unlike_spark('"sort_array" by an order that is no true or false')
+    _check_order("list_sort", value)
     up = not ascending or bool(ascending[0].this)
     order = ("ASC", "NULLS FIRST") if up else ("DESC", "NULLS LAST")
     return Typed(call("list_sort", value.node, *map(text, order)), value.kind)
@@ -251,7 +266,7 @@ SPECIAL: Mapping[str, Special] = {
     "array_append": _with_element("spark_append"),
     "array_prepend": _with_element("spark_prepend"),
     "array_compact": _of_list("spark_compact"),
-    "array_distinct": _of_list("spark_distinct"),
+    "array_distinct": _distinct,
     "array_sort": _of_list("list_sort", "ASC", "NULLS LAST"),
     "sort_array": _sort_array,
     "array_min": _of_element("list_min"),

@@ -58,8 +58,9 @@ spark_digits(t) AS t[1] || '.' || coalesce(nullif(rtrim(t[2:], '0'), ''), '0')
 spark_upper(s) AS CASE WHEN regexp_matches(s, '[{_LONGER}]')
     THEN error('The local engine has no capitals for "' || s || '".') ELSE upper(replace(s, 'ß', 'SS')) END
 spark_lower(s) AS lower(regexp_replace(replace(s, 'İ', 'i̇'), '(\p{{L}})Σ(\P{{L}}|$)', '\1ς\2', 'g'))
-spark_initcap(s) AS array_to_string(list_transform(string_split(lower(s), ' '),
-    lambda word: upper(word[1]) || word[2:]), ' ')
+spark_initcap(s) AS CASE WHEN regexp_matches(s, 'İ|(^| )[ßǄ-ǌǱ-ǳ{_LONGER}]')
+    THEN error('The local engine has no capitals for "' || s || '".') ELSE array_to_string(
+    list_transform(string_split(lower(s), ' '), lambda word: upper(word[1]) || word[2:]), ' ') END
 spark_substr(s, p, n) AS CASE WHEN p IS NULL OR n IS NULL THEN NULL ELSE spark_between(s,
     CASE WHEN p > 0 THEN p - 1 WHEN p < 0 THEN length(s) + p ELSE 0 END, n) END
 spark_between(s, first, n) AS substring(s, greatest(first, 0) + 1, greatest(first + n - greatest(first, 0), 0))
@@ -75,6 +76,8 @@ spark_reverse(s) AS array_to_string(list_transform(range(length(s), 0, -1), lamb
 spark_split_part(s, d, n) AS CASE WHEN n = 0 THEN error('split_part counts from 1.') ELSE split_part(s, d, n) END
 spark_substring_index(s, d, n) AS CASE WHEN n IS NULL THEN NULL WHEN n = 0 OR d = '' THEN '' WHEN n > 0
     THEN array_to_string(string_split(s, d)[1:n], d) ELSE array_to_string(string_split(s, d)[n:], d) END
+spark_unended(s) AS CASE WHEN regexp_matches(s, '[\n\r\x{{85}}\x{{2028}}\x{{2029}}]\z')
+    THEN error('The local engine has no "$" before a line end with the answers of Spark: "' || s || '".') ELSE s END
 spark_regexp_substr(s, p) AS CASE WHEN regexp_matches(s, p) THEN regexp_extract(s, p, 0) END
 spark_regexp_count(s, p) AS len(regexp_extract_all(s, p))
 spark_chr(n) AS CASE WHEN n IS NULL THEN NULL WHEN n < 0 THEN '' ELSE chr(CAST(n % 256 AS INTEGER)) END
@@ -90,6 +93,7 @@ spark_scaled(q, unit, scale) AS CASE WHEN q < 0 THEN '-' ELSE '' END || CAST(abs
 spark_pmod(a, n) AS CASE WHEN a % spark_divisor(n, a) < 0 THEN (a % n + n) % n ELSE a % n END
 spark_round(x, n) AS CASE WHEN isnan(x) OR abs(x) >= 1e15 THEN x
     ELSE CAST(round(CAST(CAST(x AS VARCHAR) AS DECIMAL(38, 20)), n) AS DOUBLE) END
+spark_sign(x) AS CASE WHEN x = 0 OR isnan(x) THEN x ELSE sign(x) END
 spark_sqrt(x) AS CASE WHEN x < 0 THEN CAST('nan' AS DOUBLE) ELSE sqrt(x) END
 spark_ln(x) AS CASE WHEN x > 0 THEN ln(x) END
 spark_log2(x) AS CASE WHEN x > 0 THEN log2(x) END

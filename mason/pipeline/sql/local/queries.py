@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.aggregates import window_of
 from mason.pipeline.sql.local.expressions import Expressions
 from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
+from mason.pipeline.sql.local.sameness import holds_floats, in_order, one_zero
 from mason.pipeline.sql.local.scope import Columns, Scope
 from mason.pipeline.sql.local.sources import lateral_join, range_rows
 from mason.pipeline.sql.local.values import Typed, converted, told
@@ -71,16 +73,18 @@ def _select(tree: Any, scope: Scope) -> Columns:
     _check_parts(tree, _SELECT_PARTS)
     within = Scope(scope.tables, outer=scope.outer if not scope.sources else scope)
     _add_sources(tree, within)
+    _replace(tree.args.get("where"), Expressions(within, one_column).condition)
+    within = replace(within, keys=_keys(tree, within))
     make = Expressions(within, one_column)
-    _replace(tree.args.get("where"), make.condition)
     columns = _projections(tree, make)
-    named = Expressions(within.with_names({name.lower(): kind for name, kind in columns if name}), one_column)
-    _group(tree.args.get("group"), named)
+    within = within.with_names({name.lower(): kind for name, kind in columns if name})
+    _group(tree.args.get("group"), Expressions(replace(within, keys=()), one_column))
+    named = Expressions(within, one_column)
     _replace(tree.args.get("having"), named.condition)
     for window in tree.args.get("windows") or ():
         window.replace(window_of(window, make))
     for part in ("order", "sort"):
-        _order(tree.args.get(part), named)
+        _order(tree.args.get(part), columns, named)
     if tree.args.get("sort") is not None:
         tree.set("sort", None)  # an order inside of tasks, of which there is one
     tree.set("hint", None)
@@ -107,6 +111,32 @@ def _group(group: Any, make: Expressions) -> None:
     group.set("expressions", [each if each in sets else _outside(each, make) for each in group.expressions])
 
 
+def _keys(tree: Any, scope: Scope) -> Sequence[Any]:
+    """What the rows of a query are grouped by, as far as a zero in it may have a sign."""
+    group = tree.args.get("group")
+    if group is None:
+        return []
+    sets = list(group.find_all(exp.Rollup, exp.Cube, exp.GroupingSets))
+    plain = [each for each in group.expressions if each not in sets]
+    if group.args.get("all"):
+        plain = [each.unalias() for each in tree.expressions if not each.is_star]
+    found = [
+        _named(each, tree, scope) for each in (*plain, *(key for each in sets for key in each.find_all(exp.Column)))
+    ]
+    kinds = [Expressions(scope, one_column).typed(each.copy()).kind for each in found]
+    return [each.copy() for each, kind in zip(found, kinds, strict=True) if holds_floats(kind)]
+
+
+def _named(key: Any, tree: Any, scope: Scope) -> Any:
+    """The expression that a key stands for: the place of a column, or the name that the query gives one."""
+    if isinstance(key, exp.Literal) and key.is_int and 0 < int(key.name) <= len(tree.expressions):
+        return tree.expressions[int(key.name) - 1].unalias()
+    if not isinstance(key, exp.Column) or key.table or scope.has_column(key.name):
+        return key
+    named = {each.alias.lower(): each.this for each in tree.expressions if isinstance(each, exp.Alias)}
+    return named.get(key.name.lower(), key)
+
+
 def _check_set(several: Any) -> None:
     """See that ROLLUP, CUBE and GROUPING SETS name columns, and lists of such."""
     for node in several.expressions:
@@ -115,34 +145,61 @@ def _check_set(several: Any) -> None:
             raise unlike_spark("set of groups by other than columns")
 
 
-def _order(order: Any, make: Expressions) -> None:
+def _order(order: Any, columns: Columns, make: Expressions) -> None:
     for each in order.expressions if order is not None else ():
-        each.set("this", _outside(each.this, make))
+        each.set("this", _ordering(each.this, columns, make))
 
 
 def _outside(node: Any, make: Expressions) -> Any:
-    """What GROUP BY and ORDER BY name; a number there is the place of a column."""
+    """What GROUP BY names; a number there is the place of a column."""
+    if isinstance(node, exp.Column):
+        make.scope.type_of(node)  # which says where it stands if there is none
     if isinstance(node, exp.Literal | exp.Column):
         return node
     return make.typed(node).node
 
 
+def _ordering(node: Any, columns: Columns, make: Expressions) -> Any:
+    """What ORDER BY names, so that DuckDB has it in the order of Spark."""
+    if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(columns):
+        if pa.types.is_nested(columns[int(node.name) - 1][1]):
+            raise unlike_spark("order by the place of a column that holds lists or structs", ": name it")
+        return node
+    if isinstance(node, exp.Column):
+        return in_order(node, make.scope.type_of(node))
+    value = make.typed(node)
+    return in_order(value.node, value.kind)
+
+
 def _projections(tree: Any, make: Expressions) -> Columns:
     columns: list[tuple[str, pa.DataType]] = []
+    if tree.args.get("distinct"):
+        tree.set("expressions", [each for node in tree.expressions for each in _spelled_out(node, make.scope)])
     for node in list(tree.expressions):
         if node.is_star:
             columns += _star(node, make.scope)
             continue
         value = make.typed(node.this if isinstance(node, exp.Alias) else node)
+        if tree.args.get("distinct"):
+            value = Typed(one_zero(value.node, value.kind), value.kind)
         name = node.alias_or_name if isinstance(node, exp.Alias | exp.Column | exp.Dot) else ""
         if isinstance(node, exp.Alias):
             node.set("this", value.node)
         elif value.node is not node:
-            node.replace(value.node)
+            node.replace(exp.alias_(value.node, name, quoted=True) if name else value.node)
         columns.append((name, value.kind))
         if name:
             make.scope.names.setdefault(name.lower(), value.kind)
     return columns
+
+
+def _spelled_out(node: Any, scope: Scope) -> Sequence[Any]:
+    """The columns of a star one by one, where a zero among them may have a sign and each can be named."""
+    columns = _star(node, scope) if node.is_star else []
+    if not any(holds_floats(kind) for _, kind in columns) or len({name.lower() for name, _ in columns}) < len(columns):
+        return [node]
+    table = node.args.get("table") if isinstance(node, exp.Column) else None
+    return [exp.column(exp.to_identifier(name, quoted=True), table=table and table.copy()) for name, _ in columns]
 
 
 def _star(node: Any, scope: Scope) -> Columns:
@@ -150,7 +207,7 @@ def _star(node: Any, scope: Scope) -> Columns:
     if star.args.get("replace") or star.args.get("rename"):
         raise unlike_spark('"*" with other values')
     left_out = {each.name.lower() for each in star.args.get("except_") or ()}
-    columns = scope.all_columns() if isinstance(node, exp.Star) else scope.columns_of(node.table)
+    columns = scope.all_columns() if isinstance(node, exp.Star) else scope.columns_of(node.args["table"])
     return [(name, kind) for name, kind in columns if name.lower() not in left_out]
 
 
@@ -248,11 +305,13 @@ def _set_operation(tree: Any, scope: Scope) -> Columns:
     if len(sides[0]) != len(sides[1]):
         raise does_not_fit(f"One side of the union has {len(sides[0])} columns and the other {len(sides[1])}")
     columns = [_common(*pair) for pair in zip(*sides, strict=True)]
+    groups = not isinstance(tree, exp.Union) or bool(tree.args.get("distinct"))
+    zeros = groups and any(holds_floats(kind) for _, kind in columns)
     for name, side in zip(("this", "expression"), sides, strict=True):
-        if [kind for _, kind in side] != [kind for _, kind in columns]:
-            tree.set(name, _widened(tree.args[name], side, columns))
+        if zeros or [kind for _, kind in side] != [kind for _, kind in columns]:
+            tree.set(name, _widened(tree.args[name], side, columns, one_zero if zeros else _as_it_is))
     names = {name.lower(): kind for name, kind in columns if name}
-    _order(tree.args.get("order"), Expressions(Scope(scope.tables, names=names), one_column))
+    _order(tree.args.get("order"), columns, Expressions(Scope(scope.tables, names=names), one_column))
     return columns
 
 
@@ -263,11 +322,15 @@ def _common(mine: tuple[str, pa.DataType], theirs: tuple[str, pa.DataType]) -> t
     return mine[0], kind
 
 
-def _widened(query: Any, columns: Columns, wanted: Sequence[tuple[str, pa.DataType]]) -> Any:
+def _as_it_is(node: Any, _: pa.DataType) -> Any:
+    return node
+
+
+def _widened(query: Any, columns: Columns, wanted: Columns, finish: Callable[[Any, pa.DataType], Any]) -> Any:
     """A side of a union with the types of the whole."""
     names = [f"c{place}" for place in range(len(columns))]
     values = [
-        exp.alias_(converted(Typed(exp.column(name), kind), to), label or name, quoted=True)
+        exp.alias_(finish(converted(Typed(exp.column(name), kind), to), to), label or name, quoted=True)
         for name, (_, kind), (label, to) in zip(names, columns, wanted, strict=True)
     ]
     plain = query.this if isinstance(query, exp.Subquery) and not query.alias else query

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from mason.pipeline.sql.query import BadQuery
+from mason.util.nearest import did_you_mean
 
 
 class Refusal(BadQuery):
@@ -20,6 +22,14 @@ class Refusal(BadQuery):
         return self
 
 
+def not_there(node: Any, what: str, known: Iterable[str]) -> Refusal:
+    """Return the error for a name that nothing has here, which stands at a node."""
+    names = list(dict.fromkeys(known))
+    hint = did_you_mean(node.name, names) or (f"There are: {', '.join(names[:_SHOWN])}." if names else "")
+    return Refusal(f'There is no {what} "{node.name}".', hint=hint).stands_at(node)
+
+
+_SHOWN = 30
 _HINT = "Where Spark knows it, ask Spark: execution_engine: spark."
 
 

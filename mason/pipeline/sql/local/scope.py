@@ -10,8 +10,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from mason.pipeline.sql.local import spark_types as st
-from mason.pipeline.sql.local.refusal import unlike_spark
-from mason.pipeline.sql.query import BadQuery
+from mason.pipeline.sql.local.refusal import not_there, unlike_spark
 
 Columns = Sequence[tuple[str, pa.DataType]]
 """The columns of a table or a query. What has no name has an empty one."""
@@ -30,6 +29,10 @@ class Scope:
     merged: dict[str, pa.DataType] = field(default_factory=dict)
     """The columns that USING made one of two."""
     outer: Scope | None = None
+    keys: Sequence[Any] = ()
+    """What rows are grouped by, where a zero in it may have a sign."""
+    _indexes: dict[str, tuple[Columns, Mapping[str, Sequence[pa.DataType]]]] = field(default_factory=dict)
+    """The columns of sources by their names in lower case: a table may have thousands, and each is looked up."""
 
     def inner(self) -> Scope:
         """Return the scope of a query inside this one."""
@@ -47,30 +50,32 @@ class Scope:
         Raises:
             BadQuery: nothing is called so.
         """
-        parts = [part.name for part in column.parts if isinstance(part, exp.Identifier)]
-        found = self._find(parts)
+        parts = [part for part in column.parts if isinstance(part, exp.Identifier)]
+        found = self._find([part.name for part in parts])
         if found is None:
-            raise BadQuery(f'There is no column "{".".join(parts)}".')
+            raise not_there(parts[-1], "column", self._names_at(parts))
         return found
+
+    def has_column(self, name: str) -> bool:
+        """Say whether a source has a column of this name."""
+        return any(self._kinds(source, name.lower()) for source in self.sources)
 
     def all_columns(self) -> Columns:
         """Return the columns of `*`."""
-        merged = list(self.merged.items())
+        merged, taken = list(self.merged.items()), {each.lower() for each in self.merged}
         rest = [
-            (name, kind)
-            for columns in self.sources.values()
-            for name, kind in columns
-            if name.lower() not in {each.lower() for each in self.merged}
+            (name, kind) for columns in self.sources.values() for name, kind in columns if name.lower() not in taken
         ]
         return [*merged, *rest]
 
-    def columns_of(self, name: str) -> Columns:
-        """Return the columns of `name.*`."""
+    def columns_of(self, table: Any) -> Columns:
+        """Return the columns of `table.*`."""
+        name = table.name
         if name.lower() in self.sources:
             return self.sources[name.lower()]
         kind = self._find([name])
         if kind is None or not st.is_struct(kind):
-            raise BadQuery(f'There is no table "{name}".')
+            raise not_there(table, "table", (each for each in self.sources if not each.startswith("\0")))
         return [(each.name, each.type) for each in kind]
 
     def _find(self, parts: Sequence[str]) -> pa.DataType | None:
@@ -80,16 +85,39 @@ class Scope:
                 return found
         return self.outer._find(parts) if self.outer else None
 
+    def _names_at(self, parts: Sequence[Any]) -> Iterator[str]:
+        """What a column could be called: those of the table that it is said to be of, or all that are in sight."""
+        said = self.sources.get(parts[0].name.lower()) if len(parts) > 1 else None
+        yield from (name for columns in ([said] if said else self.sources.values()) for name, _ in columns)
+        yield from self.names if said is None else ()
+        if self.outer and said is None:
+            yield from self.outer._names_at(parts)
+
     def _beginnings(self, parts: Sequence[str]) -> Iterator[tuple[pa.DataType, Sequence[str]]]:
         """What the first words of a name may be: a table and its column, a column, a name of the query's own."""
         first, *rest = parts
         if rest and first in self.sources:
-            yield from ((kind, rest[1:]) for name, kind in self.sources[first] if name.lower() == rest[0])
+            yield from ((kind, rest[1:]) for kind in self._kinds(first, rest[0]))
         yield from ((kind, rest) for name, kind in self.merged.items() if name.lower() == first)
-        for columns in self.sources.values():
-            yield from ((kind, rest) for name, kind in columns if name.lower() == first)
+        for source in self.sources:
+            yield from ((kind, rest) for kind in self._kinds(source, first))
         if first in self.names:
             yield self.names[first], rest
+
+    def _kinds(self, source: str, name: str) -> Sequence[pa.DataType]:
+        """The types of the columns of a source that are called so."""
+        columns, index = self._indexes.get(source, (None, {}))
+        if columns is not self.sources[source]:
+            columns, index = self.sources[source], _index(self.sources[source])
+            self._indexes[source] = columns, index
+        return index.get(name, ())
+
+
+def _index(columns: Columns) -> Mapping[str, Sequence[pa.DataType]]:
+    found: dict[str, list[pa.DataType]] = {}
+    for name, kind in columns:
+        found.setdefault(name.lower(), []).append(kind)
+    return found
 
 
 def _field(kind: pa.DataType, path: Sequence[str]) -> pa.DataType | None:

@@ -15,7 +15,7 @@ from mason.pipeline.sql.local.macros import macros_of
 from mason.pipeline.sql.local.queries import made_query
 from mason.pipeline.sql.local.refusal import Refusal, unlike_spark
 from mason.pipeline.sql.local.scope import Columns, Scope
-from mason.pipeline.sql.statement import as_select, bad_query, statements_in
+from mason.pipeline.sql.statement import as_select, bad_query, statements_in, too_deep
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,11 @@ def translated(statement: str, parameters: Mapping[str, Any], schemas: Mapping[s
     }
     try:
         columns = made_query(tree, Scope(tables))
+        text = str(tree.sql(dialect="duckdb", identify=True, normalize_functions=False))
     except Refusal as error:
         raise error if error.start is None else bad_query(statement, error.start, str(error)) from error
-    text = str(tree.sql(dialect="duckdb", identify=True, normalize_functions=False))
+    except RecursionError as error:
+        raise too_deep() from error
     return Translation(text, columns, macros_of(text))
 
 

@@ -83,6 +83,9 @@ class DagWork(Protocol):
     def follow(self, current: ExecutedDagStep, following: ValidDagStep) -> Verdict:
         """Say whether a step follows one that was run."""
 
+    def follow_blocked(self, blocked: ValidDagStep, following: ValidDagStep, reason: str) -> Verdict:
+        """Say whether a step follows one that did not run, since a step before that failed."""
+
     def note(self, event: StepEvent) -> None:
         """Take notice of a change."""
 

@@ -13,8 +13,9 @@ class JobList(OperatorDefinition):
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        status = parameters.get_optional("status")
-        jobs = [each for each in list_jobs(env, config, resp) if status in (None, each.status)]
+        status: str = parameters.get_optional("status") or ""
         offset: int = parameters.get_optional("offset")
         limit: int = parameters.get_optional("limit")
-        return OperatorResponse(resp, jobs[offset : offset + limit])
+        name: str = parameters.get_optional("name") or ""
+        jobs = list_jobs(env, config, resp, most=offset + limit, status=status, name=name)
+        return OperatorResponse(resp, jobs[offset:])

@@ -3,9 +3,11 @@ from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.errors import InvalidParameters
 from mason.operators.operator_definition import DataOperator
-from mason.operators.table_place import find_table
+from mason.operators.table_place import find_other_table, find_table
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.diff.job import DiffJob, DiffOptions
+
+_WITH_WHAT = 'With what? Give "other_path" or "other_table_name", or "version" and "other_version" of the table.'
 
 
 class TableDiff(DataOperator):
@@ -13,7 +15,7 @@ class TableDiff(DataOperator):
 
     def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
         place = find_table(config, parameters, Response())
-        other = parameters.get_optional("other_path")
+        other = find_other_table(config, parameters, place, Response())
         options = DiffOptions(
             version=parameters.get_optional("version") or "",
             other_version=parameters.get_optional("other_version") or "",
@@ -21,6 +23,6 @@ class TableDiff(DataOperator):
             limit=parameters.get_optional("limit"),
         )
         if not other and options.version == options.other_version:
-            raise InvalidParameters(['With what? Give "other_path", or "version" and "other_version" of the table.'])
-        after = place.storage.path(other).path if other else place.path
+            raise InvalidParameters([_WITH_WHAT])
+        after = other.path if other else place.path
         return DiffJob(place.path, after, place.storage.address(), options).to_job()

@@ -1,10 +1,11 @@
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
+from mason.operators.catalog_entries import settle_table
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.table_place import find_table
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.table_versions import list_versions
+from mason.pipeline.table_versions import Versions, list_versions
 from mason.util.environment import MasonEnvironment
 
 
@@ -15,6 +16,14 @@ class TableHistory(OperatorDefinition):
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
         place = find_table(config, parameters, resp)
-        for version in list_versions(place.path, place.storage.address())[: parameters.get_optional("limit")]:
-            resp.add_data(version)
+        resp = settle_table(config, place.storage, place.storage.path(place.path), resp)
+        versions = list_versions(place.path, place.storage.address())
+        return OperatorResponse(resp, Versions(versions[: parameters.get_optional("limit")]))
+
+    def plan(
+        self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
+    ) -> OperatorResponse:
+        place = find_table(config, parameters, resp)
+        known = len(list_versions(place.path, place.storage.address()))
+        resp.add_data({"Path": place.path, "Versions": min(known, parameters.get_optional("limit"))})
         return OperatorResponse(resp)

@@ -1,11 +1,12 @@
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
+from mason.operators.catalog_entries import settle_table
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
-from mason.operators.table_place import find_table
+from mason.operators.table_place import TablePlace, find_table
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.preview import preview_table
-from mason.pipeline.table_view import view_table
+from mason.pipeline.preview import preview_plan, preview_table
+from mason.pipeline.table_view import TableView, view_table
 from mason.util.environment import MasonEnvironment
 
 
@@ -16,10 +17,26 @@ class TablePreview(OperatorDefinition):
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
         place = find_table(config, parameters, resp)
-        filesystem = place.storage.filesystem()
-        view = view_table(filesystem, place.path, storage=place.storage.address())
-        for warning in view.warnings:
-            resp.add_warning(warning)
+        resp = settle_table(config, place.storage, place.storage.path(place.path), resp)
+        view = _view(place, resp)
         columns, at_random = parameters.get_optional("columns") or (), parameters.get_optional("random")
         limit = parameters.get_optional("limit")
-        return OperatorResponse(resp, preview_table(filesystem, view, limit, columns, at_random=at_random))
+        return OperatorResponse(
+            resp, preview_table(place.storage.filesystem(), view, limit, columns, at_random=at_random)
+        )
+
+    def plan(
+        self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
+    ) -> OperatorResponse:
+        view = _view(find_table(config, parameters, resp), resp)
+        limit, columns = parameters.get_optional("limit"), parameters.get_optional("columns") or ()
+        resp.add_data(preview_plan(view, limit, columns))
+        return OperatorResponse(resp)
+
+
+def _view(place: TablePlace, resp: Response) -> TableView:
+    """Look at the table, and tell what is odd about it."""
+    view = view_table(place.storage.filesystem(), place.path, storage=place.storage.address())
+    for warning in view.warnings:
+        resp.add_warning(warning)
+    return view

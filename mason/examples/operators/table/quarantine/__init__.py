@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -5,14 +6,14 @@ from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.errors import InvalidParameters
-from mason.operators.catalog_entries import follow_job
+from mason.operators.catalog_entries import follow_job, settle_table
 from mason.operators.local_file import local_file
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.merge.mended import export_rejects
 from mason.pipeline.merge.replay import ReplayJob
-from mason.pipeline.rejects import read_quarantine
+from mason.pipeline.rejects import Reject, read_quarantine
 from mason.util.environment import MasonEnvironment
 from mason.util.words import counted
 
@@ -40,19 +41,32 @@ class TableQuarantine(OperatorDefinition):
         return OperatorResponse(resp, plan)
 
     def _show(self, config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> OperatorResponse:
-        storage = config.storage.client_for(parameters.get_required("path"))
-        rejects = read_quarantine(storage.filesystem(), storage.path(parameters.get_required("path")).path)
-        for reject in islice(rejects, parameters.get_optional("limit")):
+        rejects = _rejects(config, parameters, resp)
+        shown = list(islice(rejects, parameters.get_optional("limit")))
+        for reject in shown:
             resp.add_data(reject)
+        resp.add_info(_told(len(shown), more=sum(1 for _ in rejects)))
         return OperatorResponse(resp)
 
     def _export(self, config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> OperatorResponse:
-        path, file = parameters.get_required("path"), _file(config, parameters)
-        storage = config.storage.client_for(path)
-        count = export_rejects(read_quarantine(storage.filesystem(), storage.path(path).path), Path(file))
+        file = _file(config, parameters)
+        count = export_rejects(_rejects(config, parameters, resp), Path(file))
         resp.add_info(f'{counted(count, "record")} exported to {file}. Mend the "Raw" of each, then replay them.')
         resp.add_data({"File": file, "Records": count})
         return OperatorResponse(resp)
+
+
+def _rejects(config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> Iterator[Reject]:
+    storage = config.storage.client_for(parameters.get_required("path"))
+    path = storage.path(parameters.get_required("path"))
+    settle_table(config, storage, path, resp)
+    return read_quarantine(storage.filesystem(), path.path, storage.address())
+
+
+def _told(shown: int, more: int) -> str:
+    if more:
+        return f"{shown:,} of {counted(shown + more, 'record')} in quarantine are shown: limit says how many."
+    return f"{counted(shown, 'record')} in quarantine."
 
 
 def _replay(config: ValidConfig, parameters: ValidatedParameters) -> Job:

@@ -1,8 +1,9 @@
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
+from mason.operators.catalog_entries import settle_table
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
-from mason.operators.table_place import find_table
+from mason.operators.table_place import TablePlace, find_table
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.table_versions import Removal, plan_vacuum, vacuum
 from mason.util.environment import MasonEnvironment
@@ -15,18 +16,29 @@ class TableVacuum(OperatorDefinition):
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        removal = _removal(config, parameters, resp)
+        place = find_table(config, parameters, resp)
+        resp = settle_table(config, place.storage, place.storage.path(place.path), resp)
+        removal = _removal(place, parameters)
         vacuum(removal)
         resp.add_info(f"{counted(len(removal.versions), 'version')} removed, {removal.bytes:,} bytes freed.")
+        _tell_what_stays(removal, parameters, resp)
         return OperatorResponse(resp, removal)
 
     def plan(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        return OperatorResponse(resp, _removal(config, parameters, resp))
+        removal = _removal(find_table(config, parameters, resp), parameters)
+        _tell_what_stays(removal, parameters, resp)
+        return OperatorResponse(resp, removal)
 
 
-def _removal(config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> Removal:
-    place = find_table(config, parameters, resp)
+def _tell_what_stays(removal: Removal, parameters: ValidatedParameters, resp: Response) -> None:
+    if removal.staying:
+        keep, days = parameters.get_optional("keep"), parameters.get_optional("older_than_days")
+        stays = f"Former versions that stay: {removal.staying:,}"
+        resp.add_info(f"{stays}. The newest (keep: {keep}) do, and those replaced less than {days:g} days ago.")
+
+
+def _removal(place: TablePlace, parameters: ValidatedParameters) -> Removal:
     keep, days = parameters.get_optional("keep"), parameters.get_optional("older_than_days")
     return plan_vacuum(place.path, keep, days, place.storage.address())

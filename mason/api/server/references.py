@@ -1,0 +1,48 @@
+"""`$ref` in a fragment: what it points to, in the same file, takes its place, since only paths are merged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_MOST_VALUES = 10_000
+
+
+class WrongReference(Exception):
+    """A reference cannot be followed; the message says which and why."""
+
+
+class References:
+    """The references of one document."""
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
+        self._values = 0
+
+    def resolve(self, value: Any, within: tuple[str, ...] = ()) -> Any:
+        """Return a value with what its references point to in their place.
+
+        Raises:
+            WrongReference: one leads nowhere, into another file, or back to itself.
+        """
+        self._values += 1
+        if self._values > _MOST_VALUES:
+            raise WrongReference("its $ref make too much of it")
+        if isinstance(value, Mapping) and isinstance(value.get("$ref"), str):
+            place: str = value["$ref"]
+            if place in within:
+                raise WrongReference(f'the $ref "{place}" leads back to itself')
+            return self.resolve(self._find(place), (*within, place))
+        if isinstance(value, Mapping):
+            return {key: self.resolve(each, within) for key, each in value.items()}
+        return [self.resolve(each, within) for each in value] if isinstance(value, list) else value
+
+    def _find(self, place: str) -> Any:
+        found = self._root
+        head, *parts = place.split("/")
+        for part in parts if head == "#" else ("",):
+            key = part.replace("~1", "/").replace("~0", "~")
+            if not isinstance(found, Mapping) or key not in found:
+                raise WrongReference(f'the $ref "{place}" leads to nothing in this file')
+            found = found[key]
+        return found

@@ -1,0 +1,74 @@
+"""The Python packages that kernels need, in an archive that Spark unpacks beside each of its executors.
+
+A node of a Hadoop cluster, or the image of a container, has a Python, but not Mason's packages. They hold native code,
+so that Python cannot import them from a zip file as it does Mason itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sysconfig
+import tarfile
+from collections.abc import Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path, PurePath
+
+FOLDER = "mason_dependencies"
+
+# What kernels import; boto3 where it is installed, for tables on S3.
+_NEEDED = ("numpy", "pyarrow", "pandas", "fastavro", "msgpack", "duckdb", "sqlglot", "pyyaml", "boto3")
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+# A third of it all: nobody compiles or tests anything on an executor.
+_LEFT_OUT = {"tests", "include", "__pycache__"}
+
+
+def dependency_archive() -> Path:
+    """Return the archive, which is made when these versions are asked for the first time."""
+    found = {each.name: each for name in _NEEDED for each in _with_requirements(name)}
+    told = [sysconfig.get_platform(), sysconfig.get_python_version()]
+    told += sorted(f"{each.name}=={each.version}" for each in found.values())
+    digest = hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
+    archive = _cache() / f"dependencies-{digest}.tar"
+    if not archive.exists():
+        archive.parent.mkdir(parents=True, exist_ok=True)
+        _write(archive, [found[name] for name in sorted(found)])
+    return archive
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mason" / "spark"
+
+
+def _with_requirements(name: str) -> Iterator[Distribution]:
+    """A package and all that it requires itself; none that is not installed."""
+    waiting, seen = [name], set()
+    while waiting:
+        wanted = waiting.pop()
+        try:
+            found = distribution(wanted)
+        except PackageNotFoundError:
+            continue
+        if found.name in seen:
+            continue
+        seen.add(found.name)
+        yield found
+        waiting += [
+            match[0] for each in found.requires or () if "extra ==" not in each and (match := _NAME.match(each))
+        ]
+
+
+def _write(archive: Path, distributions: list[Distribution]) -> None:
+    """Write it under a name of this process first: another one may be at it, too."""
+    draft = archive.with_suffix(f".{os.getpid()}")
+    with tarfile.open(draft, "w") as tar:
+        for each in distributions:
+            for file in each.files or ():
+                if _belongs(file):
+                    tar.add(str(file.locate()), str(file), recursive=False)
+    draft.replace(archive)
+
+
+def _belongs(file: PurePath) -> bool:
+    return ".." not in file.parts and not _LEFT_OUT & set(file.parts[:-1])

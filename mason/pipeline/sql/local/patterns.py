@@ -1,0 +1,57 @@
+"""Regular expressions of Java in the words of RE2, which takes some of them for something else."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from sqlglot import exp
+
+from mason.pipeline.sql.local.refusal import unlike_spark
+from mason.pipeline.sql.local.values import call, text
+
+_PART = re.compile(r"\\.|\[\^?\]?|[].$]|&&", re.DOTALL)
+_FLAGS = re.compile(r"\(\?([a-zA-Z]+)")
+_NOT_A_LINE_END = r"[^\n\r\x{85}\x{2028}\x{2029}]"
+
+
+def with_pattern(name: str, subject: Any, pattern: Any, *more: Any) -> Any:
+    """Return the call of a function of DuckDB that looks for a pattern in a text.
+
+    Raises:
+        BadQuery: the pattern is one that RE2 would take otherwise.
+    """
+    if not isinstance(pattern, exp.Literal):
+        return call(name, subject, pattern, *more)
+    own, ends = _pattern_of_re2(pattern.name)
+    return call(name, call("spark_unended", subject) if ends else subject, text(own), *more)
+
+
+def _pattern_of_re2(pattern: str) -> tuple[str, bool]:
+    """The pattern as RE2 has it, and whether it asks for an end, which Java finds before a last line end, too."""
+    flags = set("".join(_FLAGS.findall(pattern)))
+    if flags - {"i", "s"}:
+        raise unlike_spark("pattern with such flags")
+    if "i" in flags and not pattern.isascii():
+        raise unlike_spark("pattern that minds no case of letters beyond ASCII")
+    parts, ends, in_class, done = [], False, False, 0
+    for found in _PART.finditer(pattern):
+        part = found[0]
+        parts.append(pattern[done : found.start()])
+        done = found.end()
+        if in_class and (part.startswith("[") or part == "&&"):
+            raise unlike_spark("class of characters that is made of classes")
+        ends = ends or (part == "$" and not in_class)
+        parts.append(part if part == "." and "s" in flags else _part_of_re2(part, in_class=in_class))
+        in_class = part.startswith("[") or (in_class and part != "]")
+    return "".join([*parts, pattern[done:]]), ends
+
+
+def _part_of_re2(part: str, *, in_class: bool) -> str:
+    if part == "." and not in_class:
+        return _NOT_A_LINE_END
+    if part == r"\s":
+        return r"\s\x0B" if in_class else r"[\s\x0B]"
+    if part == r"\S" and not in_class:
+        return r"[^\s\x0B]"
+    return part
