@@ -33,6 +33,8 @@ class FileReader:
     encoding: str = ""
     nulls: Sequence[str] = ()
     _headers: dict[str, str] = field(default_factory=dict)
+    _of_nameless: set[str] = field(default_factory=set)
+    """The formats of files that declare their columns, and whose names have no ending: the next may be like them."""
 
     def read(self, file: DataFile) -> FileSchema | None:
         """Return the file's columns, or None if it is empty.
@@ -52,15 +54,18 @@ class FileReader:
                 raise UnreadableFile(file.name, "what it holds is in no format that can be read.")
             if found not in _DECLARING:
                 return self._read_rows(file, found, first, blocks)
+        if not format_of_name(file.name):
+            self._of_nameless.add(found)
         return self._read_declared(file, found)
 
     def _read_by_name(self, file: DataFile) -> FileSchema | None:
         """What a file declares that is what its name says; its beginning need not be looked at then, which costs."""
         named = self.input_format or format_of_name(file.name)
-        if named not in _DECLARING or not file.size:
+        likely = [named] if named else list(self._of_nameless)
+        if len(likely) != 1 or likely[0] not in _DECLARING or not file.size:
             return None
         try:
-            return self._read_declared(file, named)
+            return self._read_declared(file, likely[0])
         except UnreadableFile:
             return None  # its beginning tells what it is, or what is wrong with it
 

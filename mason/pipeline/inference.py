@@ -19,7 +19,7 @@ from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.file_warnings import FileWarnings, reason
 from mason.pipeline.files import DataFile, list_files, partitions_of, without_strangers
 from mason.pipeline.findings import FoundColumn, partition_columns
-from mason.pipeline.formats import checked_format
+from mason.pipeline.formats import checked_format, format_of_name
 from mason.pipeline.sampling import budget_for, spread
 from mason.pipeline.table_commit import CommitRecord, open_table
 from mason.pipeline.table_files import files_of, newest_commit, shown_partitions
@@ -104,7 +104,8 @@ def infer_files(filesystem: pafs.FileSystem, found: Sequence[DataFile], path: st
     files, strangers = (found, []) if options.input_format else without_strangers(found)
     if not files:
         raise NoData(f'There are no data files at "{path}".', hint="Names that begin with . or _ do not count.")
-    chosen = spread(files, read_all=options.read_all, local=filesystem.type_name == "local")
+    named = bool(options.input_format) or all(format_of_name(each.name) for each in files)
+    chosen = spread(files, read_all=options.read_all, local=filesystem.type_name == "local", named=named)
     reader = FileReader(
         filesystem,
         budget_for(len(chosen), read_all=options.read_all),

@@ -28,6 +28,9 @@ class ObjectStore(Protocol):
     def below(self, folder: str) -> Iterator[StoredObject]:
         """Yield every object below a folder."""
 
+    def children(self, folder: str) -> tuple[list[str], list[str]]:
+        """Return the folders and the objects directly in a folder, by their names."""
+
     def read(self, path: str) -> tuple[bytes, str] | None:
         """Return an object's content and the tag of this version of it; nothing where there is none."""
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 _ROWS = 20_000
 _FILES = 1_000
 _OBJECTS = 3  # over a network each costs two or three requests
+_NAMELESS_OBJECTS = 2  # and what the first of them is must be found out
 _ROWS_OF_ONE_FILE = (20, 1_000)
 _FEW_FILES = 100
 _EVERYTHING = 2**62
@@ -39,9 +40,12 @@ def budget_for(files: int, *, read_all: bool, rows: int | None = None) -> Budget
     return Budget(rows, block=16 * 1024, most=1024 * 1024)
 
 
-def spread(files: Sequence[T], *, read_all: bool, local: bool = True) -> Sequence[T]:
-    """Return some of the files, evenly spread, the first and the last among them: of local ones a thousand."""
-    most = _FILES if local else _OBJECTS
+def spread(files: Sequence[T], *, read_all: bool, local: bool = True, named: bool = True) -> Sequence[T]:
+    """Return some of the files, evenly spread, the first and the last among them: of local ones a thousand.
+
+    `named` says whether the files' names tell their formats.
+    """
+    most = _FILES if local else _OBJECTS if named else _NAMELESS_OBJECTS
     if read_all or len(files) <= most:
         return files
     last = len(files) - 1

@@ -138,9 +138,16 @@ class TableObjects:
     def settle(self) -> bool:
         """Have others see the newest version, if whoever committed it seems to have died before that.
 
-        Returns whether there is a version so old that its command is not at it any more. A writer does not wait for
-        that, see `sweep`; but readers come often, and would all copy what the command that committed is copying.
+        What dead jobs have written and not committed is removed. Returns whether there is a version so old that its
+        command is not at it any more. A writer does not wait for that, see `sweep`; but readers come often, and would
+        all copy what the command that committed is copying.
         """
+        own, _ = self._store.children(f"{self.path}/{OWN_FOLDER}")  # one request, where nobody has written yet
+        if LEASES.removeprefix(f"{OWN_FOLDER}/") in own:
+            self._sweep_leases_if_allowed()
+        return COMMITS.removeprefix(f"{OWN_FOLDER}/") in own and self._settle_newest()
+
+    def _settle_newest(self) -> bool:
         found = {each.path.rpartition("/")[2]: each for each in self._store.below(f"{self.path}/{COMMITS}")}
         newest = max((name for name in found if name.endswith(".json")), default="")
         if _CAME_ALONG in newest:
@@ -162,8 +169,17 @@ class TableObjects:
     def sweep(self) -> None:
         """Finish what a killed job had committed, and remove what others left behind."""
         self._show()
+        self._sweep_leases()
+
+    def _sweep_leases(self) -> None:
         for lease in list(self._store.below(f"{self.path}/{LEASES}")):
             sweep_lease(self._store, lease, self._committed_by, self._remove)
+
+    def _sweep_leases_if_allowed(self) -> None:
+        try:
+            self._sweep_leases()
+        except MasonError as error:  # it is in nobody's way, and who only reads may not be allowed to remove it
+            LOG.info("What a dead job left at %s stays: %s", self.path, error)
 
     def _complete(
         self, staging: str, record: CommitRecord, current: CommitRecord | None, kept: Sequence[CommittedFile]

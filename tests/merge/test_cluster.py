@@ -27,6 +27,7 @@ KERNELS = Path(__file__).parent / "kernels"
 FILES = 6
 ROWS_IN_FILE = 250_000
 _SECONDS_TO_KNOW = 0.1
+_SECONDS_OF_PASSING_ON = 2
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ class Watcher:
         with suppress(OSError):  # a process that ends, a file that is closed, while one looks
             for handle in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 (this must be quick)
                 target = os.readlink(f"/proc/{pid}/fd/{handle}")  # noqa: PTH115
-                if target.startswith(self._staged) and "/part-" in target and _is_written(pid, handle):
+                if target.startswith(self._staged) and "/part-" in target and _is_written(pid, handle, target):
                     self.writers[Path(target).name].add(root)
                     self._on_sight(root)
 
@@ -88,10 +89,17 @@ def _is_java(pid: int) -> bool:
     return True  # it is gone
 
 
-def _is_written(pid: int, handle: str) -> bool:
+def _is_written(pid: int, handle: str, target: str) -> bool:
+    """Whether the handle writes the file that it led to a moment ago.
+
+    Between two looks a handle's number may pass on to another file: the driver reads a part to sync it, closes it,
+    and opens its commit record for writing. One reading of `fdinfo` tells of one open file, both its flags and its
+    inode.
+    """
     lines = Path(f"/proc/{pid}/fdinfo/{handle}").read_text(encoding="ascii").splitlines()
-    flags = next(line.split()[1] for line in lines if line.startswith("flags:"))
-    return int(flags, 8) & os.O_ACCMODE != os.O_RDONLY
+    told = dict(line.split(":", 1) for line in lines)
+    is_the_target = int(told["ino"]) == os.stat(target).st_ino  # noqa: PTH116 (this must be quick)
+    return is_the_target and int(told["flags"], 8) & os.O_ACCMODE != os.O_RDONLY
 
 
 def watching(merge: Merge, cluster: Cluster, on_sight: Callable[[str], None] = lambda root: None) -> Watcher:
@@ -132,6 +140,22 @@ def test_the_watcher_sees_what_this_process_writes_itself(cluster: Cluster, larg
         large.run()
 
     assert set.union(*watcher.writers.values()) == {"driver"}
+
+
+def test_the_watcher_takes_no_file_for_written_that_is_only_read(tmp_path: Path) -> None:
+    """As the driver does: each part is read to be synced, and the handle's number passes on to what is written next."""
+    part = tmp_path / "staged" / "part-0"
+    part.parent.mkdir()
+    part.touch()
+    end = time.monotonic() + _SECONDS_OF_PASSING_ON
+
+    with Watcher(str(part.parent), {"driver": os.getpid()}) as watcher:
+        while time.monotonic() < end:
+            for mode, path in (("rb", part), ("wb", tmp_path / "record")):
+                with path.open(mode):
+                    pass
+
+    assert not watcher.writers
 
 
 def test_an_executor_that_dies_takes_no_row_with_it_and_adds_none(cluster: Cluster, large: Merge) -> None:

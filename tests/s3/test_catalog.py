@@ -20,6 +20,7 @@ from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
 from mason.operators.runner import OperatorCall, plan_operator, respond, run_operator
+from mason.pipeline.object_lease import Lease
 from mason.state.home import open_state
 from mason.util.environment import MasonEnvironment
 from tests.aws import Moto, forget_user, running_moto
@@ -55,6 +56,10 @@ class Lake:
     @property
     def table(self) -> str:
         return f"s3://{self.bucket}/orders"
+
+    @property
+    def objects(self) -> S3Objects:
+        return S3StorageClient(self.seaweed.configuration()).objects
 
     def location(self, name: str = "orders") -> str:
         found = self.plain_glue.get_table(DatabaseName=self.database, Name=name)
@@ -309,6 +314,9 @@ def test_a_reader_who_cannot_tell_the_catalog_reads_all_the_same(orders: Lake, m
 READING: dict[str, Callable[[Lake], dict[str, str]]] = {
     "preview": lambda lake: {"path": lake.table},
     "get": lambda lake: {"database_name": lake.bucket, "table_name": "orders"},
+    "partitions": lambda lake: {"database_name": lake.bucket, "table_name": "orders"},
+    "history": lambda lake: {"path": lake.table},
+    "summarize": lambda lake: {"path": lake.table},
     "infer": lambda lake: {"database_name": lake.bucket, "storage_path": lake.table},
     "quarantine": lambda lake: {"action": "show", "path": lake.table},
 }
@@ -328,6 +336,38 @@ def test_what_others_see_is_finished_by_the_next_reader(
     orders.run(command, "plain", **READING[command](orders))
 
     assert orders.rows(prefix) == [(3, "c")]
+
+
+@pytest.mark.parametrize("command", READING)
+def test_what_a_dead_job_has_written_is_removed_by_the_next_reader(
+    orders: Lake, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    path, store = orders.table.removeprefix("s3://"), orders.objects
+    left = f"{path}/_mason/data/dead/part-0.parquet"
+    with Lease(store, f"{path}/_mason/leases/dead.json", "dead"):
+        store.write_new(left, b"half")
+    orders.run(command, "plain", **READING[command](orders))
+    assert store.read(left) is not None, "its job may live"
+    monkeypatch.setattr("mason.pipeline.object_lease.EXPIRY_SECONDS", -1)
+
+    orders.run(command, "plain", **READING[command](orders))
+
+    assert list(store.below(f"{path}/_mason/data/dead")) == []
+    assert list(store.below(f"{path}/_mason/leases")) == []
+
+
+def test_a_reader_who_may_not_remove_what_a_dead_job_has_written_reads_all_the_same(
+    orders: Lake, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = orders.table.removeprefix("s3://")
+    with Lease(orders.objects, f"{path}/_mason/leases/dead.json", "dead"):
+        pass
+    monkeypatch.setattr("mason.pipeline.object_lease.EXPIRY_SECONDS", -1)
+    monkeypatch.setattr(S3Objects, "rewrite", refuse)
+    caplog.set_level("INFO", "mason.pipeline")
+
+    assert [row["id"] for row in orders.run("preview", path=orders.table)["Data"][0]["Rows"]] == [1, 2]
+    assert "What a dead job left at" in caplog.text
 
 
 def test_a_reader_who_cannot_finish_what_others_see_reads_all_the_same(

@@ -139,12 +139,14 @@ class S3MetastoreClient(MetastoreClient):
     @verb
     def list_partitions(self, database: str, table: str, *, response: Response) -> Sequence[Partition]:
         from mason.pipeline.table_files import find_files, shown_partitions
+        from mason.pipeline.table_objects import TableObjects
 
         found = self._find(database, table)
         if not found.path:
             return []
         if not found.place:
             raise Unsupported(f'The data of table "{table}" are at {found.path}, which is not in S3.')
+        TableObjects(self._objects, found.place).settle()
         files = find_files(self._storage.filesystem(), self._storage.address(), found.place)
         partitions = [replace(each, path=f"s3://{each.path}") for each in shown_partitions(files, found.place)]
         return sorted(partitions, key=lambda each: [str(value) for value in each.values.values()])

@@ -12,6 +12,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError, TokenError
+from sqlglot.tokenizer_core import TokenType
 
 from mason.pipeline.sql.gaps import find_gap, open_quote
 from mason.pipeline.sql.query import BadQuery
@@ -238,6 +239,10 @@ def _check_whole(text: str) -> None:
     if gap is not None:
         said = f'The query cannot be understood near "{gap.word}": something is missing {gap.where} it.'
         raise bad_query(text, gap.start, said)
+    for token in sqlglot.tokenize(text, dialect=SparkAsWritten):
+        if token.token_type == TokenType.HEX_STRING and text[token.start] == "0":
+            said = f'"{text[token.start : token.end + 1]}" is no number: Spark takes it for a name.'
+            raise bad_query(text, token.start, said, f"Bytes are X'{token.text}', and a name stands in backticks.")
 
 
 def _first_word(text: str) -> int:

@@ -213,3 +213,27 @@ select 'a\nb' rlike '(?m)^b$' as x
 select rtrim('abc', 'c') as a, ltrim('abc', 'a') as b, ltrim('a', 'abc') as c, rtrim('c', 'abc') as d, trim('x', 'xax') as e, btrim('xax', 'x') as f
 select initcap('hELLO wORLD') as a, initcap('straße élan') as b
 select initcap('ßa') as x
+-- patterns and escapes
+select id, s rlike s as x from t order by id
+select id, regexp_replace(s, substr(s, 1, 1), '-') as x from t order by id
+select id, s like s as a, s like concat(s, '%') as b, 'a%c' like 'a\\%c' as c, 'a/c' like 'a//c' escape '/' as d from t order by id
+select 'a\\c' like 'a\\\\c' as a, 'a^b' like 'a^^b' escape '^' as b, 'a\\b' like 'a\\b' escape '/' as c
+select 'ac' like 'a\\c' as x
+select 'ac' ilike 'A\\c' as x
+select 'ac' like any ('a\\c', 'b') as x
+select 'a' like 'a\\' as x
+select 'a' like 'a' escape 'ab' as x
+select id from t where s like concat(s, '\\x') order by id
+-- the smallest floating points as text
+select cast(4.9e-324 as string) as a, cast(-5e-323 as string) as b, cast(cast(1e-45 as float) as string) as c, cast(cast(4.2e-45 as float) as string) as d, cast(1e-45 as string) as e
+-- subqueries that refer to their query
+select id, (select max(u.weight) from u where u.id = t.id) as x from t order by id
+select ok, sum((select max(u.weight) from u where u.id = t.id)) as x from t group by ok order by ok
+select id, (select count(*) from u) as x from t group by id order by id
+select id, (select max(u.weight) from u where u.id = t.id) as x from t group by id order by id
+select id, 1 + (select max(u.weight) from u where u.id = t.id) as x from t group by id order by id
+select id from t order by (select max(u.weight) from u where u.id = t.id)
+select id, (select count(*) from u where u.weight > (select min(v.weight) from u as v where v.id = t.id)) as x from t order by id
+select t.id from t group by t.id having count(*) < (select max(u.id) from u where u.id = t.id) order by id
+select x.id from t
+select 0x1F as x

@@ -121,3 +121,5 @@ select 'É' rlike '(?i)é' as x
 select 'b' rlike '[a-c&&[^b]]' as x
 select 'a\nb' rlike '(?m)^b$' as x
 select initcap('ßa') as x
+select id, s rlike s as x from t order by id
+select id, regexp_replace(s, substr(s, 1, 1), '-') as x from t order by id

@@ -73,6 +73,11 @@ def called(name: str, arguments: Sequence[Any], within: Expressions, rows: Rows 
         raise unlike_spark(f'"{name}" with {len(arguments)} arguments') from error
 
 
+def is_aggregate(name: str) -> bool:
+    """Say whether a function makes one value of many rows."""
+    return name.lower() in _AGGREGATES
+
+
 def of_some_rows(node: Any, within: Expressions) -> Typed:
     """Return an aggregate with FILTER."""
     name, arguments, nulls = _function(node.this)

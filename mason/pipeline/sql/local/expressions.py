@@ -11,6 +11,8 @@ from sqlglot import exp
 from mason.pipeline.sql.local import arithmetic, functions
 from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.given_type import given_type
+from mason.pipeline.sql.local.patterns import like_pattern
+from mason.pipeline.sql.local.places import picks_rows, stands_among_groups
 from mason.pipeline.sql.local.refusal import Refusal, does_not_fit, unlike_spark
 from mason.pipeline.sql.local.sameness import in_order, is_same, one_zero
 from mason.pipeline.sql.local.scope import Scope
@@ -123,7 +125,7 @@ class Expressions:
         return Typed(exp.In(this=first, expressions=rest), st.BOOL)
 
     def _in_query(self, node: Any) -> Typed:
-        if not _picks_rows(node):
+        if not picks_rows(node):
             raise unlike_spark('"IN (SELECT …)" but as a condition of WHERE')
         query = node.args["query"]
         value, kind = self.typed(node.this), self._one_column(query, self.scope)
@@ -139,10 +141,7 @@ class Expressions:
     def _like(self, node: Any) -> Typed:
         if isinstance(node.expression, exp.Any | exp.All):
             return self._like_several(node)
-        this = self.as_kind(node.this, st.TEXT)
-        pattern = self.as_kind(node.expression, st.TEXT)
-        like = exp.Escape(this=type(node)(this=this, expression=pattern), expression=text("\\"))
-        return Typed(_unless(like, node), st.BOOL)
+        return self._like_by(node, text("\\"))
 
     def _like_several(self, node: Any) -> Typed:
         patterns = node.expression.this.unnest()
@@ -152,10 +151,12 @@ class Expressions:
         return Typed(_unless(self.condition(several), node), st.BOOL)
 
     def _like_escape(self, node: Any) -> Typed:
-        like = node.this
+        return self._like_by(node.this, node.expression)
+
+    def _like_by(self, like: Any, escape: Any) -> Typed:
         this, pattern = (self.as_kind(each, st.TEXT) for each in (like.this, like.expression))
-        escaped = exp.Escape(this=type(like)(this=this, expression=pattern), expression=node.expression)
-        return Typed(_unless(escaped, like), st.BOOL)
+        same = type(like)(this=this, expression=like_pattern(pattern, escape.name))
+        return Typed(_unless(exp.Escape(this=same, expression=escape), like), st.BOOL)
 
     def _regexp_like(self, node: Any) -> Typed:
         return functions.called("regexp_like", [node.this, node.expression], self)
@@ -288,7 +289,10 @@ class Expressions:
         return functions.called("any", [node.this.unnest()], self)
 
     def _subquery(self, node: Any) -> Typed:
+        asked = len(self.scope.asked_inside)
         kind = self._one_column(node.this, self.scope)
+        if len(self.scope.asked_inside) > asked and stands_among_groups(node):
+            raise unlike_spark("subquery that refers to its query in ORDER BY, or among columns beside GROUP BY")
         return Typed(node, kind)
 
 
@@ -309,17 +313,6 @@ def _case_of(tests: Sequence[Any], results: Sequence[Any], other: Any) -> Any:
 def _unless(condition: Any, like: Any) -> Any:
     """A condition, or its opposite where the statement has NOT."""
     return exp.Not(this=exp.Paren(this=condition)) if like.args.get("negate") else condition
-
-
-def _picks_rows(node: Any) -> bool:
-    """Whether a condition only picks rows: there what is unknown is a no, and Spark makes it one early."""
-    above, denied = node.parent, False
-    while isinstance(above, exp.Paren | exp.And | exp.Or | exp.Not):
-        if denied and not isinstance(above, exp.Paren | exp.And):
-            return False
-        denied = denied or isinstance(above, exp.Not)
-        above = above.parent
-    return isinstance(above, exp.Where)
 
 
 def _is_known(node: Any) -> bool:

@@ -19,6 +19,16 @@ _TIME = r"[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
 _NAIVE = rf"\s*[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}({_TIME})?\s*"
 _INSTANT = rf"\s*[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}({_TIME}(Z|[+-][0-9]{{2}}:[0-9]{{2}})?)?\s*"
 
+# Java writes two digits, though one would be enough to tell the very smallest floating points from each other.
+_TINY_DOUBLES = "4.9E-324 9.9E-324 4.9E-323 5.9E-323 6.9E-323 7.9E-323 8.9E-323 9.9E-323"
+_TINY_FLOATS = "1.4E-45 2.8E-45 4.2E-45 5.6E-45 8.4E-45 9.8E-45 2.9E-44 4.1E-44 9.9E-44"
+
+
+def _cases(kind: str, texts: str) -> str:
+    whens = " ".join(f"WHEN abs(x) = CAST({each} AS {kind}) THEN '{each}'" for each in texts.split())
+    return f"CASE {whens} END"
+
+
 _TEXTS = rf"""
 spark_bare(x) AS trim(x, E' \t\r\n')
 spark_try_whole(x) AS CASE WHEN regexp_full_match(x, '{_WHOLE}') THEN spark_bare(x) END
@@ -48,7 +58,11 @@ spark_instant(x) AS CASE WHEN x IS NULL OR regexp_full_match(x, '{_INSTANT}') TH
 spark_float_text(x) AS CASE WHEN x IS NULL THEN NULL WHEN isnan(x) THEN 'NaN' WHEN isinf(x) THEN
     CASE WHEN x > 0 THEN 'Infinity' ELSE '-Infinity' END
     WHEN x = 0 OR (abs(x) >= 1e-3 AND abs(x) < 1e7) THEN CAST(x AS VARCHAR)
-    ELSE CASE WHEN x < 0 THEN '-' ELSE '' END || spark_power(CAST(abs(x) AS VARCHAR)) END
+    ELSE CASE WHEN x < 0 THEN '-' ELSE '' END || coalesce(
+    CASE WHEN typeof(x) = 'FLOAT' THEN {_cases("FLOAT", _TINY_FLOATS)} ELSE {_cases("DOUBLE", _TINY_DOUBLES)} END,
+    spark_power(CAST(abs(x) AS VARCHAR))) END
+spark_like_pattern(p, shape) AS CASE WHEN p IS NULL OR regexp_full_match(p, shape) THEN p
+    ELSE error('In the pattern "' || p || '" the escape stands before none of %, _ and itself.') END
 spark_power(t) AS CASE WHEN contains(t, 'e') THEN split_part(t, 'e', 1)
     || CASE WHEN contains(t, '.') THEN '' ELSE '.0' END || 'E' || CAST(split_part(t, 'e', 2) AS INTEGER)
     WHEN starts_with(t, '0.')

@@ -1,4 +1,4 @@
-"""Regular expressions of Java in the words of RE2, which takes some of them for something else."""
+"""Patterns of LIKE, and regular expressions of Java in the words of RE2, which takes some for something else."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from mason.pipeline.sql.local.refusal import unlike_spark
+from mason.pipeline.sql.local.refusal import unlike_spark, wrong
 from mason.pipeline.sql.local.values import call, text
 
 _PART = re.compile(r"\\.|\[\^?\]?|[].$]|&&", re.DOTALL)
@@ -19,12 +19,31 @@ def with_pattern(name: str, subject: Any, pattern: Any, *more: Any) -> Any:
     """Return the call of a function of DuckDB that looks for a pattern in a text.
 
     Raises:
-        BadQuery: the pattern is one that RE2 would take otherwise.
+        BadQuery: the pattern is one that RE2 would take otherwise, or is not known before it is asked for.
     """
     if not isinstance(pattern, exp.Literal):
-        return call(name, subject, pattern, *more)
+        raise unlike_spark("pattern that is not written out", ": a column may hold any")
     own, ends = _pattern_of_re2(pattern.name)
     return call(name, call("spark_unended", subject) if ends else subject, text(own), *more)
+
+
+def like_pattern(pattern: Any, escape: str) -> Any:
+    """Return a pattern of LIKE that is an error where the escape stands before something else than Spark lets it.
+
+    Raises:
+        BadQuery: it is written out, and is such an error, or the escape is none.
+    """
+    if len(escape) != 1:
+        raise wrong("The escape of LIKE is one character")
+    if not isinstance(pattern, exp.Literal):
+        return call("spark_like_pattern", pattern, text(_shape_of_like(rf"\x{{{ord(escape):x}}}")))
+    if not re.fullmatch(_shape_of_like(re.escape(escape)), pattern.name):
+        raise wrong(f'In the pattern "{pattern.name}" the escape "{escape}" stands before none of %, _ and itself')
+    return pattern
+
+
+def _shape_of_like(escape: str) -> str:
+    return rf"(?s)([^{escape}]|{escape}[%_{escape}])*"
 
 
 def _pattern_of_re2(pattern: str) -> tuple[str, bool]:

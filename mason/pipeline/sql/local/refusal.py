@@ -38,6 +38,11 @@ def unlike_spark(what: str, why: str = "") -> Refusal:
     return Refusal(f"The local engine has no {what} with the answers of Spark{why}.", hint=_HINT)
 
 
+def wrong(what: str) -> Refusal:
+    """Return the error for what is one in Spark, too."""
+    return Refusal(f"{what}.")
+
+
 def does_not_fit(what: str) -> Refusal:
     """Return the error for values that an operation does not take, here as in Spark."""
     return Refusal(f"{what}.", hint="Cast one of them to the type that is meant.")

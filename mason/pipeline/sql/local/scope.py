@@ -31,6 +31,8 @@ class Scope:
     outer: Scope | None = None
     keys: Sequence[Any] = ()
     """What rows are grouped by, where a zero in it may have a sign."""
+    asked_inside: list[Sequence[str]] = field(default_factory=list)
+    """The names that queries inside of this one have asked it for: such a query depends on the row."""
     _indexes: dict[str, tuple[Columns, Mapping[str, Sequence[pa.DataType]]]] = field(default_factory=dict)
     """The columns of sources by their names in lower case: a table may have thousands, and each is looked up."""
 
@@ -52,6 +54,8 @@ class Scope:
         """
         parts = [part for part in column.parts if isinstance(part, exp.Identifier)]
         found = self._find([part.name for part in parts])
+        if found is None and len(parts) > 1 and not self._knows(parts[0].name.lower()):
+            raise not_there(parts[0], "table", self._tables_in_sight())
         if found is None:
             raise not_there(parts[-1], "column", self._names_at(parts))
         return found
@@ -75,15 +79,32 @@ class Scope:
             return self.sources[name.lower()]
         kind = self._find([name])
         if kind is None or not st.is_struct(kind):
-            raise not_there(table, "table", (each for each in self.sources if not each.startswith("\0")))
+            raise not_there(table, "table", self._tables_in_sight())
         return [(each.name, each.type) for each in kind]
 
     def _find(self, parts: Sequence[str]) -> pa.DataType | None:
+        found = self._find_here(parts)
+        if found is None and self.outer:  # and not in the one around that: Spark looks no further
+            found = self.outer._find_here(parts)
+            self.outer.asked_inside.extend([parts] if found is not None else [])
+        return found
+
+    def _find_here(self, parts: Sequence[str]) -> pa.DataType | None:
         for kind, rest in self._beginnings([part.lower() for part in parts]):
             found = _field(kind, rest)
             if found is not None:
                 return found
-        return self.outer._find(parts) if self.outer else None
+        return None
+
+    def _knows(self, name: str) -> bool:
+        """Whether something is called so, of which something else could be a part."""
+        return any(name in each.sources or each._find_here([name]) is not None for each in self._in_sight())
+
+    def _tables_in_sight(self) -> Iterator[str]:
+        yield from (name for each in self._in_sight() for name in each.sources if not name.startswith("\0"))
+
+    def _in_sight(self) -> Sequence[Scope]:
+        return [self, self.outer] if self.outer else [self]
 
     def _names_at(self, parts: Sequence[Any]) -> Iterator[str]:
         """What a column could be called: those of the table that it is said to be of, or all that are in sight."""
