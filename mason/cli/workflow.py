@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option("-s", "--schedule-name", metavar="NAME", help="With --deploy: the name of the schedule.")
 @click.option("--schedule", metavar="WHEN", help='With --deploy: "0 6 * * * Europe/Berlin", or @daily and the like.')
 @click.option("--scheduler", is_flag=True, help="Run what is due of the schedules on this machine, until ctrl-C.")
-@click.option("--parallel", type=click.IntRange(min=1), help="How many steps may run at the same time.")
+@click.option("--parallel", type=click.IntRange(1, 1000), help="How many steps may run at the same time.")
 @click.option("--save", "saved_plan", metavar="FILE", help="Save the plan of a dry run.")
 @click.option("--from-plan", metavar="FILE", help="With --run: only if nothing has changed since the plan was saved.")
 @click.option("--draw", type=click.Choice(["text", "mermaid", "json"]), help="Print a picture of the DAG.")

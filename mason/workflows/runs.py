@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count, islice
 from typing import Any
 
@@ -17,9 +17,15 @@ LOST = "lost"
 _PAGE = 100
 
 
-def list_runs(store: StateStore, name: str = "", limit: int = 100) -> list[dict[str, Any]]:
-    """Return the newest runs without their steps and parameters: of all, of `table:daily`, or of all in `table:`."""
-    found = [_shown(store, each) for each in islice(_runs_of(store, name), limit)]
+def list_runs(
+    store: StateStore, name: str = "", limit: int = 100, may_see: Callable[[str], bool] = lambda config_id: True
+) -> list[dict[str, Any]]:
+    """Return the newest runs without their steps and parameters: of all, of `table:daily`, or of all in `table:`.
+
+    `may_see` says with which configurations.
+    """
+    runs = (each for each in _runs_of(store, name) if may_see(each.document["Configuration"]))
+    found = [_shown(store, each) for each in islice(runs, limit)]
     return [{key: value for key, value in each.items() if key != "Parameters"} for each in found]
 
 

@@ -191,7 +191,12 @@ def test_what_the_steps_of_a_run_answered_is_for_who_may_use_what_they_used(
     def status(token: str) -> int:
         return guarded.get(f"/api/run/{ran.json()['Data'][0]['RunID']}", headers=bearer(token)).status_code
 
+    def listed(token: str) -> set[str]:
+        return {each["RunID"] for each in guarded.get("/api/runs", headers=bearer(token)).json()["Data"]}
+
     assert [status(token) for token in others] == [403, 403]
+    assert ran.json()["Data"][0]["RunID"] not in listed(others[1])
+    assert ran.json()["Data"][0]["RunID"] in listed(tokens["files"])
     assert [status(tokens[name]) for name in ("read", "tables", "files")] == [200, 200, 200]
 
 
@@ -233,6 +238,22 @@ def test_a_token_is_worthless_as_soon_as_it_is_revoked(guarded: Server) -> None:
     assert guarded.mason("token", "revoke", "short").exit_code == 0
 
     assert guarded.get("/api/configs", headers=bearer(token)).status_code == 401
+
+
+def test_a_stream_of_events_ends_when_its_token_is_revoked(guarded: Server, tokens: dict[str, str]) -> None:
+    token = made_now(guarded, "listener", Scope.READ)
+    begun = guarded.post("/api/test/sleep?wait=0", json={"seconds": 60}, headers=bearer(tokens["run"]))
+    place = begun.headers["Location"]
+    assert guarded.client is not None
+
+    with guarded.client.stream("GET", f"{place}/events", headers=bearer(token)) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "event: progress"
+        revoke_token(open_state(MasonEnvironment(guarded.mason.home)), "listener")
+        told = [line for line in lines if line]
+
+    assert told[-2:] == ["event: refused", 'data: {"Errors":["The token \\"listener\\" is revoked."]}']
+    assert guarded.post(f"{place}/cancel", headers=bearer(tokens["run"])).status_code == 200
 
 
 @pytest.mark.parametrize(

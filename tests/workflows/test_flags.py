@@ -37,7 +37,8 @@ def refused(*words: str) -> str:
         (["--runs", "-f", "p.yaml"], "--file and --runs do not go together."),
         (["--show", "x", "-c", "local"], "--config and --show do not go together."),
         (["--scheduler"], "--scheduler runs what is due of every workflow: name none."),
-        (["--parallel", "0"], "Invalid value for '--parallel': 0 is not in the range x>=1."),
+        (["--parallel", "0"], "Invalid value for '--parallel': 0 is not in the range 1<=x<=1000."),
+        (["--parallel", "100000"], "Invalid value for '--parallel': 100000 is not in the range 1<=x<=1000."),
     ],
 )
 def test_flags_that_do_not_go_together_are_a_usage_error(flags: list[str], said: str) -> None:

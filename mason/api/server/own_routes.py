@@ -129,11 +129,13 @@ class OwnRoutes:
         given = _without_level(request)
         name, limit = given.pop("name", ""), take_count(given, "limit", 100, 1000)
         refuse_rest(given, ["name", "limit"])
-        return json_reply(document(await asyncio.to_thread(list_runs, self._store, name, limit)))
+        may_see = current_request().caller.may_use_configuration
+        return json_reply(document(await asyncio.to_thread(list_runs, self._store, name, limit, may_see)))
 
     async def _show_run(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         refuse_rest(_without_level(request), [])
         run = await asyncio.to_thread(show_run, self._store, in_path["run_id"])
+        current_request().caller.require_configuration(run["Configuration"])
         _require_steps(current_request().caller, run["Steps"])
         return json_reply(document([self._hider(run["Configuration"]).in_errors(run)]))
 
@@ -148,9 +150,10 @@ class OwnRoutes:
         await self._jobs.check(current_request().caller, in_path["job_id"])
         first = await self._find(in_path["job_id"])
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(self._stream(first), media_type="text/event-stream", headers=headers)
+        stream = self._stream(first, current_request().caller)
+        return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
-    async def _stream(self, job: JobRecord) -> AsyncIterator[bytes]:
+    async def _stream(self, job: JobRecord, caller: Caller) -> AsyncIterator[bytes]:
         told, quiet = b"", 0.0
         while True:
             news = compact_json(_in_short(job))
@@ -167,6 +170,10 @@ class OwnRoutes:
                 return
             await asyncio.sleep(LOOK_SECONDS)
             quiet += LOOK_SECONDS
+            refusal = caller.refusal(self._live.latest().tokens)
+            if refusal:
+                yield b"event: refused\ndata: " + compact_json({"Errors": [refusal]}) + b"\n\n"
+                return
             job = await self._find(job.id)
 
     def _about_job(self, work: Callable[..., JobRecord], path: str) -> Handler:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -28,6 +28,14 @@ class Caller:
     def is_limited(self) -> bool:
         """Say whether the token is for some operators or some configurations only."""
         return bool(self.token and (self.token.operators or self.token.configurations))
+
+    def refusal(self, tokens: Sequence[Token]) -> str:
+        """Return why the caller may not go on with what it was let in for, by the tokens known now; else ""."""
+        if self.token is None:
+            return "This takes a token now." if tokens else ""
+        # The one that the environment gives is not among those that are known.
+        known = next((each for each in tokens if each.digest == self.token.digest), self.token)
+        return "" if known.state == "active" else f'The token "{self.name}" is {known.state}.'
 
     def require(self, scope: Scope) -> None:
         """Check that the caller may do what a scope is for.
