@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
-from mason.pipeline.sql.local.values import Typed, call, converted, huge, number, plain_cast, told
+from mason.pipeline.sql.local.values import Typed, call, converted, huge, is_cast, number, plain_cast, told
 
 _DECIMALS: Mapping[type, Callable[[pa.DataType, pa.DataType], pa.DataType]] = {
     exp.Add: st.sum_of,
@@ -141,8 +141,11 @@ def _divisor(node: Any, given: Typed, dividend: Any) -> Any:
 
 
 def _literal(node: Any) -> str | None:
-    """The digits of a number that stands in the statement."""
-    while isinstance(node, exp.Paren | exp.Neg | exp.Cast):
+    """The digits of a number that stands in the statement; one that was cast is none to Spark, nor is `-(4)`."""
+    while isinstance(node, exp.Paren | exp.Cast) and not is_cast(node):
+        node = node.this
+    node = node.this if isinstance(node, exp.Neg) else node
+    while isinstance(node, exp.Cast) and not is_cast(node):
         node = node.this
     return str(node.name) if isinstance(node, exp.Literal) and not node.is_string else None
 

@@ -16,7 +16,7 @@ from mason.pipeline.sql.local.places import picks_rows, stands_among_groups
 from mason.pipeline.sql.local.refusal import Refusal, does_not_fit, unlike_spark
 from mason.pipeline.sql.local.sameness import in_order, is_same, one_zero
 from mason.pipeline.sql.local.scope import Scope
-from mason.pipeline.sql.local.values import Typed, call, converted, plain_cast, text, told, tried
+from mason.pipeline.sql.local.values import Typed, call, converted, is_cast, plain_cast, stated_cast, text, told, tried
 
 OneColumn = Callable[[Any, Scope], pa.DataType]
 """Makes a query inside an expression one of DuckDB, and returns the type of its only column."""
@@ -199,7 +199,8 @@ class Expressions:
     def _cast(self, node: Any) -> Typed:
         kind = given_type(node.args["to"])
         cast = tried if isinstance(node, exp.TryCast) else converted
-        return Typed(cast(self.typed(node.this), kind), kind)
+        made = cast(self.typed(node.this), kind)
+        return Typed(stated_cast(made, kind) if _is_cast_to_spark(node, kind) else made, kind)
 
     def _binary(self, node: Any) -> Typed:
         return Typed(call("unhex", text(node.name)), st.BINARY)
@@ -313,6 +314,11 @@ def _case_of(tests: Sequence[Any], results: Sequence[Any], other: Any) -> Any:
 def _unless(condition: Any, like: Any) -> Any:
     """A condition, or its opposite where the statement has NOT."""
     return exp.Not(this=exp.Paren(this=condition)) if like.args.get("negate") else condition
+
+
+def _is_cast_to_spark(node: Any, kind: pa.DataType) -> bool:
+    """Whether a number in the statement is cast: 4L and 4S are such numbers themselves; so is 4Y, but not always."""
+    return is_cast(node) or isinstance(node, exp.TryCast) or kind in (st.BYTE, st.INT)
 
 
 def _is_known(node: Any) -> bool:

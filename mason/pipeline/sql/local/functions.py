@@ -13,7 +13,7 @@ from mason.pipeline.sql.local import aggregates, arithmetic, list_functions, tim
 from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.patterns import with_pattern
 from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
-from mason.pipeline.sql.local.values import Typed, call, converted, number, plain_cast, text, told
+from mason.pipeline.sql.local.values import Typed, call, converted, number, plain_cast, stated_cast, text, told
 
 if TYPE_CHECKING:
     from mason.pipeline.sql.local.expressions import Expressions
@@ -183,8 +183,9 @@ def _to_whole(name: str) -> Special:
     def made(arguments: Sequence[Any], within: Expressions) -> Typed:
         (value,) = (within.typed(each) for each in arguments)
         kind = st.rounded(value.kind, 0) if st.is_decimal(value.kind) else st.LONG
-        node = value.node if st.is_number(value.kind) else converted(value, st.DOUBLE)
-        return Typed(plain_cast(call(name, node), kind), kind)
+        node = call(name, value.node if st.is_number(value.kind) else converted(value, st.DOUBLE))
+        exact = st.is_decimal(value.kind) or st.is_integer(value.kind)
+        return Typed(plain_cast(node if exact else call("spark_to_long", node), kind), kind)
 
     return made
 
@@ -286,7 +287,7 @@ def _try_divide(arguments: Sequence[Any], within: Expressions) -> Typed:
 def _cast_to(kind: pa.DataType) -> Special:
     def made(arguments: Sequence[Any], within: Expressions) -> Typed:
         (value,) = arguments
-        return Typed(within.as_kind(value, kind), kind)
+        return Typed(stated_cast(within.as_kind(value, kind), kind), kind)
 
     return made
 

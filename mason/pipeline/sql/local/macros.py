@@ -63,6 +63,9 @@ spark_float_text(x) AS CASE WHEN x IS NULL THEN NULL WHEN isnan(x) THEN 'NaN' WH
     spark_power(CAST(abs(x) AS VARCHAR))) END
 spark_like_pattern(p, shape) AS CASE WHEN p IS NULL OR regexp_full_match(p, shape) THEN p
     ELSE error('In the pattern "' || p || '" the escape stands before none of %, _ and itself.') END
+spark_finite(x) AS CASE WHEN isfinite(x) THEN x END
+spark_to_long(x) AS CASE WHEN isnan(x) THEN 0 WHEN x >= 9223372036854775807 THEN 9223372036854775807
+    WHEN x <= -9223372036854775808 THEN -9223372036854775808 ELSE CAST(x AS BIGINT) END
 spark_power(t) AS CASE WHEN contains(t, 'e') THEN split_part(t, 'e', 1)
     || CASE WHEN contains(t, '.') THEN '' ELSE '.0' END || 'E' || CAST(split_part(t, 'e', 2) AS INTEGER)
     WHEN starts_with(t, '0.')

@@ -44,6 +44,25 @@ def plain_cast(node: Any, kind: pa.DataType) -> Any:
     return exp.Cast(this=node, to=_data_type(kind))
 
 
+def mark_cast(node: Any) -> Any:
+    """Return a cast, marked as one that stands in the statement."""
+    node.meta[_CAST] = True
+    return node
+
+
+def stated_cast(node: Any, kind: pa.DataType) -> Any:
+    """Return a cast that stands for one in the statement."""
+    return mark_cast(plain_cast(node, kind))
+
+
+def is_cast(node: Any) -> bool:
+    """Say whether a cast stands in the statement, and not only in what was made of it."""
+    return bool(node.meta.get(_CAST))
+
+
+_CAST = "cast"
+
+
 def _data_type(kind: pa.DataType) -> Any:
     return exp.DataType.build(duckdb_type(kind), dialect="duckdb")
 
@@ -133,7 +152,7 @@ def _as_number(value: Typed, kind: pa.DataType) -> Any:
     if st.is_integer(kind) and not st.is_integer(value.kind):
         return plain_cast(call("trunc", value.node), kind)
     if st.is_decimal(kind) and st.is_floating(value.kind):  # by its digits: 1.005 is a little less than that
-        return plain_cast(plain_cast(plain_cast(value.node, st.DOUBLE), st.TEXT), kind)
+        return plain_cast(plain_cast(call("spark_finite", plain_cast(value.node, st.DOUBLE)), st.TEXT), kind)
     return plain_cast(value.node, kind)
 
 
