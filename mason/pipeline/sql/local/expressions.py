@@ -11,6 +11,7 @@ from sqlglot import exp
 from mason.pipeline.sql.local import arithmetic, functions
 from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.given_type import given_type
+from mason.pipeline.sql.local.literals import literal
 from mason.pipeline.sql.local.patterns import like_pattern
 from mason.pipeline.sql.local.places import picks_rows, stands_among_groups
 from mason.pipeline.sql.local.refusal import Refusal, does_not_fit, unlike_spark
@@ -70,20 +71,13 @@ class Expressions:
     def _variable(self, node: Any) -> Typed:
         return Typed(node, self.scope.type_of(exp.column(node.copy())))
 
-    def _literal(self, node: Any) -> Typed:
-        if node.is_string:
-            return Typed(node, st.TEXT)
-        if node.is_int:
-            return _whole(int(node.name), node)
-        if "e" in node.name.lower():
-            return Typed(plain_cast(node, st.DOUBLE), st.DOUBLE)
-        kind = st.literal_decimal(node.name)
-        return Typed(plain_cast(node, kind), kind)
-
     def _negative(self, node: Any) -> Typed:
-        value = self.typed(node.this)
-        if isinstance(node.this, exp.Literal) and not node.this.is_string:
-            return Typed(exp.Neg(this=value.node), value.kind)
+        inner = node.this
+        if isinstance(inner, exp.Cast) and not is_cast(inner) and isinstance(inner.this, exp.Literal):  # -128Y
+            return self._cast(exp.Cast(this=exp.Neg(this=inner.this.copy()), to=inner.args["to"]))
+        if isinstance(inner, exp.Literal) and not inner.is_string:
+            return literal(inner, is_negative=True)
+        value = self.typed(inner)
         if value.kind == st.TEXT:
             value = Typed(converted(value, st.DOUBLE), st.DOUBLE)
         if not st.is_number(value.kind):
@@ -297,15 +291,6 @@ class Expressions:
         return Typed(node, kind)
 
 
-def _whole(value: int, node: Any) -> Typed:
-    if -(2**31) <= value < 2**31:
-        return Typed(node, st.INT)
-    if value < 2**63:
-        return Typed(plain_cast(node, st.LONG), st.LONG)
-    kind = st.literal_decimal(str(value))
-    return Typed(plain_cast(text(str(value)), kind), kind)
-
-
 def _case_of(tests: Sequence[Any], results: Sequence[Any], other: Any) -> Any:
     ifs = [exp.If(this=test, true=result) for test, result in zip(tests, results, strict=True)]
     return exp.Case(ifs=ifs, default=other)
@@ -335,7 +320,7 @@ def _shown(node: Any) -> str:
 _MAKERS: Mapping[type, Callable[[Expressions, Any], Typed]] = {
     exp.Column: Expressions._column,
     exp.Identifier: Expressions._variable,
-    exp.Literal: Expressions._literal,
+    exp.Literal: lambda _, node: literal(node),
     exp.Boolean: lambda _, node: Typed(node, st.BOOL),
     exp.Null: lambda _, node: Typed(node, st.NOTHING),
     exp.HexString: Expressions._binary,
