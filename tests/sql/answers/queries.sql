@@ -237,3 +237,15 @@ select id, (select count(*) from u where u.weight > (select min(v.weight) from u
 select t.id from t group by t.id having count(*) < (select max(u.id) from u where u.id = t.id) order by id
 select x.id from t
 select 0x1F as x
+select 'a.b' rlike '\\Qa.b\\E' as a, regexp_replace('a.b', '\\Q.\\E', '-') as b, 'a.b' rlike '\\Q$' as c, 'a$b' rlike '\\Q$' as d
+select 'a\nb' rlike '(?is)A.B' as a, 'a\nb' rlike '(?i)A.B' as b
+select 'a\nb' rlike '(?s:a.)b' as x
+select 'a\nb' rlike '(?s)a(?-s:.)b' as x
+select 'A' rlike '\\0101' as x
+select 'a\nb' rlike 'a\\vb' as x
+select 'a' rlike '[\\S]' as x
+-- numbers that stand in the statement, and casts
+select 4Y + 1.5 as a, 4S + 1.5 as b, -4S + 1.5 as c, -(4) + 1.5 as d, cast(4 as int) + 1.5 as e, int(4) + 1.5 as f, try_cast(4 as int) + 1.5 as g, 4L * 1.5 as h
+select -2147483648 as a, -2147483649 as b, -9223372036854775808 as c, -9223372036854775809 as d, -32768S as e, -128Y as f, -0.0d as g, -(5S) as h
+select floor(double('NaN')) as a, ceil(1e300D) as b, floor(-1e300D) as c, ceil(float('Infinity')) as d, floor('2.5') as e
+select cast(double('NaN') as decimal(10, 2)) as a, cast(float('-Infinity') as decimal(5, 1)) as b

@@ -123,3 +123,8 @@ select 'a\nb' rlike '(?m)^b$' as x
 select initcap('ßa') as x
 select id, s rlike s as x from t order by id
 select id, regexp_replace(s, substr(s, 1, 1), '-') as x from t order by id
+select 'a\nb' rlike '(?s:a.)b' as x
+select 'a\nb' rlike '(?s)a(?-s:.)b' as x
+select 'A' rlike '\\0101' as x
+select 'a\nb' rlike 'a\\vb' as x
+select 'a' rlike '[\\S]' as x

@@ -10,8 +10,12 @@ from sqlglot import exp
 from mason.pipeline.sql.local.refusal import unlike_spark, wrong
 from mason.pipeline.sql.local.values import call, text
 
-_PART = re.compile(r"\\.|\[\^?\]?|[].$]|&&", re.DOTALL)
+_PART = re.compile(r"\\Q.*?(?:\\E|\Z)|\\.|\[\^?\]?|[].$]|&&", re.DOTALL)
 _FLAGS = re.compile(r"\(\?([a-zA-Z]+)")
+_FLAGS_OF_ALL = re.compile(r"\(\?[is]+\)")
+_FLAGS_OFF = re.compile(r"\(\?[a-zA-Z]*-")
+_OTHERWISE = (r"\v", r"\0")
+"""What RE2 knows, too, and means something else by."""
 _NOT_A_LINE_END = r"[^\n\r\x{85}\x{2028}\x{2029}]"
 
 
@@ -49,7 +53,9 @@ def _shape_of_like(escape: str) -> str:
 def _pattern_of_re2(pattern: str) -> tuple[str, bool]:
     """The pattern as RE2 has it, and whether it asks for an end, which Java finds before a last line end, too."""
     flags = set("".join(_FLAGS.findall(pattern)))
-    if flags - {"i", "s"}:
+    at_start = _FLAGS_OF_ALL.match(pattern)
+    of_parts = "".join(_FLAGS.findall(pattern[at_start.end() if at_start else 0 :]))
+    if flags - {"i", "s"} or "s" in of_parts or _FLAGS_OFF.search(pattern):
         raise unlike_spark("pattern with such flags")
     if "i" in flags and not pattern.isascii():
         raise unlike_spark("pattern that minds no case of letters beyond ASCII")
@@ -58,8 +64,10 @@ def _pattern_of_re2(pattern: str) -> tuple[str, bool]:
         part = found[0]
         parts.append(pattern[done : found.start()])
         done = found.end()
-        if in_class and (part.startswith("[") or part == "&&"):
+        if in_class and (part.startswith("[") or part in ("&&", r"\S")):
             raise unlike_spark("class of characters that is made of classes")
+        if part in _OTHERWISE:
+            raise unlike_spark(f'"{part}" in a pattern')
         ends = ends or (part == "$" and not in_class)
         parts.append(part if part == "." and "s" in flags else _part_of_re2(part, in_class=in_class))
         in_class = part.startswith("[") or (in_class and part != "]")
