@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from mason.errors import Conflict
+from mason.errors import BadPath, Conflict
 from mason.pipeline.storage_address import is_local, open_objects
 
 OWN_FOLDER = "_mason"
@@ -103,8 +103,15 @@ class TableStore(Protocol):
     def lineage(self) -> Iterator[CommitRecord]:
         """Yield the commits that the current version consists of."""
 
+    def check_room(self) -> None:
+        """See that nothing is below the table's folder that must not be moved aside with it.
+
+        Raises:
+            BadPath: there is.
+        """
+
     def stage(self, job: str) -> AbstractContextManager[str]:
-        """Give a folder to write the next version into."""
+        """Give a folder to write the next version into; see that there is room for it first."""
 
     def publish(
         self,
@@ -124,6 +131,11 @@ def open_table(storage: str, path: str) -> TableStore:
     from mason.pipeline.table_objects import TableObjects
 
     return TableFolder(path) if is_local(storage) else TableObjects(open_objects(storage), path)
+
+
+def no_room(path: str, inside: str) -> BadPath:
+    """Return the error for an output that holds what must not go."""
+    return BadPath(f"{path} cannot become a table, since {inside}.", hint="Give the output a folder of its own.")
 
 
 def check_unchanged(path: str, current: CommitRecord | None, expected: CommitRecord | None) -> None:

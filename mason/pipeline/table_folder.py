@@ -18,8 +18,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from mason.errors import BadPath
-from mason.pipeline.table_commit import COMMITS, OWN_FOLDER, CommitRecord, CommittedFile, check_unchanged
+from mason.pipeline.table_commit import COMMITS, OWN_FOLDER, CommitRecord, CommittedFile, check_unchanged, no_room
 from mason.util.atomic_file import sync_folder
 from mason.util.environment import MasonEnvironment
 from mason.util.exchange import exchange_folders
@@ -61,7 +60,7 @@ class TableFolder:
         Raises:
             BadPath: there are tables inside of the folder, or somebody's home, which would go with it.
         """
-        self._check_room()
+        self.check_room()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         staging = self.path.with_name(f".{self.path.name}.mason-{job}")
         with self._made(staging, self.path.with_name(f".{self.path.name}.making-{job}")):
@@ -106,15 +105,17 @@ class TableFolder:
             LOG.warning("What was at %s before is kept below its %s/kept/%s.", self.path, OWN_FOLDER, record.id)
         return published
 
-    def _check_room(self) -> None:
-        """What is in the folder is moved aside with it: some things must not be."""
+    def check_room(self) -> None:
+        """See that neither tables nor somebody's home are in the folder: what is in it is moved aside.
+
+        Raises:
+            BadPath: they are.
+        """
         homes = [str(each) for each in _homes() if each.is_relative_to(self.path.resolve())]
         tables = [] if homes or self.current() else sorted(islice(_tables_below(self.path), _SHOWN))
         if homes or tables:
             inside = f"your home {homes[0]} is in it" if homes else f"there are tables in it: {', '.join(tables)}"
-            raise BadPath(
-                f"{self.path} cannot become a table, since {inside}.", hint="Give the output a folder of its own."
-            )
+            raise no_room(str(self.path), inside)
 
     def sweep(self) -> None:
         """Remove what killed jobs left behind; finish what one had published but not tidied up."""

@@ -13,6 +13,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import islice
 from typing import ClassVar
 
 from mason.errors import Conflict, MasonError, Unsupported
@@ -28,6 +29,7 @@ from mason.pipeline.table_commit import (
     CommittedFile,
     changed_meanwhile,
     check_unchanged,
+    no_room,
 )
 
 LOG = logging.getLogger("mason.pipeline")
@@ -36,6 +38,7 @@ _SHOWN = ".shown"
 _CAME_ALONG = "-"
 """In the name of a record: it was copied here with the commit of the table above, see `CommitRecord.place`."""
 _AGAIN = "Run it again."
+_TOLD = 5
 
 
 class TableObjects:
@@ -65,15 +68,37 @@ class TableObjects:
             if not record.adds:
                 return
 
+    def check_room(self) -> None:
+        """See that no tables lie below the prefix: what others see below it is moved aside.
+
+        Raises:
+            BadPath: some do, or it is a whole bucket.
+        """
+        if "/" not in self.path.strip("/"):
+            raise no_room(self.path, "it is a whole bucket")
+        if self.current() is None and (tables := sorted(islice(self._tables_below(), _TOLD))):
+            raise no_room(self.path, f"there are tables in it: {', '.join(tables)}")
+
+    def _tables_below(self) -> Iterator[str]:
+        """The tables of Mason's that lie below the prefix, each once, by their names below it."""
+        met = set[str]()
+        for each in self._store.below(self.path):
+            table, found, _ = each.path[len(self.path) + 1 :].partition(f"/{COMMITS}/")
+            if found and table not in met:
+                met.add(table)
+                yield table
+
     @contextlib.contextmanager
     def stage(self, job: str) -> Iterator[str]:
         """Give a prefix to write the next version into. Without a commit, what is below it is removed at the end.
 
         Raises:
+            BadPath: there are tables below the prefix, which would go with it.
             Unsupported: the store does not keep conditions, so that two writers could undo each other.
         """
         if not self._store.keeps_conditions(self.path):
             raise Unsupported(f"{self.path} is on a store without conditional writes: no table can be written there.")
+        self.check_room()
         self.sweep()
         with self._staged(job, self._lease(job)) as staging:
             yield staging

@@ -13,7 +13,7 @@ from mason.pipeline.formats import FORMATS
 from mason.pipeline.merge.base import BaseTable
 from mason.pipeline.merge.batches import Batch
 from mason.pipeline.merge.job import MergeJob, MergeOptions
-from mason.pipeline.merge.plan import MergePlan, plan_merge
+from mason.pipeline.merge.plan import MergePlan, plan_reading
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.merge.readers import read_batches
 from mason.pipeline.merge.task import FileInTask
@@ -69,7 +69,7 @@ def view_table(
     job = MergeJob(path, path, storage, options or MergeOptions())
     commit = commit or open_table(storage, path).current()
     if commit is None:
-        return TableView(plan_merge(filesystem, job))
+        return TableView(plan_reading(filesystem, job))
     if commit.format not in FORMATS:
         told = f'The table at "{path}" is in {commit.format}, which Mason writes, but does not read.'
         raise Unprocessable(told, hint="Take the table that it was made from.")

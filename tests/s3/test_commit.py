@@ -12,7 +12,7 @@ import pytest
 import mason.pipeline.object_lease as object_lease
 from mason.clients.s3.connection import S3Connection
 from mason.clients.s3.objects import S3Objects
-from mason.errors import ClientFailed, Conflict, Unsupported
+from mason.errors import BadPath, ClientFailed, Conflict, Unsupported
 from mason.pipeline.object_store import StoredObject
 from mason.pipeline.table_commit import CommitRecord, CommittedFile
 from mason.pipeline.table_objects import TableObjects
@@ -152,6 +152,20 @@ def test_what_was_at_the_prefix_before_makes_room_and_is_kept(store: S3Objects, 
 
     assert outsiders(store, path) == [1]
     assert store.read(f"{path}/_mason/kept/{record.id}/year=2025/theirs.parquet") is not None
+
+
+def test_a_prefix_with_tables_below_it_and_a_whole_bucket_do_not_become_tables(store: S3Objects, path: str) -> None:
+    write(store, f"{path}/deep/one", [1])
+    write(store, f"{path}/two", [2])
+
+    with pytest.raises(BadPath, match="there are tables in it: deep/one, two"):
+        write(store, path, [3])
+    with pytest.raises(BadPath, match="it is a whole bucket"):
+        write(store, path.partition("/")[0], [3])
+
+    for name, rows in (("deep/one", [1]), ("two", [2])):
+        assert read(store, f"{path}/{name}", TableObjects(store, f"{path}/{name}").current()) == rows
+        check_tidy(store, f"{path}/{name}")
 
 
 def test_a_job_that_fails_leaves_nothing(store: S3Objects, path: str) -> None:

@@ -24,6 +24,7 @@ from mason.pipeline.columns import refuse_own_names
 from mason.pipeline.dedupe.find import Found
 from mason.pipeline.dedupe.order import TABLE
 from mason.pipeline.merge.outcome import RowsLost
+from mason.pipeline.output_place import check_output, overlap
 from mason.pipeline.scan import Scan, ScanResult, plan_scan, run_scan
 from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sinks import SinkSpec
@@ -55,6 +56,8 @@ class CheckWork:
         asked = CheckJob.of(job)
         for path in (asked.path, *asked.references) if asked.failures else ():
             _check_apart(path, asked.failures)
+        if asked.failures:
+            check_output(asked.storage, [], asked.failures)
         scan = plan_scan(asked.storage, asked.path)
         references = {path: plan_scan(asked.storage, path) for path in asked.references}
         check_fit(asked.checks, scan.schema, {path: each.schema for path, each in references.items()})
@@ -158,8 +161,7 @@ def _moment(text: str) -> datetime:
 
 
 def _check_apart(path: str, failures: str) -> None:
-    read, written = path.rstrip("/") + "/", failures.rstrip("/") + "/"
-    if read.startswith(written) or written.startswith(read):
+    if overlap(path, failures):
         raise BadPath(f"The rows that fail cannot go to {failures}: {path} is read, and both must be apart.")
 
 

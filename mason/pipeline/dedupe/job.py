@@ -17,8 +17,8 @@ from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.merge.carried import carried_sources, carry_quarantine
 from mason.pipeline.merge.compact import united
 from mason.pipeline.merge.outcome import RowsLost
-from mason.pipeline.merge.plan import check_apart
 from mason.pipeline.merge.staging import committed_file, remove_strangers
+from mason.pipeline.output_place import check_output, is_same_place, overlap
 from mason.pipeline.row_shares import row_shares
 from mason.pipeline.scan import Scan, ScanResult, plan_scan, run_scan
 from mason.pipeline.scratch import scratch_folder
@@ -56,6 +56,11 @@ class DedupeJob:
     storage: str = "file:///"
     options: DedupeOptions = field(default_factory=DedupeOptions)
 
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the output is the table itself."""
+        return is_same_place(self.path, self.output)
+
     def to_job(self) -> Job:
         """Return the job as an engine takes it."""
         inputs = {"path": self.path, "storage": self.storage}
@@ -89,7 +94,7 @@ class DedupeWork:
         dedupe = DedupeJob.of(job)
         _check_places(dedupe)
         scan = plan_scan(dedupe.storage, dedupe.path)
-        if scan.commit is None and dedupe.output == dedupe.path:
+        if scan.commit is None and dedupe.is_in_place:
             raise BadPath(f"{dedupe.path} is no table of Mason's, so it stays as it is.", hint="Give an output_path.")
         refuse_own_names(scan.schema, PLACES)
         options = dedupe.options
@@ -132,7 +137,7 @@ class DedupeWork:
         """
         storage = self.job.storage
         table = open_table(storage, self.job.output)
-        expected = table.current()
+        expected = self.scan.commit if self.job.is_in_place else table.current()
         with ExitStack() as stack:
             ready = made_ready(TableInput(TABLE, self.scan), runner, job_id, progress, stack)
             scratch = stack.enter_context(scratch_folder(storage, self.job.output))
@@ -148,15 +153,11 @@ class DedupeWork:
             if removed:
                 self._publish_removed(removed, job_id, done)
             record = self._record(job_id, files, done, sink.partition_keys)
-            if self._is_in_place:
+            if self.job.is_in_place:
                 carry_quarantine(open_filesystem(storage), self.job.path, staging)
                 record = replace(record, details={**record.details, "sources": carried_sources(table)})
             commit = table.publish(staging, record, expected=expected)
             return DedupeResult(self, ready, commit, done.rows_in, going.rows)
-
-    @property
-    def _is_in_place(self) -> bool:
-        return self.job.output == self.job.path
 
     def _partition_keys(self, ready: ReadyTable) -> Sequence[str]:
         """A table that is written anew keeps its folders."""
@@ -227,12 +228,12 @@ class DedupeResult:
 
 def _check_places(dedupe: DedupeJob) -> None:
     """See that no table lies inside another one; the output may be the table itself."""
-    check_apart(dedupe.path, dedupe.output)
-    removed = dedupe.removed.rstrip("/") + "/"
+    check_output(dedupe.storage, [dedupe.path], dedupe.output)
     for table in (dedupe.path, dedupe.output) if dedupe.removed else ():
-        there = table.rstrip("/") + "/"
-        if removed.startswith(there) or there.startswith(removed):
+        if overlap(table, dedupe.removed):
             raise BadPath(f"The removed rows cannot go to {dedupe.removed}: {table} and they must be apart.")
+    if dedupe.removed:
+        check_output(dedupe.storage, [], dedupe.removed)
 
 
 def _sink(ready: ReadyTable, going: Found, removed: str, keys: Sequence[str]) -> SinkSpec:

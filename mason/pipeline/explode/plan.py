@@ -15,6 +15,7 @@ from mason.pipeline.explode.json_text import find_texts, held_type, is_worth_it
 from mason.pipeline.explode.shape import FlatTable, Form, Path, flat_tables, told_path
 from mason.pipeline.merge.job import MergeOptions
 from mason.pipeline.merge.look import PlanRefused
+from mason.pipeline.output_place import check_output, overlap
 from mason.pipeline.preview import preview_table
 from mason.pipeline.scan import Scan, plan_scan
 from mason.pipeline.storage_address import open_filesystem
@@ -115,9 +116,10 @@ def sample_rows(scan: Scan, columns: Iterable[str], limit: int) -> Sequence[dict
 
 
 def _check_places(job: ExplodeJob) -> None:
-    inside, outside = job.path.rstrip("/") + "/", job.output.rstrip("/") + "/"
-    if job.output and (inside.startswith(outside) or outside.startswith(inside)):
+    if job.output and overlap(job.path, job.output):
         raise BadPath(
             f"The output {job.output} and the input {job.path} lie one in the other.",
             hint="Give the tables a folder of their own.",
         )
+    if job.output:
+        check_output(job.storage, [], job.output)

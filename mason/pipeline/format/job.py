@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 
 from mason.engines.execution.models.job import Job
 from mason.errors import BadInput
+from mason.pipeline.output_place import is_same_place
 
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE).fullmatch
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
@@ -37,6 +38,11 @@ class FormatJob:
     output: str
     options: FormatOptions
     storage: str = field(default="file:///")
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the output is the table itself."""
+        return is_same_place(self.path, self.output)
 
     def to_job(self) -> Job:
         """Return the job as an engine takes it."""

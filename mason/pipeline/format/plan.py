@@ -12,7 +12,7 @@ from mason.pipeline.columns import chosen_columns
 from mason.pipeline.format.condition import Condition
 from mason.pipeline.format.job import FormatJob, parse_size
 from mason.pipeline.merge.look import PlanRefused
-from mason.pipeline.merge.plan import check_apart
+from mason.pipeline.output_place import check_output
 from mason.pipeline.scan import Scan, plan_scan
 from mason.pipeline.writers.output_format import OutputFormat, output_format
 
@@ -109,7 +109,7 @@ def plan_format(job: FormatJob) -> FormatPlan:
     if size and format_.is_document:
         problem = f"A table in {format_.name} is one document: it cannot be cut into files of a size (file_size)."
         raise PlanRefused([problem])
-    check_apart(job.path, job.output)
+    check_output(job.storage, [job.path], job.output)
     condition = Condition.of(options.filter) if options.filter else None
     scan = plan_scan(job.storage, job.path)
     chosen_columns(scan.schema, [*options.columns, *options.partition_columns])

@@ -44,7 +44,7 @@ def run_format(plan: FormatPlan, runner: TaskRunner, job_id: str, progress: Prog
     planned, job = plan, plan.job
     filesystem = open_filesystem(job.storage)
     table = open_table(job.storage, job.output)
-    expected = plan.scan.commit if job.path == job.output else table.current()
+    expected = plan.scan.commit if job.is_in_place else table.current()
     with table.stage(job_id) as staging:
         plan, sample = _sampled(plan, runner, job_id, progress)
         scanned = run_scan(plan.scan, sink_of(plan, sample), runner, job_id, progress, staging)
@@ -54,7 +54,7 @@ def run_format(plan: FormatPlan, runner: TaskRunner, job_id: str, progress: Prog
         remove_strangers(filesystem, staging, files)
         sums = _checked_sums(plan, filesystem, staging, scanned, sum(each.rows for each in files))
         record = _record(plan, job_id, files, sums)
-        if job.path == job.output:
+        if job.is_in_place:
             carry_quarantine(filesystem, job.path, staging)
             record = replace(record, details={**record.details, "sources": carried_sources(table)})
         committed = table.publish(staging, record, expected=expected)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 
 from mason.engines.execution.models.job import Job
+from mason.pipeline.output_place import is_same_place
 
 MOST_BAD_SHARE = 0.1
 
@@ -74,11 +74,6 @@ class MergeOptions:
     """The share of records, or of a column's values, that may be bad before the job fails."""
 
 
-def real_path(path: str) -> str:
-    """Return where a path on this machine leads to; on an object store, where none begins with a slash, the path."""
-    return os.path.realpath(path) if path.startswith("/") else path.rstrip("/")
-
-
 @dataclass(frozen=True)
 class MergeJob:
     """Merge the files below a path into one table. `storage` is the address of the file system they lie in."""
@@ -91,7 +86,7 @@ class MergeJob:
     @property
     def is_in_place(self) -> bool:
         """Whether the output is the input."""
-        return real_path(self.inputs) == real_path(self.output)
+        return is_same_place(self.inputs, self.output)
 
     def to_job(self) -> Job:
         """Return the job as an engine takes it."""

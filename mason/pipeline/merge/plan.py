@@ -18,11 +18,12 @@ from mason.pipeline.files import list_files
 from mason.pipeline.merge.base import BaseTable
 from mason.pipeline.merge.gather import gather_columns, unite_evidence
 from mason.pipeline.merge.inputs import list_inputs
-from mason.pipeline.merge.job import MergeJob, Mode, Names, OnConflict, real_path
+from mason.pipeline.merge.job import MergeJob, Mode, Names, OnConflict
 from mason.pipeline.merge.look import PlanRefused, look_at_files
 from mason.pipeline.merge.names import find_twins, fold_names, twins_in
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.merge.sources_merged import Sources
+from mason.pipeline.output_place import check_apart
 from mason.pipeline.sql_types import parse_schema
 from mason.pipeline.table_commit import CommitRecord, open_table
 from mason.pipeline.table_writer import can_name_folders
@@ -53,6 +54,8 @@ class MergePlan:
     """What the merge adds to."""
     merged_before: int = 0
     """How many files of the input are in the output already."""
+    rewritten: CommitRecord | None = None
+    """The version of the table that is written anew from its own rows."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -208,7 +211,21 @@ class MergePlan:
 
 
 def plan_merge(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
-    """Look at every file and return the plan.
+    """Look at every file and return the plan of a merge that writes its output.
+
+    Raises:
+        BadPath: the output holds what must not go with it.
+        MasonError: as `plan_reading` does.
+    """
+    table = open_table(job.storage, job.output)
+    rewritten = table.current() if job.is_in_place else None  # first: what is committed after it is not read
+    plan = plan_reading(filesystem, job)
+    table.check_room()
+    return replace(plan, rewritten=rewritten)
+
+
+def plan_reading(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
+    """Look at every file and return how they are read into one table.
 
     Raises:
         PathNotFound: there is nothing at the input.
@@ -326,19 +343,6 @@ def _check_nothing_is_there(filesystem: pafs.FileSystem, output: str) -> None:
             [f"{output} holds data, but is no table of Mason's: nothing can be added to it."],
             hint="Make it one (a merge whose output_path is its input_path), or choose another output_path.",
         )
-
-
-def check_apart(inputs: str, output: str) -> None:
-    """See that neither of two folders lies inside the other; they may be the same.
-
-    Raises:
-        BadPath: one does.
-    """
-    read, written = real_path(inputs).rstrip("/") + "/", real_path(output).rstrip("/") + "/"
-    if read != written and written.startswith(read):
-        raise BadPath(f"The output {output} lies inside the input {inputs}: a second job would read it, too.")
-    if read != written and read.startswith(written):
-        raise BadPath(f"The input {inputs} lies inside the output {output}, which would be replaced.")
 
 
 def _absent(given: Mapping[str, pa.DataType], planned: Sequence[PlannedFile]) -> list[str]:

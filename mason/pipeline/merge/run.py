@@ -43,7 +43,7 @@ def run_merge(
         return MergeResult(plan.base.commit, plan, Sums(0, 0, 0), 0)
     filesystem = open_filesystem(plan.job.storage)
     table = open_table(plan.job.storage, plan.job.output)
-    expected = table.current() if plan.job.options.mode is Mode.REPLACE else plan.base_commit
+    expected = _expected(plan, table)
     foreseen = {each.column for each in plan.conflicts}
     with table.stage(job_id) as staging:
         plan, results, rounds = Rounds(runner, table_spec(plan.partition_keys), job_id, progress, staging).run(plan)
@@ -59,6 +59,13 @@ def run_merge(
         record = _record(plan, job_id, files, sums, _carried(plan, table, staging))
         committed = table.publish(staging, record, expected=expected, kept=_kept(plan, files))
     return MergeResult(committed, plan, sums, rounds, foreseen)
+
+
+def _expected(plan: MergePlan, table: TableStore) -> CommitRecord | None:
+    """The version that the table must still have at the end: the one whose rows were read, where it is written anew."""
+    if plan.job.options.mode is not Mode.REPLACE:
+        return plan.base_commit
+    return plan.rewritten if plan.job.is_in_place else table.current()
 
 
 def _united(

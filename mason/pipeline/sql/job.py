@@ -12,15 +12,16 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from mason.engines.execution.models.job import Job
-from mason.errors import InvalidParameters
+from mason.errors import BadPath, InvalidParameters
 from mason.pipeline.evidence_json import decode_schema, encode_schema
+from mason.pipeline.merge.carried import carried_sources, carry_quarantine
 from mason.pipeline.merge.outcome import RowsLost
-from mason.pipeline.merge.plan import check_apart
 from mason.pipeline.merge.staging import committed_file, remove_strangers
+from mason.pipeline.output_place import check_output, is_same_place
 from mason.pipeline.preview import Preview
-from mason.pipeline.scan import plan_scan
+from mason.pipeline.scan import Scan, plan_scan
 from mason.pipeline.scratch import scratch_folder
-from mason.pipeline.sinks import SinkSpec, table_spec
+from mason.pipeline.sinks import table_spec
 from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
 from mason.pipeline.sql.query import Output, SqlQuery, fetch_rows, write_rows
 from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
@@ -77,11 +78,20 @@ class QueryWork:
         query = QueryJob.of(job)
         statement = parse_statement(query.statement)
         check_parameters(statement, query.parameters)
-        for path in query.tables.values() if query.output else ():
-            check_apart(path, query.output)
+        if query.output:
+            check_output(query.storage, list(query.tables.values()), query.output)
         scans = {name: plan_scan(query.storage, path) for name, path in query.tables.items()}
         columns = check_columns(statement, {name: scan.schema for name, scan in scans.items()})
-        return cls(query, statement, [TableInput(name, scan, columns[name]) for name, scan in scans.items()])
+        work = cls(query, statement, [TableInput(name, scan, columns[name]) for name, scan in scans.items()])
+        if work.rewritten and query.format != "parquet":
+            raise BadPath(f"{query.output} is read by the query: it can be written anew in Parquet only.")
+        return work
+
+    @property
+    def rewritten(self) -> Scan | None:
+        """What is read of the output, where that is a table whose rows are asked for."""
+        scans = [each.scan for each in self.tables if self.job.output]
+        return next((each for each in scans if is_same_place(each.path, self.job.output)), None)
 
     def check_here(self) -> None:
         """Check that this process gives the answer that Spark would give.
@@ -145,7 +155,8 @@ class QueryWork:
         """Write the rows, by way of a table of their own where they are to be in another format."""
         details = {"query": self.job.statement}
         if self.job.format == "parquet":
-            return QueryResult(self, ready, commit=write_table(query, self.job.output, runner, job_id, details))
+            commit = write_table(query, self.job.output, runner, job_id, details, self.rewritten)
+            return QueryResult(self, ready, commit=commit)
         from mason.pipeline.format.job import FormatJob, FormatOptions  # loaded by those who need it: it is much
         from mason.pipeline.format.plan import plan_format
         from mason.pipeline.format.run import run_format
@@ -223,9 +234,9 @@ def write_table(
     runner: TaskRunner,
     job_id: str,
     details: Mapping[str, Any],
-    sink: SinkSpec | None = None,
+    rewritten: Scan | None = None,
 ) -> CommitRecord:
-    """Make the rows of a query the next version of a table.
+    """Make the rows of a query the next version of a table; `rewritten` is what is read of that table itself.
 
     Raises:
         RowsLost: the files do not hold the rows that were given to be written.
@@ -233,9 +244,9 @@ def write_table(
     """
     filesystem = open_filesystem(query.storage)
     table = open_table(query.storage, output)
-    expected = table.current()
+    expected = rewritten.commit if rewritten else table.current()
     with table.stage(job_id) as staging:
-        pieces = write_rows(runner, replace(query, output=Output(sink or table_spec(), staging, job_id)))
+        pieces = write_rows(runner, replace(query, output=Output(table_spec(), staging, job_id)))
         paths = [path for piece in pieces for path in piece.files]
         files = [committed_file(filesystem, staging, path) for path in paths]
         remove_strangers(filesystem, staging, files)
@@ -243,6 +254,9 @@ def write_table(
         if rows != sum(piece.rows for piece in pieces):
             raise RowsLost(f"{sum(piece.rows for piece in pieces):,} rows were to be written, and {rows:,} were.")
         schema = _schema(filesystem, staging, paths) or fetch_rows(runner, replace(query, limit=0)).schema
+        if rewritten:
+            carry_quarantine(filesystem, output, staging)
+            details = {**details, "sources": carried_sources(table)}
         record = CommitRecord(job_id, 0, None, job_id, files, rows, 0, encode_schema(schema), details=details)
         return table.publish(staging, record, expected=expected)
 

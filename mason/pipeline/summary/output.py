@@ -13,6 +13,7 @@ from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.staging import written
 from mason.pipeline.merge.task import TaskResult
+from mason.pipeline.output_place import check_output, overlap
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.summary.summaries import SHARES, ColumnSummary
 from mason.pipeline.table_commit import CommitRecord, TableStore, open_table
@@ -63,11 +64,11 @@ class Target:
         return cls(storage, table, table.current())
 
 
-def check_apart(path: str, output: str) -> None:
-    """Raise BadPath where the summary would replace what it summarizes, or lie in it."""
-    source, target = path.rstrip("/") + "/", output.rstrip("/") + "/"
-    if target.startswith(source) or source.startswith(target):
+def check_place(storage: str, path: str, output: str) -> None:
+    """Raise BadPath where the summary would replace what it summarizes, or lie in it, or over what must not go."""
+    if overlap(path, output):
         raise BadPath(f"The output {output} and {path}, which is summarized, must be apart.")
+    check_output(storage, [], output)
 
 
 def commit_summary(target: Target, job_id: str, columns: Sequence[ColumnSummary]) -> CommitRecord:

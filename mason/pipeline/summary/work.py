@@ -15,7 +15,7 @@ from mason.pipeline.sinks import SinkSpec
 from mason.pipeline.summary.columns import ColumnSketch, ListSketch, column_sketch, column_sketch_of
 from mason.pipeline.summary.job import SummaryJob
 from mason.pipeline.summary.leaves import Leaf, leaves_of
-from mason.pipeline.summary.output import Target, check_apart, commit_summary
+from mason.pipeline.summary.output import Target, check_place, commit_summary
 from mason.pipeline.summary.page import write_page
 from mason.pipeline.summary.picture import picture
 from mason.pipeline.summary.sink import SINK
@@ -83,7 +83,7 @@ class SummaryWork:
     def plan(cls, job: Job) -> SummaryWork:
         asked = SummaryJob.of(job)
         if asked.output:
-            check_apart(asked.path, asked.output)
+            check_place(asked.storage, asked.path, asked.output)
         if asked.html and not Path(asked.html).parent.is_dir():
             raise NoSuchFolder(f"There is no folder {Path(asked.html).parent} for the page.", hint="Make it first.")
         return cls(asked, plan_scan(asked.storage, asked.path, asked.columns))

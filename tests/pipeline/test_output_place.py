@@ -1,0 +1,155 @@
+"""Where jobs write: in the place of what they read, apart from it, never over what came meanwhile or must not go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+from uuid import uuid4
+
+import pytest
+
+from mason.errors import BadPath, Conflict
+from mason.pipeline.check.checks import Check
+from mason.pipeline.check.job import CheckJob
+from mason.pipeline.check.work import CheckWork
+from mason.pipeline.dedupe.job import DedupeJob, DedupeWork
+from mason.pipeline.explode.job import ExplodeJob
+from mason.pipeline.explode.work import ExplodeWork
+from mason.pipeline.format.job import FormatJob, FormatOptions
+from mason.pipeline.format.work import FormatWork
+from mason.pipeline.in_process import InProcessRunner
+from mason.pipeline.merge.job import MergeJob, MergeOptions
+from mason.pipeline.merge.work import MergeWork
+from mason.pipeline.rejects import read_quarantine
+from mason.pipeline.sql.job import QueryJob, QueryWork
+from mason.pipeline.storage_address import open_filesystem
+from mason.pipeline.summary.job import SummaryJob
+from mason.pipeline.summary.work import SummaryWork
+from mason.pipeline.table_commit import open_table
+
+LOCAL = "file:///"
+
+
+class Work(Protocol):
+    def run(self, runner: InProcessRunner, job_id: str, progress: Callable[..., None]) -> Any: ...
+
+
+def carry_out(work: Work) -> None:
+    work.run(InProcessRunner(), uuid4().hex[:16], lambda *_: None)
+
+
+@dataclass
+class Shop:
+    """A table of three rows, one bad record, and a file that an incremental merge would add."""
+
+    root: Path
+
+    @property
+    def table(self) -> str:
+        return str(self.root / "t")
+
+    def merge_new_files(self) -> None:
+        options = MergeOptions(incremental=True, schema="id bigint", most_bad_share=1.0)
+        carry_out(MergeWork.plan(MergeJob(str(self.root / "in"), self.table, options=options).to_job()))
+
+    def add(self, name: str, text: str) -> None:
+        (self.root / "in").mkdir(exist_ok=True)
+        (self.root / "in" / name).write_text(text)
+
+    @property
+    def rows(self) -> int:
+        commit = open_table(LOCAL, self.table).current()
+        return commit.rows if commit else 0
+
+    @property
+    def quarantined(self) -> int:
+        return len(list(read_quarantine(open_filesystem(LOCAL), self.table)))
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    shop = Shop(tmp_path)
+    shop.add("a.csv", "id,name\n1,a\n2,b\n3,c\nx,bad\n")
+    shop.merge_new_files()
+    assert (shop.rows, shop.quarantined) == (3, 1)
+    return shop
+
+
+def query(shop: Shop, output: str, format_: str = "parquet") -> QueryWork:
+    return QueryWork.plan(
+        QueryJob("select * from t", "shop", {"t": shop.table}, output=output, format=format_).to_job()
+    )
+
+
+IN_PLACE: dict[str, Callable[[Shop, str], Work]] = {
+    "dedupe": lambda shop, path: DedupeWork.plan(DedupeJob(shop.table, path).to_job()),
+    "merge": lambda shop, path: MergeWork.plan(MergeJob(shop.table, path).to_job()),
+    "query": query,
+    "format": lambda shop, path: FormatWork.plan(FormatJob(shop.table, path, FormatOptions("parquet")).to_job()),
+}
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_rows_that_were_committed_after_a_table_was_read_are_not_lost_when_it_is_written_anew(
+    shop: Shop, name: str
+) -> None:
+    work = IN_PLACE[name](shop, shop.table)
+    shop.add("b.csv", "id,name\n4,d\n5,e\n")
+    shop.merge_new_files()
+
+    with pytest.raises(Conflict, match="was changed by another job"):
+        carry_out(work)
+
+    assert shop.rows == 5
+    shop.merge_new_files()
+    assert shop.rows == 5
+
+
+@pytest.mark.parametrize("way", ["by its path", "by a link"])
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_a_table_that_is_written_anew_keeps_its_quarantine_and_knows_what_was_merged(
+    shop: Shop, name: str, way: str
+) -> None:
+    (shop.root / "link").symlink_to(shop.table)
+
+    carry_out(IN_PLACE[name](shop, shop.table if way == "by its path" else str(shop.root / "link")))
+
+    assert (shop.rows, shop.quarantined) == (3, 1)
+    shop.merge_new_files()
+    assert shop.rows == 3, "nothing was new"
+
+
+def test_a_query_writes_the_table_that_it_reads_in_parquet_only(shop: Shop) -> None:
+    with pytest.raises(BadPath, match="in Parquet only"):
+        query(shop, shop.table, "csv")
+
+
+def check(shop: Shop, failures: str) -> CheckWork:
+    return CheckWork.plan(CheckJob(shop.table, [Check("not_null", "ids", ["id"])], failures=failures).to_job())
+
+
+APART: dict[str, Callable[[Shop, str], Work]] = {
+    "removed rows": lambda shop, path: DedupeWork.plan(DedupeJob(shop.table, shop.table, path).to_job()),
+    "explode": lambda shop, path: ExplodeWork.plan(ExplodeJob(shop.table, "t", path).to_job()),
+    "check": check,
+    "summarize": lambda shop, path: SummaryWork.plan(SummaryJob(shop.table, output=path).to_job()),
+}
+
+
+@pytest.mark.parametrize("name", APART)
+def test_what_must_be_apart_from_a_table_is_not_written_over_it_by_a_link(shop: Shop, name: str) -> None:
+    (shop.root / "link").symlink_to(shop.table)
+
+    with pytest.raises(BadPath, match="apart|lie one in the other"):
+        APART[name](shop, str(shop.root / "link"))
+
+
+@pytest.mark.parametrize("name", [*IN_PLACE, *APART])
+def test_a_plan_refuses_an_output_with_tables_in_it(shop: Shop, tmp_path: Path, name: str) -> None:
+    other = tmp_path / "others" / "deep" / "one"
+    carry_out(MergeWork.plan(MergeJob(str(tmp_path / "in"), str(other)).to_job()))
+
+    with pytest.raises(BadPath, match="there are tables in it: deep/one"):
+        {**IN_PLACE, **APART}[name](shop, str(tmp_path / "others"))
