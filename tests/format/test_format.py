@@ -82,6 +82,17 @@ def test_numbers_that_json_has_no_word_for_are_text_and_counted(format_: Format)
     assert list(done.warnings) == ['Column "x": NaN or infinite, written as text: 3 values.']
 
 
+@pytest.mark.parametrize("name", ["jsonl", "json", "csv"])
+def test_half_floats_that_json_has_no_word_for_are_text_too(format_: Format, name: str) -> None:
+    halves = pa.array([math.nan, math.inf, -math.inf, 1.5], pa.float64()).cast(pa.float16())
+    format_.given({"h": halves, "l": pa.array([[each] for each in halves.to_pylist()], pa.list_(pa.float16()))})
+
+    format_.run(name)
+
+    for word in ("Infinity", "-Infinity", "1.5"):
+        assert word in format_.text()
+
+
 def test_avro_names_are_escaped_and_keep_what_they_were(format_: Format) -> None:
     format_.given({"a.b": [1], "a_x2e_b": [2], "1st": [3], "😀": [4]})
     plan = format_.plan("avro")

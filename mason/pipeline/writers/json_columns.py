@@ -74,7 +74,8 @@ def _float_texts(values: pa.Array) -> pa.Array:
     finite = pc.is_finite(values)
     if pc.all(finite).as_py() is not False:
         return texts
-    words = pc.if_else(pc.is_nan(values), "NaN", pc.if_else(pc.greater(values, 0), "Infinity", "-Infinity"))
+    above = pc.greater(values.cast(pa.float64()), 0)  # Arrow does not compare half floats
+    words = pc.if_else(pc.is_nan(values), "NaN", pc.if_else(above, "Infinity", "-Infinity"))
     return pc.if_else(finite, texts, _quoted(words))
 
 
