@@ -7,7 +7,6 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -66,15 +65,27 @@ class Execution:
         return self._hiders[roots]
 
     def redacted(self, call: Call, text: str) -> str:
-        """Return a text without the secrets that a call gives, and those of its configuration."""
-        catalogue = self._live.now()
+        """Return a text without the secrets that a call gives, and those of its configuration.
+
+        Raises:
+            StateFailed: nobody can tell what the secrets are.
+        """
+        catalogue = self._live.latest()
         redactor = Redactor(call.secrets(catalogue.secret_words()))
-        with suppress(MasonError):  # a configuration that cannot be read has told nobody its secrets
+        try:
             text = catalogue.configuration(call.config_id).redactor(text)
+        except StateFailed:  # the call may have read it before, and know its secrets
+            raise
+        except MasonError:  # a configuration that cannot be read has told nobody its secrets
+            pass
         return redactor(text)
 
     def logged(self, call: Call, text: str) -> str:
-        """Return what was logged while a call ran as others may read it."""
+        """Return what was logged while a call ran as others may read it.
+
+        Raises:
+            StateFailed: as `redacted`.
+        """
         return self.hider(call.config_id)(self.redacted(call, text))
 
     def refusal(self, call: Call) -> Answer | None:
