@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -170,7 +169,8 @@ class OwnRoutes:
                 return
             await asyncio.sleep(LOOK_SECONDS)
             quiet += LOOK_SECONDS
-            refusal = caller.refusal(self._live.latest().tokens)
+            # In a thread: who answers requests is not to wait for a store on another machine.
+            refusal = caller.refusal((await asyncio.to_thread(self._live.latest)).tokens)
             if refusal:
                 yield b"event: refused\ndata: " + compact_json({"Errors": [refusal]}) + b"\n\n"
                 return
@@ -181,17 +181,20 @@ class OwnRoutes:
             refuse_rest(_without_level(request), [])
             await self._jobs.check(current_request().caller, in_path["job_id"], path)
             response = Response()
-            config = self._live.now().configuration()
-            job = await self._ask(partial(work, self._env, config, in_path["job_id"], response))
+            job = await self._ask(work, in_path["job_id"], response)
             return json_reply(document([job.to_dict()], info=response.info))
 
         return handle
 
     async def _find(self, job_id: str) -> JobRecord:
-        return await self._ask(lambda: find_job(self._env, self._live.now().configuration(), job_id, Response()))
+        return await self._ask(find_job, job_id, Response())
 
-    async def _ask(self, question: Callable[[], JobRecord]) -> JobRecord:
+    async def _ask(self, work: Callable[..., JobRecord], job_id: str, response: Response) -> JobRecord:
         """Ask what an engine may have to answer, in threads of its own: one that hangs keeps nobody else waiting."""
+
+        def question() -> JobRecord:
+            return work(self._env, self._live.now().configuration(), job_id, response)
+
         return await asyncio.wrap_future(self._asking.submit(question))
 
 
