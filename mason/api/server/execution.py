@@ -19,7 +19,7 @@ from mason.api.server.replies import PathHider, document
 from mason.api.server.requests import REQUEST, Caller, RequestInfo
 from mason.clients.response import Response
 from mason.errors import BadInput, ClientFailed, MasonError, NotFound, StateFailed
-from mason.operators.call_records import MAY_LIST
+from mason.operators.call_records import MAY_FOLLOW
 from mason.operators.catalogue import Catalogue, LiveCatalogue
 from mason.operators.operator_definition import OperatorDefinition, is_one_job
 from mason.operators.operator_response import OperatorResponse
@@ -28,6 +28,7 @@ from mason.pipeline.calls import begin_call
 from mason.pipeline.handover import JOB, RUN, Handover, begin_handover
 from mason.state.home import read_state
 from mason.state.models import Kind, Record
+from mason.state.schedules import MAY_CHANGE
 from mason.state.tokens import Scope, Token
 from mason.util.environment import MasonEnvironment
 from mason.util.names import full_name
@@ -113,7 +114,8 @@ class Execution:
     def _run(self, call: Call, handover: Handover) -> Answer:
         caller = _caller(call)
         REQUEST.set(RequestInfo(call.request_id, caller, redact=lambda text: self.redacted(call, text)))
-        MAY_LIST.set(lambda other: may_follow(caller, other))
+        MAY_FOLLOW.set(lambda other: may_follow(caller, other))
+        MAY_CHANGE.set(lambda schedule: caller.may_use_configuration(schedule.get("Configuration", "")))
         try:
             if handover.is_cancelled:
                 return self._stop_handed_over(call, handover)

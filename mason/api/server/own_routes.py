@@ -134,8 +134,11 @@ class OwnRoutes:
     async def _show_run(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         refuse_rest(_without_level(request), [])
         run = await asyncio.to_thread(show_run, self._store, in_path["run_id"])
-        current_request().caller.require_configuration(run["Configuration"])
-        _require_steps(current_request().caller, run["Steps"])
+        caller = current_request().caller
+        caller.require_configuration(run["Configuration"])
+        _require_steps(caller, run["Steps"])
+        if caller.is_limited:
+            run.pop("Parameters", None)  # also of steps that have not begun; each that has says its own
         return json_reply(document([self._hider(run["Configuration"]).in_errors(run)]))
 
     async def _log(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
@@ -203,11 +206,10 @@ def _call(question: Callable[[], JobRecord]) -> JobRecord:
 
 
 def _require_steps(caller: Caller, steps: Sequence[Mapping[str, Any]]) -> None:
-    """Check that a caller may use what the steps of a run used: the run has what they answered."""
+    """Check that a caller may use what the steps of a run use: the run has what they were given and answered."""
     for step in steps:
-        if "Response" in step:
-            caller.require_operator(step["Operator"].partition("@")[0])
-            caller.require_configuration(step["Configuration"])
+        caller.require_operator(step["Operator"].partition("@")[0])
+        caller.require_configuration(step["Configuration"])
 
 
 def _without_level(request: Request) -> dict[str, Any]:
