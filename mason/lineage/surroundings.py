@@ -1,4 +1,4 @@
-"""What a job belongs to: the operator that asked for it, and the step of a workflow that this is, if it is one."""
+"""What a job belongs to: the operator that asked for it, its configuration, and the step of a workflow, if any."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ class Surroundings:
     """Names, as far as they are known."""
 
     operator: str = ""
+    configuration: str = ""
     workflow: str = ""
     run_id: str = ""
     step: str = ""
@@ -29,9 +30,9 @@ def surroundings() -> Surroundings:
 
 
 @contextmanager
-def within_operator(name: str) -> Iterator[None]:
-    """Say that what this thread does meanwhile is done by an operator."""
-    with _changed(replace(surroundings(), operator=name)):
+def within_operator(name: str, config_id: str) -> Iterator[None]:
+    """Say that what this thread does meanwhile is done by an operator, with a configuration."""
+    with _changed(replace(surroundings(), operator=name, configuration=config_id)):
         yield
 
 

@@ -11,14 +11,14 @@ from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import count, islice
+from itertools import islice
 from typing import Any
 
 from mason.clients.response import Response
 from mason.configurations.saved import use_configuration
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import JobRecord, JobStatus
-from mason.errors import AlreadyExists, Conflict, MasonError
+from mason.errors import AlreadyExists, Conflict, Forbidden, MasonError
 from mason.state.heartbeat import is_gone
 from mason.state.home import open_state, read_state
 from mason.state.models import Record, RecordKind
@@ -34,9 +34,10 @@ ENGINE_NOTES = "EngineNotes"
 ENGINE_TOKEN = "EngineToken"
 """What the engine is asked with, written down before it is: with the same one it can be asked again."""
 
-MAY_LIST: ContextVar[Callable[[Mapping[str, Any]], bool]] = ContextVar("mason_may_list", default=lambda _: True)
-"""Says of a call whether whoever asks may find it in a list: a server knows callers who may not see all."""
+MAY_FOLLOW: ContextVar[Callable[[Mapping[str, Any]], bool]] = ContextVar("mason_may_follow", default=lambda _: True)
+"""Says of a job whether whoever asks may see it, and end it: a server knows callers who may not see all."""
 
+_PAGE = 500
 _HIDDEN = ("Call", "Claim", "Process", "Fingerprint", ENGINE_NOTES, ENGINE_TOKEN)
 
 
@@ -45,9 +46,10 @@ def find_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: 
 
     Raises:
         NotFound: there is no such job.
+        Forbidden: whoever asks may not see it.
     """
     store = read_state(env)
-    call = store.get_record(RecordKind.CALL, job_id)
+    call = _find_call(store, job_id)
     if call is None:
         return config.execution.client.get_job(job_id, response=response)[0]
     of_engine: Mapping[str, Any] = {}
@@ -56,6 +58,26 @@ def find_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: 
         engine = _configuration_of(env, config, call).execution.client
         of_engine = engine.get_job(known_as, response=Response(response.redactor))[0].details
     return call_job(store, call, of_engine)
+
+
+def find_record(store: StateStore, job_id: str) -> Record | None:
+    """Return what the state has of a job: the call that it is, or what was written down of it where it ran.
+
+    Of one that only an engine knows there is nothing: it is found by the configuration of that engine, and no other.
+    """
+    return store.get_record(RecordKind.CALL, job_id) or store.get_record(RecordKind.JOB, job_id)
+
+
+def _find_call(store: StateStore, job_id: str) -> Record | None:
+    """Return the call that a job is, if it is one.
+
+    Raises:
+        Forbidden: whoever asks may not see the job.
+    """
+    record = find_record(store, job_id)
+    if record and not MAY_FOLLOW.get()(record.document):
+        raise Forbidden(f'The job "{job_id}" has a configuration that you may not use.')
+    return record if record and record.kind is RecordKind.CALL else None
 
 
 def _configuration_of(env: MasonEnvironment, config: ValidConfig, call: Record) -> ValidConfig:
@@ -78,7 +100,10 @@ def list_jobs(
     store = read_state(env)
     found = _newest_calls(store, most, status, name)
     calls = {each.id: _in_short(store, each, of_engine.get(each.id)) for each in found}
-    others = [each for each in of_engine.values() if each.id not in calls and status in ("", each.status) and not name]
+    may_follow = MAY_FOLLOW.get()
+    # A job that says no configuration is known to its engine alone: it has the one by which the engine was found.
+    seen = [each for each in of_engine.values() if may_follow({"Configuration": config.id, **each.details})]
+    others = [each for each in seen if each.id not in calls and status in ("", each.status) and not name]
     newest = sorted([*calls.values(), *others], key=_began, reverse=True)
     # A job of the engine that is a call stands as the call does, and was looked for above.
     return list(islice((each for each in newest if each.id in calls or not _is_call(store, each.id)), most))
@@ -89,9 +114,10 @@ def cancel_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response
 
     Raises:
         NotFound: there is no such job.
+        Forbidden: whoever asks may not see it.
     """
     store = open_state(env)
-    call = store.get_record(RecordKind.CALL, job_id)
+    call = _find_call(store, job_id)
     if call is None:
         return config.execution.client.cancel_job(job_id, response=response)[0]
     if call_status(store, call).is_final:
@@ -137,23 +163,28 @@ def is_with_engine(call: Record) -> bool:
 
 def _newest_calls(store: StateStore, most: int, status: str, name: str) -> list[Record]:
     """Return the newest calls of each status that a call may have which stands like this."""
-    may_list = MAY_LIST.get()
+    may_follow = MAY_FOLLOW.get()
     recorded = (JobStatus.RUNNING, JobStatus.LOST) if status == JobStatus.LOST else (status,)
 
     def fits(call: Record) -> bool:
         is_named = name in ("", call.document.get("Operator"), call.document.get("Workflow"))
-        return is_named and may_list(call.document) and status in ("", call_status(store, call))
+        return is_named and may_follow(call.document) and status in ("", call_status(store, call))
 
     return [call for each in recorded for call in islice(filter(fits, _all_calls(store, each, most)), most)]
 
 
-def _all_calls(store: StateStore, status: str, page: int) -> Iterator[Record]:
-    """Yield calls, the newest first, as many pages as are asked for."""
-    for offset in count(step=page):
+def _all_calls(store: StateStore, status: str, first: int) -> Iterator[Record]:
+    """Yield calls, the newest first: so many may do, but who has to look further reads long pages.
+
+    The store passes over what comes before a page, so that short ones would make many calls a lot of work.
+    """
+    offset, page = 0, first
+    while True:
         found = store.list_records(RecordKind.CALL, status=status, limit=page, offset=offset)
         yield from found
         if len(found) < page:
             return
+        offset, page = offset + page, max(page, _PAGE)
 
 
 def _in_short(store: StateStore, call: Record, of_engine: JobRecord | None) -> JobRecord:

@@ -95,8 +95,12 @@ def settle_table(config: ValidConfig, storage: StorageClient, path: Path, resp: 
     if objects is None:
         return resp
     table = TableObjects(objects, path.path)
-    entries = _reached(config, read_entries(objects, path.path)) if table.settle() else []
-    newest = table.current() if entries else None
+    try:
+        entries = _reached(config, read_entries(objects, path.path)) if table.settle() else []
+        newest = table.current() if entries else None
+    except MasonError as error:  # what a catalog knows of the table can be told without its files
+        resp.add_warning(f"Whether the last commit to {path} was finished cannot be looked up: {error}")
+        return resp
     behind = [each for each in entries if newest and each.commit != newest.id]
     return _follow_all(config, storage, objects, path, behind, resp)
 

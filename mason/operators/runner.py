@@ -134,7 +134,7 @@ class PreparedOperator:
     response: Response
 
     def run(self) -> OperatorResponse:
-        with within_operator(str(self.registration.name)):
+        with within_operator(str(self.registration.name), self.config.id):
             return self._checked(self.operator.run(self.env, self.config, self.parameters, self.response))
 
     def plan(self) -> OperatorResponse:

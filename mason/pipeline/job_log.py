@@ -6,6 +6,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 
 FIRST_LINES = 50
@@ -45,7 +46,11 @@ class JobLog(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         # Asked of the thread itself: a server tells logging not to look, and a record says of none then.
-        if threading.get_ident() == self._thread and not hasattr(record, "progress"):
+        if threading.get_ident() != self._thread or hasattr(record, "progress"):
+            return
+        # A line of which nobody can tell what is secret in it is left out, and the job goes on. Logging's own
+        # `handleError` would write it to stderr as it is.
+        with suppress(Exception):
             message = record.getMessage()
             if not message.startswith(_TRACEBACK):
                 self.add(message, record.levelno)

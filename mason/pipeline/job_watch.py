@@ -17,6 +17,7 @@ from typing import Any
 
 from mason.engines.execution.models.job import Job, JobRecord, JobStatus
 from mason.errors import AlreadyExists, Conflict, Interrupted, MasonError, StateFailed
+from mason.lineage.surroundings import surroundings
 from mason.pipeline.calls import current_call
 from mason.pipeline.job_log import JobLog
 from mason.pipeline.job_progress import JobProgress, Tally
@@ -57,8 +58,7 @@ class JobWatch:
         self._redactor = redactor
         self._over = threading.Event()
         lease = store.acquire_lease(_lease_name(self.job_id), self.job_id, LEASE_SECONDS)
-        details = {"JobType": job.type, "Inputs": _inputs(job), "Outputs": dict(job.outputs), "StartedAt": _now()}
-        self._record = store.add_record(RecordKind.JOB, self.job_id, JobStatus.RUNNING, details)
+        self._record = store.add_record(RecordKind.JOB, self.job_id, JobStatus.RUNNING, _begun(job))
         self._log = JobLog(redactor)
         threading.Thread(target=self._hold, args=(lease,), daemon=True).start()
 
@@ -176,6 +176,17 @@ class JobWatch:
                     lease = self._store.acquire_lease(_lease_name(self.job_id), self.job_id, LEASE_SECONDS)
 
 
+def _begun(job: Job) -> dict[str, Any]:
+    """Return what is said of a job when it begins; with its configuration, since not everybody may see those of all."""
+    return {
+        "JobType": job.type,
+        "Configuration": surroundings().configuration,
+        "Inputs": _inputs(job),
+        "Outputs": dict(job.outputs),
+        "StartedAt": _now(),
+    }
+
+
 def _inputs(job: Job) -> dict[str, Any]:
     storage = job.inputs.get("storage")
     return {**job.inputs, "storage": shown_address(str(storage))} if storage else dict(job.inputs)
@@ -246,7 +257,8 @@ def _lease_name(job_id: str) -> str:
 
 
 def _job_record(record: Record) -> JobRecord:
-    return JobRecord(record.id, JobStatus(record.status), record.document)
+    # An older Mason wrote no configuration down; a job of which none is known is not one of whichever is asked.
+    return JobRecord(record.id, JobStatus(record.status), {"Configuration": "", **record.document})
 
 
 def _whole(seconds: float | None) -> int | None:

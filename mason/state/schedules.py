@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from typing import Any
 
-from mason.errors import AlreadyExists, Conflict, NotFound
+from mason.errors import AlreadyExists, Conflict, Forbidden, NotFound
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
 from mason.util.nearest import did_you_mean
@@ -14,17 +15,24 @@ DEPLOYED = "deployed"
 _MOST = 100_000
 Change = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
+MAY_CHANGE: ContextVar[Callable[[Mapping[str, Any]], bool]] = ContextVar("mason_may_change", default=lambda _: True)
+"""Says of a schedule whether whoever asks may replace, trigger or delete it: a server knows callers who may not."""
+
 
 def change_schedule(store: StateStore, scheduler: str, name: str, change: Change) -> Record:
     """Keep what `change` makes of what is known of a schedule, which is nothing for a new one.
 
     `change` is called again when another process was faster.
+
+    Raises:
+        Forbidden: whoever asks may not change it.
     """
     while True:
         seen = store.get_record(RecordKind.SCHEDULE, _record_id(scheduler, name))
         try:
             if seen is None:
                 return store.add_record(RecordKind.SCHEDULE, _record_id(scheduler, name), DEPLOYED, change({}))
+            _check_may_change(seen)
             return store.update_record(seen, DEPLOYED, change(seen.document))
         except (AlreadyExists, Conflict):
             continue
@@ -48,8 +56,24 @@ def find_schedule(store: StateStore, scheduler: str, name: str) -> Record:
     return found
 
 
+def check_may_change(store: StateStore, scheduler: str, name: str) -> None:
+    """Check that whoever asks may change a schedule; one that the state does not know, anybody may.
+
+    Raises:
+        Forbidden: it is of a configuration that is not theirs.
+    """
+    found = store.get_record(RecordKind.SCHEDULE, _record_id(scheduler, name))
+    if found:
+        _check_may_change(found)
+
+
 def forget_schedule(store: StateStore, scheduler: str, name: str) -> bool:
-    """Forget a schedule, and say whether it was there."""
+    """Forget a schedule, and say whether it was there.
+
+    Raises:
+        Forbidden: whoever asks may not change it.
+    """
+    check_may_change(store, scheduler, name)
     return store.delete_record(RecordKind.SCHEDULE, _record_id(scheduler, name))
 
 
@@ -57,6 +81,14 @@ def unknown_schedule(name: str, known: list[str]) -> NotFound:
     """Return the error that says which schedules there are instead."""
     listed = f"There are: {', '.join(known)}." if known else "There is none: `mason workflow … -d` deploys one."
     return NotFound(f'There is no schedule "{name}".', hint=did_you_mean(name, known) or listed)
+
+
+def _check_may_change(schedule: Record) -> None:
+    if not MAY_CHANGE.get()(schedule.document):
+        raise Forbidden(
+            f'The schedule "{schedule.document["Name"]}" is of a configuration that you may not use.',
+            hint="Take another name for one of your own.",
+        )
 
 
 def _record_id(scheduler: str, name: str) -> str:

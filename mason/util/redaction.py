@@ -14,9 +14,10 @@ _SECRET_WORD = re.compile(
     r".*(secret|token|password|passwd|passphrase|credential|apikey|accesskey|secretkey|privatekey)s?|keys?|pwd"
 )
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_URL_PASSWORD = re.compile(r"(?P<before>[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:)(?P<password>[^\s/@]+)(?=@)")
+# Only the last character of a scheme is looked at: a search for its first reads a long word again from each letter.
+_URL_PASSWORD = re.compile(r"(?P<before>[A-Za-z0-9+.-]://[^\s/:@]*:)(?P<password>[^\s/@]+)(?=@)")
 _URL_PARAMETER = re.compile(r"(?P<before>[;?&](?P<name>[A-Za-z][\w.-]*)=)(?P<value>[^\s;&#'\"]+)")
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
+_URL = re.compile(r"[A-Za-z0-9+.-]://\S+")
 _LONG_SECRET = 4
 
 

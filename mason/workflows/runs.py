@@ -24,7 +24,7 @@ def list_runs(
 
     `may_see` says with which configurations.
     """
-    runs = (each for each in _runs_of(store, name) if may_see(each.document["Configuration"]))
+    runs = (each for each in _runs_of(store, name) if may_see(each.document.get("Configuration", "")))
     found = [_shown(store, each) for each in islice(runs, limit)]
     return [{key: value for key, value in each.items() if key != "Parameters"} for each in found]
 

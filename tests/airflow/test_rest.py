@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 
 import pytest
 
 from mason.clients.airflow.rest import AirflowApi
-from mason.errors import ClientFailed
+from mason.clients.airflow.scheduler import AirflowSchedulerClient
+from mason.clients.response import Response
+from mason.errors import ClientFailed, Forbidden
+from mason.state.home import open_state
+from mason.state.schedules import MAY_CHANGE, change_schedule
+from mason.util.environment import MasonEnvironment
 
 
 class Failing(ThreadingHTTPServer):
@@ -74,3 +80,20 @@ def test_a_run_is_not_started_twice_when_airflow_fails(server: Failing) -> None:
     with pytest.raises(ClientFailed, match="with 500: Database error"):
         api(server).start_run("flow", "run")
     assert server.asked == ["POST"]
+
+
+@pytest.mark.parametrize("verb", ["trigger_schedule", "delete_schedule"])
+def test_a_schedule_that_whoever_asks_may_not_change_stays_as_it_is(
+    server: Failing, env: MasonEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    monkeypatch.setenv("MASON_HOME", str(env.home))
+    url = f"http://127.0.0.1:{server.server_port}"
+    client = AirflowSchedulerClient({"url": url, "dags_folder": str(tmp_path)})
+    change_schedule(open_state(env), "airflow", "nightly", lambda _: {"Name": "nightly", "Configuration": "others"})
+    allowed = MAY_CHANGE.set(lambda schedule: schedule["Configuration"] == "own")
+
+    with pytest.raises(Forbidden, match='The schedule "nightly" is of a configuration that you may not use'):
+        getattr(client, verb)("nightly", response=Response())
+
+    MAY_CHANGE.reset(allowed)
+    assert server.asked == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from mason.errors import TooMany
 from mason.operators.call_records import list_jobs
 from mason.pipeline.handover import Handover
 from mason.state.home import open_state
-from mason.state.models import Kind, RecordKind
+from mason.state.models import Kind, Record, RecordKind
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from mason.util.processes import this_process
@@ -67,6 +68,28 @@ def test_a_filter_finds_jobs_however_many_others_are_newer(env: MasonEnvironment
     assert listed(3, "lost") == ["was_lost", "lost"]
     assert listed(9, "queued") == [f"queued_{number}" for number in range(4, -1, -1)]
     assert len(listed(100)) == 8
+
+
+def test_who_asks_for_a_few_of_many_jobs_reads_long_pages(
+    env: MasonEnvironment, store: StateStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(12):
+        store.add_record(RecordKind.CALL, f"other_{number}", "succeeded", call(f"other_{number}").to_document())
+    pages: list[int] = []
+    list_records = type(store).list_records
+
+    def counted(self: StateStore, kind: RecordKind, **options: Any) -> list[Record]:
+        pages.extend([options["limit"]] if kind is RecordKind.CALL else [])
+        return list_records(self, kind, **options)
+
+    monkeypatch.setattr(type(store), "list_records", counted)
+    monkeypatch.setattr("mason.operators.call_records._PAGE", 5)
+    config = use_configuration(env, "local")
+
+    assert list_jobs(env, config, Response(), most=1, name="test:none") == []
+    assert pages == [1, 5, 5, 5]
+    assert [each.id for each in list_jobs(env, config, Response(), most=2)] == ["other_11", "other_10"]
+    assert pages[4:] == [2], "who has found enough reads no more"
 
 
 def test_jobs_of_one_name_are_found_among_others(env: MasonEnvironment, store: StateStore) -> None:

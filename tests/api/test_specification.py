@@ -128,6 +128,18 @@ BROKEN = [
         'the $ref "#/a" leads back to itself',
     ),
     (
+        "text",
+        "swagger: '2.0'\npaths:\n  /broken/text:\n    get: {$ref: '#/swagger'}\n",
+        "its $ref must lead to a mapping",
+    ),
+    (
+        "chain",
+        "paths:\n  /broken/chain:\n    get: {$ref: '#/a0'}\n"
+        + "".join(f"a{number}: {{$ref: '#/a{number + 1}'}}\n" for number in range(2000))
+        + "a2000: {}\n",
+        "it is nested, or led on by $ref, more than 100 times",
+    ),
+    (
         "schema",
         "paths:\n  /broken/schema:\n    get:\n      parameters: [{name: wood, in: query, type: {a: b}}]\n",
         "broken/schema/swagger.yml",

@@ -15,7 +15,7 @@ from mason.clients.s3.objects import S3Objects
 from mason.clients.s3.storage import S3StorageClient
 from mason.configurations.configuration import parse_configuration
 from mason.configurations.saved import save_configurations
-from mason.errors import ClientFailed
+from mason.errors import ClientFailed, Forbidden, MasonError, PathNotFound
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
@@ -309,6 +309,32 @@ def test_a_reader_who_cannot_tell_the_catalog_reads_all_the_same(orders: Lake, m
     assert [row["id"] for row in done["Data"][0]["Rows"]] == [3]
     assert "still shows the former version" in done["Warnings"][0]
     assert orders.run("preview", "plain", path=orders.table)["Warnings"] == []
+
+
+@pytest.mark.parametrize(
+    ("place", "failure"),
+    [
+        ("children", Forbidden("access denied")),
+        ("children", PathNotFound("s3://gone")),
+        ("below", ClientFailed("no answer")),
+    ],
+)
+def test_what_a_catalog_knows_is_told_to_who_cannot_look_at_the_files(
+    orders: Lake, monkeypatch: pytest.MonkeyPatch, place: str, failure: MasonError
+) -> None:
+    left_behind(orders, monkeypatch)
+
+    def fail(*_: object) -> None:
+        raise failure
+
+    monkeypatch.setattr(S3Objects, place, fail)
+
+    for command in ("get", "partitions"):
+        done = orders.run(command, database_name=orders.database, table_name="orders")
+
+        (warning,) = done["Warnings"]
+        assert warning.startswith(f"Whether the last commit to {orders.table} was finished cannot be looked up: ")
+        assert warning.endswith(str(failure))
 
 
 READING: dict[str, Callable[[Lake], dict[str, str]]] = {

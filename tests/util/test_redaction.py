@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from mason.clients.response import Response
-from mason.util.redaction import REDACTED, Redactor, is_secret_name, redact_values, secret_values
+from mason.util.redaction import (
+    REDACTED,
+    Redactor,
+    is_secret_name,
+    redact_url,
+    redact_values,
+    secret_values,
+    url_secrets,
+)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +59,24 @@ def test_the_password_of_a_url_is_hidden() -> None:
 def test_a_secret_among_the_parameters_of_a_url_is_hidden(url: str, shown: str) -> None:
     assert redact_values({"url": url}) == {"url": shown}
     assert Redactor()(f"failed: {url}") == f"failed: {shown}"
+
+
+LONG = {
+    "a word before a URL": "a" * 400_000 + "://",
+    "a user without an end": "a://" + ":" * 400_000,
+    "many beginnings": "a://" * 100_000,
+    "many parameters": "a://?" + "&a" * 200_000,
+}
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_a_long_text_is_looked_through_once(text: str) -> None:
+    began = time.perf_counter()
+
+    shown, secrets = redact_url(text + " a://me:hunter2@host"), url_secrets(text + " a://me:hunter2@host")
+
+    assert (shown, secrets) == (text + " a://me:REDACTED@host", {"hunter2"})
+    assert time.perf_counter() - began < 5, "a search from each letter on takes minutes"
 
 
 def test_a_response_never_holds_a_secret_that_it_knows() -> None:

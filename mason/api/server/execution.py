@@ -7,7 +7,6 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from mason.api.server.replies import PathHider, document
 from mason.api.server.requests import REQUEST, Caller, RequestInfo
 from mason.clients.response import Response
 from mason.errors import BadInput, ClientFailed, MasonError, NotFound, StateFailed
-from mason.operators.call_records import MAY_LIST
+from mason.operators.call_records import MAY_FOLLOW
 from mason.operators.catalogue import Catalogue, LiveCatalogue
 from mason.operators.operator_definition import OperatorDefinition, is_one_job
 from mason.operators.operator_response import OperatorResponse
@@ -29,6 +28,7 @@ from mason.pipeline.calls import begin_call
 from mason.pipeline.handover import JOB, RUN, Handover, begin_handover
 from mason.state.home import read_state
 from mason.state.models import Kind, Record
+from mason.state.schedules import MAY_CHANGE
 from mason.state.tokens import Scope, Token
 from mason.util.environment import MasonEnvironment
 from mason.util.names import full_name
@@ -66,15 +66,27 @@ class Execution:
         return self._hiders[roots]
 
     def redacted(self, call: Call, text: str) -> str:
-        """Return a text without the secrets that a call gives, and those of its configuration."""
-        catalogue = self._live.now()
+        """Return a text without the secrets that a call gives, and those of its configuration.
+
+        Raises:
+            StateFailed: nobody can tell what the secrets are.
+        """
+        catalogue = self._live.latest()
         redactor = Redactor(call.secrets(catalogue.secret_words()))
-        with suppress(MasonError):  # a configuration that cannot be read has told nobody its secrets
+        try:
             text = catalogue.configuration(call.config_id).redactor(text)
+        except StateFailed:  # the call may have read it before, and know its secrets
+            raise
+        except MasonError:  # a configuration that cannot be read has told nobody its secrets
+            pass
         return redactor(text)
 
     def logged(self, call: Call, text: str) -> str:
-        """Return what was logged while a call ran as others may read it."""
+        """Return what was logged while a call ran as others may read it.
+
+        Raises:
+            StateFailed: as `redacted`.
+        """
         return self.hider(call.config_id)(self.redacted(call, text))
 
     def refusal(self, call: Call) -> Answer | None:
@@ -102,7 +114,8 @@ class Execution:
     def _run(self, call: Call, handover: Handover) -> Answer:
         caller = _caller(call)
         REQUEST.set(RequestInfo(call.request_id, caller, redact=lambda text: self.redacted(call, text)))
-        MAY_LIST.set(lambda other: may_follow(caller, other))
+        MAY_FOLLOW.set(lambda other: may_follow(caller, other))
+        MAY_CHANGE.set(lambda schedule: caller.may_use_configuration(schedule.get("Configuration", "")))
         try:
             if handover.is_cancelled:
                 return self._stop_handed_over(call, handover)

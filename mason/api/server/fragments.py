@@ -124,6 +124,9 @@ def _operation(
     except WrongReference as error:
         yield document.problem(place, str(error))
         return
+    if not isinstance(operation, Mapping):
+        yield document.problem(place, "its $ref must lead to a mapping")
+        return
     problems = list(_parameter_problems(document, place, spec, operation))
     yield from problems
     if not problems:

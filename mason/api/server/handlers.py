@@ -35,6 +35,7 @@ from mason.operators.catalogue import LiveCatalogue
 from mason.operators.operator_spec import OperatorSpec
 from mason.state.models import Kind, Record, RecordKind, Registration
 from mason.state.store import StateStore
+from mason.workflows.runs import find_run
 
 _KEY = "idempotency-key"
 _LONGEST_KEY = 200
@@ -129,8 +130,11 @@ class CallHandlers:
         given.pop("log_level", None)
         refuse_rest(given, ["from", "only", "wait"])
         body = await read_body(request)
+        run = await asyncio.to_thread(find_run, self._store, in_path["run_id"])
+        config_id = run.document["Configuration"]
+        caller.require_configuration(config_id)
         resumed = {"resumed": in_path["run_id"], "first": first, "only": only}
-        call = Call(Kind.WORKFLOW, "run", "resume", body=body, **resumed, **_asked_by(caller))
+        call = Call(Kind.WORKFLOW, "run", "resume", body=body, config_id=config_id, **resumed, **_asked_by(caller))
         return await self._accept(request, call, wait, keep=not call.secrets(self._live.now().secret_words()))
 
     def _wait(self, given: dict[str, Any], types: Mapping[str, str]) -> float:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from mason.api.server.requests import Caller
-from mason.state.models import Record, RecordKind
+from mason.operators.call_records import find_record
+from mason.state.models import Record
 from mason.state.store import StateStore
 
 JOB_PATH = "/job/{job_id}"
@@ -18,9 +19,9 @@ _ALSO = ("/job/", "/job/cancel")
 _OPERATORS = {JOB_PATH: "job:get", CANCEL_PATH: "job:cancel"}
 
 
-def may_follow(caller: Caller, call: Mapping[str, Any]) -> bool:
-    """Say whether a caller may see a call: one of its own, or one with a configuration that its token is for."""
-    return call["CalledBy"] == caller.name or caller.may_use_configuration(call["Configuration"])
+def may_follow(caller: Caller, job: Mapping[str, Any]) -> bool:
+    """Say whether a caller may see a job: a call of its own, or anything with a configuration that its token is for."""
+    return job.get("CalledBy") == caller.name or caller.may_use_configuration(job.get("Configuration", ""))
 
 
 class JobAccess:
@@ -37,11 +38,11 @@ class JobAccess:
         """
         if not caller.is_limited:
             return None
-        call = await asyncio.to_thread(self._store.get_record, RecordKind.CALL, job_id)
-        if call and call.document["CalledBy"] == caller.name:
-            return call
-        if call:
-            caller.require_configuration(call.document["Configuration"])
+        job = await asyncio.to_thread(find_record, self._store, job_id)
+        if job and job.document.get("CalledBy") == caller.name:
+            return job
+        if job:  # what runs without a request (a command, a step, a schedule) says its configuration as well
+            caller.require_configuration(job.document.get("Configuration", ""))
         return None
 
     async def find_asked_for(self, caller: Caller, path: str, given: Mapping[str, Any]) -> Record | None:

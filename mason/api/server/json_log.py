@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -22,25 +23,32 @@ class JsonLines(logging.Handler):
         if hasattr(record, "progress") or hasattr(record, "step_event"):
             return
         with suppress(OSError, ValueError):  # nobody reads the log any more; requests are answered all the same
-            sys.stderr.write(json.dumps(self._told(record), default=str) + "\n")
+            sys.stderr.write(json.dumps(_told(record), default=str) + "\n")
 
-    def _told(self, record: logging.LogRecord) -> dict[str, Any]:
-        asked = REQUEST.get()
-        told: dict[str, Any] = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname.lower(),
-            "event": getattr(record, "event", "message"),
-        }
-        fields = getattr(record, "fields", None)
-        if fields is not None:
-            return {**told, **fields}
-        redact = asked.redact if asked else str
-        if asked:
-            told["request"] = asked.id
-        told["message"] = redact(redact_url(record.getMessage()))
-        if record.exc_info and record.exc_info[0]:
-            told["traceback"] = redact(redact_url(logging.Formatter().formatException(record.exc_info)))
-        return told
+
+def _told(record: logging.LogRecord) -> dict[str, Any]:
+    asked = REQUEST.get()
+    told: dict[str, Any] = {
+        "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+        "level": record.levelname.lower(),
+        "event": getattr(record, "event", "message"),
+    }
+    fields = getattr(record, "fields", None)
+    if fields is not None:
+        return {**told, **fields}
+    about = {"request": asked.id} if asked else {}
+    try:
+        return {**told, **about, **_said(record, asked.redact if asked else str)}
+    except Exception as error:  # noqa: BLE001 (whatever it is: who logs is not to fail, and logging would show the line)
+        left_out = f"A line is left out: nobody can tell what is secret in it ({type(error).__name__})."
+        return {**told, **about, "message": left_out}
+
+
+def _said(record: logging.LogRecord, redact: Callable[[str], str]) -> dict[str, str]:
+    said = {"message": redact(redact_url(record.getMessage()))}
+    if record.exc_info and record.exc_info[0]:
+        said["traceback"] = redact(redact_url(logging.Formatter().formatException(record.exc_info)))
+    return said
 
 
 def start_logging(level: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -135,8 +134,11 @@ class OwnRoutes:
     async def _show_run(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         refuse_rest(_without_level(request), [])
         run = await asyncio.to_thread(show_run, self._store, in_path["run_id"])
-        current_request().caller.require_configuration(run["Configuration"])
-        _require_steps(current_request().caller, run["Steps"])
+        caller = current_request().caller
+        caller.require_configuration(run["Configuration"])
+        _require_steps(caller, run["Steps"])
+        if caller.is_limited:
+            run.pop("Parameters", None)  # also of steps that have not begun; each that has says its own
         return json_reply(document([self._hider(run["Configuration"]).in_errors(run)]))
 
     async def _log(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
@@ -170,7 +172,8 @@ class OwnRoutes:
                 return
             await asyncio.sleep(LOOK_SECONDS)
             quiet += LOOK_SECONDS
-            refusal = caller.refusal(self._live.latest().tokens)
+            # In a thread: who answers requests is not to wait for a store on another machine.
+            refusal = caller.refusal((await asyncio.to_thread(self._live.latest)).tokens)
             if refusal:
                 yield b"event: refused\ndata: " + compact_json({"Errors": [refusal]}) + b"\n\n"
                 return
@@ -181,17 +184,20 @@ class OwnRoutes:
             refuse_rest(_without_level(request), [])
             await self._jobs.check(current_request().caller, in_path["job_id"], path)
             response = Response()
-            config = self._live.now().configuration()
-            job = await self._ask(partial(work, self._env, config, in_path["job_id"], response))
+            job = await self._ask(work, in_path["job_id"], response)
             return json_reply(document([job.to_dict()], info=response.info))
 
         return handle
 
     async def _find(self, job_id: str) -> JobRecord:
-        return await self._ask(lambda: find_job(self._env, self._live.now().configuration(), job_id, Response()))
+        return await self._ask(find_job, job_id, Response())
 
-    async def _ask(self, question: Callable[[], JobRecord]) -> JobRecord:
+    async def _ask(self, work: Callable[..., JobRecord], job_id: str, response: Response) -> JobRecord:
         """Ask what an engine may have to answer, in threads of its own: one that hangs keeps nobody else waiting."""
+
+        def question() -> JobRecord:
+            return work(self._env, self._live.now().configuration(), job_id, response)
+
         return await asyncio.wrap_future(self._asking.submit(question))
 
 
@@ -200,11 +206,10 @@ def _call(question: Callable[[], JobRecord]) -> JobRecord:
 
 
 def _require_steps(caller: Caller, steps: Sequence[Mapping[str, Any]]) -> None:
-    """Check that a caller may use what the steps of a run used: the run has what they answered."""
+    """Check that a caller may use what the steps of a run use: the run has what they were given and answered."""
     for step in steps:
-        if "Response" in step:
-            caller.require_operator(step["Operator"].partition("@")[0])
-            caller.require_configuration(step["Configuration"])
+        caller.require_operator(step["Operator"].partition("@")[0])
+        caller.require_configuration(step["Configuration"])
 
 
 def _without_level(request: Request) -> dict[str, Any]:

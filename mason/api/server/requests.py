@@ -58,7 +58,8 @@ class Caller:
 
     def require_configuration(self, config_id: str) -> None:
         if not self.may_use_configuration(config_id):
-            raise Forbidden(f'The token "{self.name}" is not for the configuration "{config_id}".')
+            what = f'the configuration "{config_id}"' if config_id else "what says no configuration"
+            raise Forbidden(f'The token "{self.name}" is not for {what}.')
 
 
 @dataclass

@@ -33,7 +33,7 @@ from mason.errors import (
 )
 from mason.state.home import open_state
 from mason.state.models import RecordKind
-from mason.state.schedules import change_schedule, forget_schedule, unknown_schedule
+from mason.state.schedules import change_schedule, check_may_change, forget_schedule, unknown_schedule
 from mason.util.atomic_file import write_file
 from mason.util.environment import MasonEnvironment
 from mason.util.names import is_config_id
@@ -104,6 +104,7 @@ class AirflowSchedulerClient(SchedulerClient):
 
     @verb
     def trigger_schedule(self, name: str, *, response: Response) -> str:
+        self._check_may_change(name)
         if not is_config_id(name) or self._api.dag(name) is None:
             raise self._unknown(name)
         self._api.pause(name, paused=False)
@@ -140,6 +141,7 @@ class AirflowSchedulerClient(SchedulerClient):
 
     @verb
     def delete_schedule(self, name: str, *, response: Response) -> None:
+        self._check_may_change(name)
         file = self._file(name)
         if not is_config_id(name) or (self._api.dag(name) is None and not file.exists()):
             raise self._unknown(name)
@@ -236,6 +238,10 @@ class AirflowSchedulerClient(SchedulerClient):
         tags = [str(each["name"]) for each in dag["tags"]]
         due = str(dag.get("next_dagrun_run_after") or "")
         return Schedule(str(dag["dag_id"]), expression_in(tags), workflow, due, is_paused=bool(dag.get("is_paused")))
+
+    def _check_may_change(self, name: str) -> None:
+        if is_config_id(name):  # nothing else can be the name of a schedule
+            check_may_change(open_state(MasonEnvironment.of()), AIRFLOW, name)
 
     def _unknown(self, name: str) -> NotFound:
         return unknown_schedule(name, sorted(str(each["dag_id"]) for each in self._api.dags(TAG)))
