@@ -627,3 +627,45 @@ def test_no_value_is_cut_to_fit_a_type_that_was_given(
 
     assert (rows[0] == {"v": expected, "id": 1}) if expected != "bad" else (rows == [{"v": None, "id": 2}])
     assert len(merge.rejects()) == (expected == "bad")
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "expected"),
+    [
+        ("map<string,int>", {"a": 1, "b": None}, [("a", 1), ("b", None)]),
+        ("map<string,int>", {"a": "7", "b": "8"}, [("a", 7), ("b", 8)]),
+        ("map<string,int>", {"a": "7", "b": 8}, [("a", 7), ("b", 8)]),
+        ("map<string,int>", {}, []),
+        ("map<string,int>", {"a": 1.5}, "bad"),
+        ("map<string,int>", {"a": 1, "b": True}, "bad"),
+        ("map<string,int>", {"a": 2**40}, "bad"),
+        ("map<string,int>", [["a", 1], ["b"]], "bad"),
+        ("map<int,int>", [[1, 2]], [(1, 2)]),
+        ("map<int,int>", [[1.5, 2]], "bad"),
+        ("map<int,int>", [[None, 2]], "bad"),
+        ("map<string,date>", {"a": "2026-01-31"}, [("a", date(2026, 1, 31))]),
+        ("map<string,date>", {"a": 5}, "bad"),
+        ("map<string,string>", {"a": [1]}, [("a", "[1]")]),
+        ("map<string,struct<b:int>>", {"a": {"b": 1}, "c": None}, [("a", {"b": 1}), ("c", None)]),
+        ("map<string,struct<b:int>>", {"a": {"b": 1, "c": 2}}, "bad"),
+        ("map<string,array<int>>", {"a": [1, 2], "b": []}, [("a", [1, 2]), ("b", [])]),
+        ("map<string,array<int>>", {"a": [1, 2.5]}, "bad"),
+        ("map<string,map<string,int>>", {"a": {"b": 1.5}}, "bad"),
+        ("array<int>", [1, 2], [1, 2]),
+        ("array<int>", [1, 2.5], "bad"),
+        ("struct<a:int,b:date>", {"a": 1, "b": "2026-01-31"}, {"a": 1, "b": date(2026, 1, 31)}),
+        ("struct<a:int>", {"a": 1.5}, "bad"),
+        ("struct<a:map<string,int>>", {"a": {"b": 1}}, {"a": [("b", 1)]}),
+        ("struct<a:int>", {}, {"a": None}),
+    ],
+)
+def test_no_value_inside_another_is_cut_to_fit_a_type_that_was_given(
+    merge: Merge, declared: str, value: object, expected: object
+) -> None:
+    merge.given("a.jsonl", "".join(f"{json.dumps({'v': each})}\n" for each in (None, value, None, value)))
+
+    rows = merge.rows(schema=f"v {declared}", most_bad_share=1)
+
+    kept = [] if expected == "bad" else [expected]
+    assert [row["v"] for row in rows] == [None, *kept, None, *kept]
+    assert len(merge.rejects()) == (2 if expected == "bad" else 0)
