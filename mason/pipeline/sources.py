@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mason.pipeline.given_types import Fitted, fit_given_text, fit_given_values
+from mason.pipeline.python_values import python_value, python_values
 from mason.pipeline.text_fit import evidence_in, fit_text
 from mason.pipeline.text_types import integer
 from mason.pipeline.types import INSTANT, Evidence, decide, evidence_of, merge, storable
@@ -108,7 +109,7 @@ class ArrowSource:
         return reduce(merge, map(integer, ends), declared)
 
     def value(self, index: int) -> Any:
-        return self.values[index].as_py()
+        return python_value(self.values[index])
 
     def take(self, indices: Sequence[int]) -> Source:
         return ArrowSource(self.values.take(row_numbers(indices)))
@@ -298,7 +299,7 @@ def _fit_by_value(values: pa.Array, target: pa.DataType) -> pa.Array | None:
 
 def _declared_as_text(values: pa.Array) -> pa.Array | None:
     if pa.types.is_nested(values.type):
-        return _texts(values.to_pylist())
+        return _texts(python_values(values))
     try:
         return values.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -15,6 +15,7 @@ from mason.pipeline.diff.schemas import SchemaDiff, schema_diff
 from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.preview import Preview
+from mason.pipeline.python_values import python_rows
 from mason.pipeline.scan import Scan, plan_scan
 from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sinks import table_spec
@@ -196,8 +197,7 @@ class DiffWork:
         return f"SELECT *, {so_far} AS {_SO_FAR}, {others} AS {_OTHERS} FROM ({ways})"  # noqa: S608
 
     def _ask(self, runner: TaskRunner, difference: SqlTable, statement: str) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = fetch_rows(runner, SqlQuery(statement, [difference], self.job.storage)).to_pylist()
-        return rows
+        return python_rows(fetch_rows(runner, SqlQuery(statement, [difference], self.job.storage)))
 
 
 @dataclass(frozen=True)

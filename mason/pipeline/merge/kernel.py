@@ -16,17 +16,19 @@ import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
 from mason.pipeline.evidence_json import decode_schema, encode
+from mason.pipeline.far_times import is_day_or_moment
 from mason.pipeline.files import make_folder
 from mason.pipeline.given_types import fit_given_text, told
 from mason.pipeline.merge.batches import Batch, CannotBeCut
 from mason.pipeline.merge.numbering import COUNTED_FROM
 from mason.pipeline.merge.readers import read_batches
 from mason.pipeline.merge.task import FileInTask, MergeTask, TaskResult
+from mason.pipeline.python_values import python_value
 from mason.pipeline.rejects import Reject
 from mason.pipeline.sinks import Sink, SinkPlace, open_sink
 from mason.pipeline.sources import ArrowSource, Source
 from mason.pipeline.storage_address import open_filesystem
-from mason.pipeline.table_writer import too_long_for_folders
+from mason.pipeline.table_writer import too_far_for_folders, too_long_for_folders
 from mason.pipeline.types import NOTHING, Evidence, decide, evidence_of, merge, storable
 
 _LONGEST_SHOWN = 60
@@ -200,13 +202,17 @@ class _Work:
         return rows.filter(pc.invert(is_bad))
 
     def _note_odd_keys(self, rows: pa.RecordBatch, bad: dict[str, pa.Array]) -> None:
-        """No folder can stand for empty text, which would come back as null, and none for a very long one."""
+        """No folder can stand for empty text, which would come back as null, for a very long one, or for a far year."""
         for key in self._task.partition_keys:
-            if pa.types.is_string(self.schema.field(key).type):
-                values = rows.column(key)
+            values = rows.column(key)
+            if pa.types.is_string(values.type):
                 odd = pc.or_(pc.fill_null(pc.equal(values, ""), False), too_long_for_folders(key, values))
-                if odd.true_count:
-                    bad[key] = pc.or_(bad[key], odd) if key in bad else odd
+            elif is_day_or_moment(values.type):
+                odd = too_far_for_folders(values)
+            else:
+                continue
+            if odd.true_count:
+                bad[key] = pc.or_(bad[key], odd) if key in bad else odd
 
     def _keep(self, file: FileInTask, reject: Reject) -> None:
         self._quarantined += 1
@@ -231,13 +237,15 @@ def _with_nulls(rows: pa.RecordBatch, bad: Mapping[str, pa.Array]) -> pa.RecordB
 
 
 def _reason(rows: pa.RecordBatch, shown: object, column: str, index: int) -> str:
-    value = rows.column(column)[index].as_py()
+    value = python_value(rows.column(column)[index])
     if value == "":
         return "empty text cannot be the value of a partition"
     if isinstance(value, str):  # there is no other text that does not fit text
         return f"a text of {len(value):,} characters cannot be the value of a partition"
     return f'"{str(shown)[:_LONGEST_SHOWN]}" is not {told(rows.schema.field(column).type)}'
 
+    if value is not None and is_day_or_moment(rows.schema.field(column).type):
+        return f"{value} cannot be the value of a partition: its year has no four digits"
 
 def _wider(file: FileInTask, field: pa.Field, source: Source, timezone: str) -> Evidence:
     """Return what the values say of their type, which must be more than the column's type holds.
