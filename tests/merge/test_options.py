@@ -125,6 +125,17 @@ def test_a_folder_that_says_something_else_than_the_schema_sends_its_records_to_
     assert (reject.file, reject.column, reject.reason) == ("y=abc/a.csv", "y", '"abc" is not an int')
 
 
+@pytest.mark.parametrize("declared", ["list<int>", "struct<a:int>", "map<string,int>"])
+def test_a_folder_is_nothing_nested(merge: Merge, declared: str) -> None:
+    merge.given("p=x/a.csv", "id\n1\n2\n")
+    merge.given("p=x/b.jsonl", '{"id": 3, "p": null}\n{"id": 4, "p": [1]}\n')
+    merge.given("p=__HIVE_DEFAULT_PARTITION__/c.jsonl", '{"id": 5, "p": null}\n')
+
+    assert merge.rows(schema=f"p {declared}", most_bad_share=1) == [{"p": None, "id": 5}]
+    assert [each.column for each in merge.rejects()] == ["p"] * 4
+    assert {each.reason.partition(" is not a ")[0] for each in merge.rejects()} == {'"x"'}
+
+
 def test_a_column_of_the_schema_that_no_file_has_is_null_and_told(merge: Merge) -> None:
     merge.given("a.csv", "id\n1\n")
 
@@ -577,6 +588,32 @@ def test_a_conflict_is_reported_with_the_number_of_values(merge: Merge) -> None:
         {"File": "a.csv", "Type": "int64", "Values": 3},
         {"File": "b.csv", "Type": "string", "Values": 1},
     ]
+
+
+def test_what_a_folder_says_is_counted_in_a_conflict(merge: Merge) -> None:
+    merge.given("a.csv", "n\n2026-01-31\n\n")
+    merge.given("n=1/b.csv", "id\n1\n2\n")
+    merge.given("n=x/c.csv", "id\n3\n")
+    merge.given("n=__HIVE_DEFAULT_PARTITION__/d.csv", "id\n4\n")
+
+    (conflict,) = merge.run().to_dict()["SchemaConflicts"]
+
+    assert conflict["Found"] == [
+        {"File": "a.csv", "Type": "date32[day]", "Values": 1},
+        {"File": "n=1/b.csv", "Type": "string", "Values": 3},
+    ]
+
+
+def test_a_folder_that_the_table_does_not_hold_is_counted_in_the_conflict(merge: Merge) -> None:
+    merge.given("n=1/a.csv", "id\n1\n2\n")
+    merge.run()
+    for file in (merge.root / "in").rglob("*.csv"):
+        file.unlink()
+    merge.given("n=x/b.csv", "id\n3\n")
+
+    (conflict,) = merge.run(mode="append").to_dict()["SchemaConflicts"]
+
+    assert [(each["Type"], each["Values"]) for each in conflict["Found"]] == [("string", 1), ("int64", 2)]
 
 
 def test_text_that_a_folder_gives_can_be_partitioned_by(merge: Merge) -> None:

@@ -166,10 +166,13 @@ class _Work:
             values = source.fit(field.type, self._task.timezone)
             if values is None:
                 self._note(file, field.name, _wider(file, field, source, self._task.timezone))
-        if field.name in file.types and values is not None:
-            counts = self._values.setdefault(field.name, Counter())
-            counts[file.types[field.name]] += len(values) - values.null_count
+        if values is not None:
+            self._count_values(file, field.name, values)
         return values
+
+    def _count_values(self, file: FileInTask, name: str, values: pa.Array) -> None:
+        if name in file.types:
+            self._values.setdefault(name, Counter())[file.types[name]] += len(values) - values.null_count
 
     def _constant(
         self, file: FileInTask, field: pa.Field, in_file: Source | None, rows: int, bad: dict[str, pa.Array]
@@ -177,11 +180,12 @@ class _Work:
         value = file.constants[field.name]
         try:
             constant = pa.nulls(rows, field.type) if not value else _repeated(value, field.type, rows)
-        except pa.ArrowInvalid:  # a type that the user gave, and the folder says something else
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # a type that the user gave, and the folder has another
             fitted = fit_given_text(pa.array([value]), field.type, self._task.timezone)
-            constant = pa.repeat(fitted.values[0], rows)
+            constant = pa.nulls(rows, field.type) if fitted.bad is not None else pa.repeat(fitted.values[0], rows)
             if fitted.bad is not None:
                 bad[field.name] = pa.repeat(True, rows)
+        self._count_values(file, field.name, constant)
         if in_file is not None:
             self._differing[field.name] += _count_differing(in_file, constant)
         return constant
@@ -240,12 +244,12 @@ def _reason(rows: pa.RecordBatch, shown: object, column: str, index: int) -> str
     value = python_value(rows.column(column)[index])
     if value == "":
         return "empty text cannot be the value of a partition"
+    if value is not None and is_day_or_moment(rows.schema.field(column).type):
+        return f"{value} cannot be the value of a partition: its year has no four digits"
     if isinstance(value, str):  # there is no other text that does not fit text
         return f"a text of {len(value):,} characters cannot be the value of a partition"
     return f'"{str(shown)[:_LONGEST_SHOWN]}" is not {told(rows.schema.field(column).type)}'
 
-    if value is not None and is_day_or_moment(rows.schema.field(column).type):
-        return f"{value} cannot be the value of a partition: its year has no four digits"
 
 def _wider(file: FileInTask, field: pa.Field, source: Source, timezone: str) -> Evidence:
     """Return what the values say of their type, which must be more than the column's type holds.
@@ -268,6 +272,8 @@ def _count_differing(in_file: Source, constant: pa.Array) -> int:
     values = in_file.fit(constant.type)
     if values is None:
         return len(constant)
+    if constant.null_count:  # it is null in every row, and Arrow does not compare all types
+        return len(values) - int(values.null_count)
     same = pc.fill_null(pc.equal(values, constant), False)
     agreeing: int = pc.or_(same, pc.is_null(values)).true_count
     return len(constant) - agreeing
