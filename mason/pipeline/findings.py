@@ -92,8 +92,17 @@ class FoundColumn:
         return mixes_zones(self._seen)
 
     def _details_of(self, chosen: pa.DataType, nullable: bool) -> Mapping[str, str]:
-        plain = {"Type": str(chosen), "ConvertedType": "NONE"}
-        return {**self._details.get(chosen, plain), "RepititionType": "OPTIONAL" if nullable else "REQUIRED"}
+        known = self._details.get(chosen, _plain_details(chosen))
+        return {**known, "RepititionType": "OPTIONAL" if nullable else "REQUIRED"}
+
+
+def stated_column(name: str, stated: pa.DataType) -> Column:
+    """Return a column of a Parquet table that no file showed which was looked at."""
+    return Column(name, stated, details={**_plain_details(stated), "RepititionType": "OPTIONAL"})
+
+
+def _plain_details(chosen: pa.DataType) -> Mapping[str, str]:
+    return {"Type": str(chosen), "ConvertedType": "NONE"}
 
 
 def partition_columns(files: Sequence[DataFile]) -> dict[str, Column]:

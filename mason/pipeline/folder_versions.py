@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mason.errors import Conflict
-from mason.pipeline.kept_versions import Kept
+from mason.pipeline.kept_versions import Kept, Removable
 from mason.pipeline.table_commit import OWN_FOLDER, CommitRecord
 from mason.pipeline.table_folder import TableFolder
 
@@ -33,9 +33,9 @@ class FolderVersions:
                 _link_all(version, Path(staging))
             return self._table.publish(staging, record, expected=expected)
 
-    def removable(self, versions: Sequence[Kept]) -> tuple[Sequence[Kept], int]:
+    def removable(self, versions: Sequence[Kept]) -> Removable:
         found = [each for each in versions if each.place]
-        return found, _bytes_freed([Path(each.place) for each in found if each.place])
+        return Removable(found, _bytes_freed([Path(each.place) for each in found if each.place]))
 
     def remove(self, versions: Sequence[Kept]) -> None:
         with self._table.locked():

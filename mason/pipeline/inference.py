@@ -18,7 +18,7 @@ from mason.pipeline.file_reader import FileReader
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.file_warnings import FileWarnings, reason
 from mason.pipeline.files import DataFile, list_files, partitions_of, without_strangers
-from mason.pipeline.findings import FoundColumn, partition_columns
+from mason.pipeline.findings import FoundColumn, partition_columns, stated_column
 from mason.pipeline.formats import checked_format, format_of_name
 from mason.pipeline.sampling import budget_for, spread
 from mason.pipeline.table_commit import CommitRecord, open_table
@@ -64,7 +64,30 @@ def infer_stored(filesystem: pafs.FileSystem, storage: str, path: str, options: 
     if not commit.files:
         return _without_rows(commit)
     files = files_of(commit, path)
-    return replace(infer_files(filesystem, files, path, options), partitions=shown_partitions(files, path))
+    found = _as_committed(infer_files(filesystem, files, path, options), commit)
+    return replace(found, partitions=shown_partitions(files, path))
+
+
+def _as_committed(found: Inferred, commit: CommitRecord) -> Inferred:
+    """What the record of a commit says of the columns, no sample of the files may say otherwise.
+
+    But text files keep the types that they show: others read these, whatever the values were made from.
+    """
+    stated = {each.name: each.type for each in decode_schema(commit.schema)}
+    shown = {each.name: each for each in found.schema.columns}
+    if commit.format == "parquet":
+        known = [
+            shown[name] if name in shown and shown[name].type == stated[name] else stated_column(name, stated[name])
+            for name in stated
+            if name not in commit.partition_keys
+        ]
+        found = replace(found, sampled=False)
+    else:
+        known = [each for name, each in shown.items() if name not in commit.partition_keys]
+    keys = [Column(name, stated[name]) for name in commit.partition_keys]
+    return replace(
+        found, schema=replace(found.schema, columns=[*known, *keys]), partition_keys=list(commit.partition_keys)
+    )
 
 
 def _infer_what_is_there(filesystem: pafs.FileSystem, storage: str, path: str, options: InferOptions) -> Inferred:

@@ -18,6 +18,16 @@ class Kept:
     place: str | None
 
 
+@dataclass(frozen=True)
+class Removable:
+    """What can be removed of versions: those whose files go, and the bytes that are freed."""
+
+    versions: Sequence[Kept]
+    bytes: int
+    only_copies: Sequence[Kept] = ()
+    """Versions that stay, and lose what was copied for the catalogs that showed them."""
+
+
 class KeptVersions(Protocol):
     """The versions of a table, as far as they are kept."""
 
@@ -31,7 +41,7 @@ class KeptVersions(Protocol):
             Conflict: another job committed to the table meanwhile.
         """
 
-    def removable(self, versions: Sequence[Kept]) -> tuple[Sequence[Kept], int]:
+    def removable(self, versions: Sequence[Kept]) -> Removable:
         """Return those of the versions of which something is still there, and the bytes that only they use."""
 
     def remove(self, versions: Sequence[Kept]) -> None:

@@ -2,7 +2,8 @@
 
 A lease is an object that its job rewrites now and then. Where it has not been for a while, by the store's own clock,
 the job is taken for dead, and what it left is removed. A job that was only slow cannot commit afterwards: whoever
-removes something first takes the lease away from it, and the job asks for it once more before it commits.
+removes something first takes the lease away from it, and the job asks for it once more before it commits. It goes on
+renewing the lease until others see the version, so that nobody does its work beside it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Lease:
         self._store, self._path, self._job = store, path, job
         self.may_be_committed = False
         """What was staged may be the table's, or is: it must not be removed."""
+        self._state, self._number = _WRITING, 0
         self._beats = 0
         self._tag: str | None = None
         self._lock = threading.Lock()
@@ -40,46 +42,50 @@ class Lease:
         found = self._store.read(self._path)
         if found is None or json.loads(found[0])["state"] == _SWEPT:
             return False
-        self._tag = self._store.rewrite(self._path, self._content(_WRITING), found[1])
+        self._tag = self._store.rewrite(self._path, self._content(), found[1])
         return self._tag is not None
 
     def __enter__(self) -> Lease:
-        self._tag = self._tag or self._store.write_new(self._path, self._content(_WRITING))
+        self._tag = self._tag or self._store.write_new(self._path, self._content())
         assert self._tag, "a job's id is its own"
         self._thread.start()
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self._over.set()
-        self._thread.join()
+        self._rest()
 
     def claim(self, number: int) -> bool:
         """Say, for all to see, that this job is about to commit this version; false if the lease was taken away."""
-        self._over.set()
-        self._thread.join()
         with self._lock:
-            self._renew(self._content(_PUBLISHING, number))
+            self._state, self._number = _PUBLISHING, number
+            self._renew()
             return self._tag is not None
 
     def end(self) -> None:
         """Give up the lease: nothing is left that needs it."""
+        self._rest()
         self._store.delete([self._path])
+
+    def _rest(self) -> None:
+        self._over.set()
+        self._thread.join()
 
     def _beat(self) -> None:
         while not self._over.wait(BEAT_SECONDS) and self._tag is not None:
             with self._lock:
                 try:
-                    self._renew(self._content(_WRITING))
+                    self._renew()
                 except MasonError as error:
                     LOG.warning("The lease of job %s could not be renewed: %s", self._job, error)
 
-    def _renew(self, content: bytes) -> None:
+    def _renew(self) -> None:
         if self._tag is not None:
-            self._tag = self._store.rewrite(self._path, content, self._tag)
+            self._tag = self._store.rewrite(self._path, self._content(), self._tag)
 
-    def _content(self, state: str, number: int = 0) -> bytes:
+    def _content(self) -> bytes:
         self._beats += 1
-        return json.dumps({"job": self._job, "state": state, "number": number, "beats": self._beats}).encode()
+        told = {"job": self._job, "state": self._state, "number": self._number, "beats": self._beats}
+        return json.dumps(told).encode()
 
 
 def sweep_lease(

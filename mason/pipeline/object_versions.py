@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from mason.errors import Conflict
 from mason.pipeline.catalog_entries import read_entries
-from mason.pipeline.kept_versions import Kept
+from mason.pipeline.kept_versions import Kept, Removable
 from mason.pipeline.object_lease import EXPIRY_SECONDS, Lease
 from mason.pipeline.object_store import ObjectStore
 from mason.pipeline.table_commit import DATA, CommitRecord
@@ -42,12 +42,14 @@ class ObjectVersions:
             record = replace(record, files=[])
             return self._table.publish(staging, record, expected=expected, kept=version.commit.files)
 
-    def removable(self, versions: Sequence[Kept]) -> tuple[Sequence[Kept], int]:
+    def removable(self, versions: Sequence[Kept]) -> Removable:
         shown = {each.commit for path in self._tables for each in read_entries(self._store, path)}
         versions = [each for each in versions if each.commit.id not in shown]
         freed = self._freed(versions)
-        found = [each for each in versions if _places(each.commit) & set(freed)]
-        return found, sum(freed.values())
+        going = [each for each in versions if not freed.keys().isdisjoint(_places(each.commit))]
+        copied = {folder for place in freed for folder in _copies_of(place)}
+        only_copies = [each for each in versions if each not in going and each.commit.id in copied]
+        return Removable(going, sum(freed.values()), only_copies)
 
     def remove(self, versions: Sequence[Kept]) -> None:
         self._table.sweep()  # what a dead job left is of no version, and would stay until somebody writes
@@ -66,11 +68,10 @@ class ObjectVersions:
         going = {each.commit.id for each in versions}
         staying = [commit for commit in self._table.history() if commit.id not in going]
         used, unused = _all(staying), _all(each.commit for each in versions)
-        copies = tuple(f"/{DATA}/{each}/" for each in going)
         return {
             place: size
             for place, size in self._sizes().items()
-            if place not in used and (place in unused or any(folder in f"/{place}" for folder in copies))
+            if place not in used and (place in unused or not going.isdisjoint(_copies_of(place)))
         }
 
     def _sizes(self) -> dict[str, int]:
@@ -95,6 +96,11 @@ class ObjectVersions:
 
 def _places(commit: CommitRecord) -> set[str]:
     return {*(each.place for each in commit.files), *commit.beside.values()}
+
+
+def _copies_of(place: str) -> Sequence[str]:
+    """The versions in whose folders a place lies, be it of the table or of one below it."""
+    return [below.partition("/")[0] for below in f"/{place}".split(f"/{DATA}/")[1:]]
 
 
 def _all(commits: Iterable[CommitRecord]) -> set[str]:

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from mason.pipeline.columns import chosen_columns
 from mason.pipeline.merge.batches import Batch
 from mason.pipeline.merge.planned_file import PlannedFile
+from mason.pipeline.python_values import python_value, python_values
 from mason.pipeline.sources import ArrowSource, Source
 from mason.pipeline.table_view import TableView
 from mason.util.json_text import json_value
@@ -74,10 +75,38 @@ def preview_table(
     return Preview(schema, [{name: row.get(name) for name in schema.names} for row in rows])
 
 
+def first_rows(filesystem: pafs.FileSystem, view: TableView, limit: int) -> pa.RecordBatch:
+    """Return the first rows in the types of the table; a value that does not fit is null."""
+    found, left = pa.RecordBatch.from_pylist([], view.schema), limit
+    for file, batch in _batches(filesystem, view):
+        rows = range(min(batch.rows, left))
+        columns = {file.renames.get(name, name): source.take(rows) for name, source in batch.columns.items()}
+        arrays = [_column(file, field, columns.get(field.name), len(rows)) for field in view.schema]
+        found = pa.concat_batches([found, pa.record_batch(arrays, schema=view.schema)])
+        left -= len(rows)
+        if not left:
+            break
+    return found
+
+
+def _column(file: PlannedFile, field: pa.Field, source: Source | None, rows: int) -> pa.Array:
+    if file.constants.get(field.name) is not None:
+        return pa.repeat(pa.scalar(file.constants[field.name]).cast(field.type), rows)
+    if source is None or field.name in file.constants:
+        return pa.nulls(rows, field.type)
+    values = source.fit(field.type)
+    return source.fit_given(field.type).values if values is None else values
+
+
 def _rows(filesystem: pafs.FileSystem, view: TableView, limit: int) -> Iterator[dict[str, Any]]:
+    for file, batch in _batches(filesystem, view):
+        yield from _fitted(view.schema, file, batch, range(min(batch.rows, limit)))
+
+
+def _batches(filesystem: pafs.FileSystem, view: TableView) -> Iterator[tuple[PlannedFile, Batch]]:
     for file in view.files:
         for batch in view.batches(filesystem, file):
-            yield from _fitted(view.schema, file, batch, range(min(batch.rows, limit)))
+            yield file, batch
 
 
 def _random_rows(filesystem: pafs.FileSystem, view: TableView, limit: int) -> Iterator[dict[str, Any]]:
@@ -142,8 +171,7 @@ def _fitted(schema: pa.Schema, file: PlannedFile, batch: Batch, indices: Sequenc
 
 def _shown(source: Source, target: pa.DataType) -> list[Any]:
     values = source.fit(target)
-    shown: list[Any] = (values if values is not None else source.fit_given(pa.string()).values).to_pylist()
-    return shown
+    return python_values(source.fit_given(pa.string()).values if values is None else values)
 
 
 def _columns_told(schema: pa.Schema) -> list[dict[str, str]]:
@@ -161,6 +189,6 @@ def _cell(value: Any) -> str:
 
 def _constants(schema: pa.Schema, file: PlannedFile) -> dict[str, Any]:
     return {
-        name: None if value is None else pa.scalar(value).cast(schema.field(name).type).as_py()
+        name: None if value is None else python_value(pa.scalar(value).cast(schema.field(name).type))
         for name, value in file.constants.items()
     }

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mason.pipeline.given_types import Fitted, fit_given_text, fit_given_values
+from mason.pipeline.python_values import python_value, python_values
 from mason.pipeline.text_fit import evidence_in, fit_text
 from mason.pipeline.text_types import integer
 from mason.pipeline.types import INSTANT, Evidence, decide, evidence_of, merge, storable
@@ -108,7 +109,7 @@ class ArrowSource:
         return reduce(merge, map(integer, ends), declared)
 
     def value(self, index: int) -> Any:
-        return self.values[index].as_py()
+        return python_value(self.values[index])
 
     def take(self, indices: Sequence[int]) -> Source:
         return ArrowSource(self.values.take(row_numbers(indices)))
@@ -177,27 +178,60 @@ def _are_within(largest: int, values: Collection[Any]) -> bool:
 
 
 def _given_values(values: Sequence[Any], target: pa.DataType, timezone: str) -> pa.Array:
-    """Text among other values is read as text in a file would be; all else must be of the type already."""
-    if len(values) == 1 and isinstance(values[0], str):
-        fitted = fit_given_text(pa.array(values, pa.string()), target, timezone)
-        return _must_fit(None if fitted.bad else fitted.values)
+    """Text is read as text in a file would be, inside something nested too; all else must be of the type already."""
     if pa.types.is_string(target):
-        return pa.array([_as_text(value) for value in values], pa.string())
+        return _must_fit(_texts(values))
     if pa.types.is_map(target):
-        return pa.array([_pairs(value) for value in values], target)
-    if pa.types.is_nested(target):
-        return _must_fit(ValueSource(values).fit(target))
-    return pa.array([_exactly(value, target) for value in values], target)
+        return _given_maps([_pairs(value) for value in values], target, timezone)
+    if pa.types.is_list(target):
+        inside = _given_values(list(chain.from_iterable(_all_of(list, values))), target.value_type, timezone)
+        return pa.ListArray.from_arrays(_offsets(values), inside, type=target)
+    if pa.types.is_struct(target):
+        return _given_structs(values, target, timezone)
+    texts = pa.array([value if isinstance(value, str) else None for value in values], pa.string())
+    others = [None if isinstance(value, str) else _exactly(value, target) for value in values]
+    if texts.null_count == len(texts):
+        return pa.array(others, target)
+    fitted = fit_given_text(texts, target, timezone)
+    return pc.coalesce(_must_fit(None if fitted.bad else fitted.values), pa.array(others, target))
+
+
+def _given_maps(pairs: Sequence[Any], target: pa.DataType, timezone: str) -> pa.Array:
+    flat = list(chain.from_iterable(_all_of(list, pairs)))
+    keys = _given_values([key for key, _ in flat], target.key_type, timezone)
+    items = _given_values([item for _, item in flat], target.item_type, timezone)
+    return pa.MapArray.from_arrays(_offsets(pairs), keys, items, type=target)
+
+
+def _given_structs(values: Sequence[Any], target: pa.DataType, timezone: str) -> pa.Array:
+    if not set().union(*_all_of(dict, values)) <= set(target.names):
+        raise pa.ArrowInvalid("it has other fields")
+    missing = [value is None for value in values]
+    inside = [_given_values([(value or {}).get(each.name) for value in values], each.type, timezone) for each in target]
+    return pa.StructArray.from_arrays(inside, fields=list(target), mask=pa.array(missing, pa.bool_()))
+
+
+def _all_of(kind: type, values: Sequence[Any]) -> Sequence[Any]:
+    """The values that are there, if they are of the kind."""
+    present = [value for value in values if value is not None]
+    if not all(isinstance(value, kind) for value in present):
+        raise pa.ArrowInvalid("it is nothing nested, or nested otherwise")
+    return present
+
+
+def _offsets(values: Sequence[Any]) -> pa.Array:
+    """Where each of the lists begins in all of them together, and the last one ends; null for one that is missing."""
+    ends = list(accumulate((len(value) if value is not None else 0 for value in values), initial=0))
+    starts = [None if value is None else start for value, start in zip(values, ends, strict=False)]
+    return pa.array([*starts, ends[-1]], pa.int32())
 
 
 def _pairs(value: Any) -> Any:
     """A map, which JSON has as an object or, for keys that are no text, as a list of pairs."""
     if isinstance(value, dict):
         return list(value.items())
-    if isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value):
-        return [tuple(pair) for pair in value]
-    if value is None:
-        return None
+    if value is None or (isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value)):
+        return value
     raise pa.ArrowInvalid("it is no map")
 
 
@@ -265,7 +299,7 @@ def _fit_by_value(values: pa.Array, target: pa.DataType) -> pa.Array | None:
 
 def _declared_as_text(values: pa.Array) -> pa.Array | None:
     if pa.types.is_nested(values.type):
-        return _texts(values.to_pylist())
+        return _texts(python_values(values))
     try:
         return values.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

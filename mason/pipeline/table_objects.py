@@ -177,12 +177,21 @@ class TableObjects:
         newest = max((name for name in found if name.endswith(".json")), default="")
         if _CAME_ALONG in newest:
             return TableObjects(self._store, self.path.rpartition("/")[0]).settle()
-        if not newest or found[newest].age_seconds <= EXPIRY_SECONDS:
+        if not newest:
             return False
-        if newest.removesuffix(".json") + _SHOWN not in found:
+        is_shown = found.get(newest.removesuffix(".json") + _SHOWN)
+        if (is_shown or found[newest]).age_seconds <= EXPIRY_SECONDS:
+            return False
+        if not is_shown and self._is_at_work(self._committed_by(int(newest[:8]))):
+            return False  # it has much to copy
+        if not is_shown:
             with self._committed_whatever_comes():
                 self._show()
         return True
+
+    def _is_at_work(self, job: str | None) -> bool:
+        leases = self._store.below(f"{self.path}/{LEASES}")
+        return any(each.path.endswith(f"/{job}.json") and each.age_seconds <= EXPIRY_SECONDS for each in leases)
 
     @contextlib.contextmanager
     def _committed_whatever_comes(self) -> Iterator[None]:

@@ -100,6 +100,8 @@ class Removal:
     bytes: int
     staying: int = 0
     """How many former versions stay."""
+    only_copies: Sequence[Kept] = ()
+    """Those of them that lose what was copied for catalogs."""
 
     def to_dict(self) -> dict[str, Any]:
         return {"Removed": [each.commit.id for each in self.versions], "BytesFreed": self.bytes}
@@ -154,8 +156,8 @@ def plan_vacuum(table: str, keep: int, older_than_days: float, storage: str = LO
     limit = datetime.now(UTC) - timedelta(days=older_than_days)
     old = [each for each, after in former[keep:] if datetime.fromisoformat(after.created_at) <= limit]
     kept = kept_versions(storage, table)
-    going, freed = kept.removable(old)
-    return Removal(kept, going, freed, len(former) - len(going))
+    found = kept.removable(old)
+    return Removal(kept, found.versions, found.bytes, len(former) - len(found.versions), found.only_copies)
 
 
 def vacuum(removal: Removal) -> None:
@@ -164,7 +166,7 @@ def vacuum(removal: Removal) -> None:
     Raises:
         Conflict: a job is at work on the table.
     """
-    removal.table.remove(removal.versions)
+    removal.table.remove([*removal.versions, *removal.only_copies])
 
 
 def _kept_version(versions: Sequence[Version], to: str) -> Version:

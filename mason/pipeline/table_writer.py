@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -14,7 +15,9 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from mason.engines.metastore.models.partition import NULL_PARTITION
+from mason.pipeline.far_times import any_year_text
 from mason.pipeline.files import make_folder
+from mason.pipeline.python_values import python_rows
 
 CODEC = "snappy"
 _REPETITIONS_THAT_PAY = 2
@@ -27,6 +30,7 @@ LONGEST_NAME = 255
 _LONGEST_ESCAPE = 3
 # Hive escapes these in the names of folders, besides what no file system takes.
 _PLAIN_IN_FOLDERS = " !$&()+,-.;@^_`{}~"
+_FOUR_DIGITS = re.compile("[0-9]{4}-")
 
 
 class TableWriter:
@@ -206,6 +210,17 @@ def too_long_for_folders(key: str, values: pa.Array) -> pa.Array:
     return pa.array([doubt and _name_length(key, value) > LONGEST_NAME for doubt, value in doubts], pa.bool_())
 
 
+def too_far_for_folders(values: pa.Array) -> pa.Array:
+    """Say of each day or moment whether its year has more than four digits, or a sign: no folder gives it back."""
+    if not any(map(_is_far, pc.min_max(values).values())):
+        return pa.repeat(False, len(values))
+    return pa.array(list(map(_is_far, values)), pa.bool_())
+
+
+def _is_far(value: pa.Scalar) -> bool:
+    return value.is_valid and not _FOUR_DIGITS.match(any_year_text(value))
+
+
 def _name_length(key: str, value: str) -> int:
     return len(partition_folder([key], [value]).encode())
 
@@ -238,7 +253,7 @@ def by_partition(batch: pa.RecordBatch, keys: Sequence[str]) -> list[tuple[str, 
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     ends = np.append(starts[1:], batch.num_rows)
     ordered = batch.take(pa.array(order))
-    first_rows = pa.table({key: ordered.column(key) for key in keys}).take(pa.array(starts)).to_pylist()
+    first_rows = python_rows(pa.table({key: ordered.column(key) for key in keys}).take(pa.array(starts)))
     return [
         (partition_folder(keys, [row[key] for key in keys]), ordered.slice(start, end - start))
         for row, start, end in zip(first_rows, starts, ends, strict=True)

@@ -364,7 +364,16 @@ def test_what_cannot_be_done_is_refused_in_the_plan(format_: Format, options: di
     assert message in str(refused.value)
 
 
-@pytest.mark.parametrize("values", [[1.5], [[1]], [b"x"], [time(1)]])
+def test_a_merge_and_a_format_partition_by_the_same_types(format_: Format) -> None:
+    numbers = [1.5, -0.25, float("inf"), 1e300, None]
+    format_.given({"id": range(5), "k": pa.array(numbers)})
+
+    format_.run("csv", partition_columns=["k"])
+
+    assert {row["id"]: row["k"] for row in format_.rows()} == dict(enumerate(numbers))
+
+
+@pytest.mark.parametrize("values", [[[1]], [b"x"], [time(1)]])
 def test_values_that_are_no_names_for_folders_are_refused(format_: Format, values: list[Any]) -> None:
     format_.given({"id": [1], "k": values})
 

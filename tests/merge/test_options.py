@@ -125,6 +125,17 @@ def test_a_folder_that_says_something_else_than_the_schema_sends_its_records_to_
     assert (reject.file, reject.column, reject.reason) == ("y=abc/a.csv", "y", '"abc" is not an int')
 
 
+@pytest.mark.parametrize("declared", ["list<int>", "struct<a:int>", "map<string,int>"])
+def test_a_folder_is_nothing_nested(merge: Merge, declared: str) -> None:
+    merge.given("p=x/a.csv", "id\n1\n2\n")
+    merge.given("p=x/b.jsonl", '{"id": 3, "p": null}\n{"id": 4, "p": [1]}\n')
+    merge.given("p=__HIVE_DEFAULT_PARTITION__/c.jsonl", '{"id": 5, "p": null}\n')
+
+    assert merge.rows(schema=f"p {declared}", most_bad_share=1) == [{"p": None, "id": 5}]
+    assert [each.column for each in merge.rejects()] == ["p"] * 4
+    assert {each.reason.partition(" is not a ")[0] for each in merge.rejects()} == {'"x"'}
+
+
 def test_a_column_of_the_schema_that_no_file_has_is_null_and_told(merge: Merge) -> None:
     merge.given("a.csv", "id\n1\n")
 
@@ -579,6 +590,32 @@ def test_a_conflict_is_reported_with_the_number_of_values(merge: Merge) -> None:
     ]
 
 
+def test_what_a_folder_says_is_counted_in_a_conflict(merge: Merge) -> None:
+    merge.given("a.csv", "n\n2026-01-31\n\n")
+    merge.given("n=1/b.csv", "id\n1\n2\n")
+    merge.given("n=x/c.csv", "id\n3\n")
+    merge.given("n=__HIVE_DEFAULT_PARTITION__/d.csv", "id\n4\n")
+
+    (conflict,) = merge.run().to_dict()["SchemaConflicts"]
+
+    assert conflict["Found"] == [
+        {"File": "a.csv", "Type": "date32[day]", "Values": 1},
+        {"File": "n=1/b.csv", "Type": "string", "Values": 3},
+    ]
+
+
+def test_a_folder_that_the_table_does_not_hold_is_counted_in_the_conflict(merge: Merge) -> None:
+    merge.given("n=1/a.csv", "id\n1\n2\n")
+    merge.run()
+    for file in (merge.root / "in").rglob("*.csv"):
+        file.unlink()
+    merge.given("n=x/b.csv", "id\n3\n")
+
+    (conflict,) = merge.run(mode="append").to_dict()["SchemaConflicts"]
+
+    assert [(each["Type"], each["Values"]) for each in conflict["Found"]] == [("string", 1), ("int64", 2)]
+
+
 def test_text_that_a_folder_gives_can_be_partitioned_by(merge: Merge) -> None:
     merge.given("north/a.csv", "id\n1\n")
     merge.given("south/a.csv", "id\n2\n")
@@ -627,3 +664,45 @@ def test_no_value_is_cut_to_fit_a_type_that_was_given(
 
     assert (rows[0] == {"v": expected, "id": 1}) if expected != "bad" else (rows == [{"v": None, "id": 2}])
     assert len(merge.rejects()) == (expected == "bad")
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "expected"),
+    [
+        ("map<string,int>", {"a": 1, "b": None}, [("a", 1), ("b", None)]),
+        ("map<string,int>", {"a": "7", "b": "8"}, [("a", 7), ("b", 8)]),
+        ("map<string,int>", {"a": "7", "b": 8}, [("a", 7), ("b", 8)]),
+        ("map<string,int>", {}, []),
+        ("map<string,int>", {"a": 1.5}, "bad"),
+        ("map<string,int>", {"a": 1, "b": True}, "bad"),
+        ("map<string,int>", {"a": 2**40}, "bad"),
+        ("map<string,int>", [["a", 1], ["b"]], "bad"),
+        ("map<int,int>", [[1, 2]], [(1, 2)]),
+        ("map<int,int>", [[1.5, 2]], "bad"),
+        ("map<int,int>", [[None, 2]], "bad"),
+        ("map<string,date>", {"a": "2026-01-31"}, [("a", date(2026, 1, 31))]),
+        ("map<string,date>", {"a": 5}, "bad"),
+        ("map<string,string>", {"a": [1]}, [("a", "[1]")]),
+        ("map<string,struct<b:int>>", {"a": {"b": 1}, "c": None}, [("a", {"b": 1}), ("c", None)]),
+        ("map<string,struct<b:int>>", {"a": {"b": 1, "c": 2}}, "bad"),
+        ("map<string,array<int>>", {"a": [1, 2], "b": []}, [("a", [1, 2]), ("b", [])]),
+        ("map<string,array<int>>", {"a": [1, 2.5]}, "bad"),
+        ("map<string,map<string,int>>", {"a": {"b": 1.5}}, "bad"),
+        ("array<int>", [1, 2], [1, 2]),
+        ("array<int>", [1, 2.5], "bad"),
+        ("struct<a:int,b:date>", {"a": 1, "b": "2026-01-31"}, {"a": 1, "b": date(2026, 1, 31)}),
+        ("struct<a:int>", {"a": 1.5}, "bad"),
+        ("struct<a:map<string,int>>", {"a": {"b": 1}}, {"a": [("b", 1)]}),
+        ("struct<a:int>", {}, {"a": None}),
+    ],
+)
+def test_no_value_inside_another_is_cut_to_fit_a_type_that_was_given(
+    merge: Merge, declared: str, value: object, expected: object
+) -> None:
+    merge.given("a.jsonl", "".join(f"{json.dumps({'v': each})}\n" for each in (None, value, None, value)))
+
+    rows = merge.rows(schema=f"v {declared}", most_bad_share=1)
+
+    kept = [] if expected == "bad" else [expected]
+    assert [row["v"] for row in rows] == [None, *kept, None, *kept]
+    assert len(merge.rejects()) == (2 if expected == "bad" else 0)

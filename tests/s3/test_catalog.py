@@ -487,6 +487,24 @@ def test_a_vacuum_removes_the_copies_that_an_append_was_shown_by(orders: Lake) -
     assert orders.rows() == [(4, "d")]
 
 
+def test_a_vacuum_removes_the_copies_of_a_table_that_was_only_added_to_and_every_version_stays(orders: Lake) -> None:
+    shown = []
+    for number in (3, 4, 5):
+        orders.merge(orders.write(f"in{number}", f"id,note\n{number},x\n"), mode="append")
+        shown.append(orders.location())
+    assert [len(orders.rows(each)) for each in shown] == [3, 4, 5]
+
+    done = orders.run("vacuum", path=orders.table, keep="0", older_than_days="0")
+
+    # The copies are gone; what each append has written itself is in the table, and stays in its folder.
+    assert [len(orders.rows(each)) for each in shown] == [1, 1, 5]
+    (told,) = done["Data"]
+    assert told["Removed"] == [] and told["BytesFreed"] > 0
+    assert orders.run("vacuum", path=orders.table, keep="0", older_than_days="0")["Data"][0]["BytesFreed"] == 0
+    orders.run("rollback", path=orders.table, to="2")
+    assert [row[0] for row in orders.rows()] == [1, 2, 3]
+
+
 def test_an_entry_that_is_gone_or_shows_something_else_is_forgotten(orders: Lake) -> None:
     orders.plain_glue.delete_table(DatabaseName=orders.database, Name="orders")
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -302,6 +305,86 @@ def test_a_job_that_lives_is_not_swept(store: S3Objects, path: str) -> None:
         table.publish(staging, record, expected=None)
 
     assert outsiders(store, path) == [5]
+
+
+class Slow(S3Objects):
+    """A store that copies only when it is told to, as one does that has very much to copy."""
+
+    def __init__(self, client: Any) -> None:
+        super().__init__(client)
+        self.copying, self.go_on = threading.Event(), threading.Event()
+
+    def copy(self, source: str, target: str) -> None:
+        self.copying.set()
+        assert self.go_on.wait(30)
+        super().copy(source, target)
+
+
+class Later(S3Objects):
+    """A store as it is seen long after the last commit; whoever lives has renewed the lease since."""
+
+    def below(self, folder: str) -> Iterator[StoredObject]:
+        for each in super().below(folder):
+            yield replace(each, age_seconds=10_000) if "/_mason/commits/" in each.path else each
+
+
+def test_a_reader_leaves_a_version_to_its_writer_who_is_still_copying(
+    store: S3Objects, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(object_lease, "BEAT_SECONDS", 0.05)
+    slow, lease = Slow(store._client), f"{path}/_mason/leases/writer.json"
+    reader = TableObjects(Later(store._client), path)
+    writer = threading.Thread(target=write, args=[slow, path, [1, 2], "writer"])
+    writer.start()
+    try:
+        assert slow.copying.wait(30)
+        first = beats(store, lease)
+        until(lambda: beats(store, lease) > first)
+
+        assert not reader.settle()
+        assert outsiders(store, path) == []
+    finally:
+        slow.go_on.set()
+        writer.join(30)
+    assert reader.settle()
+    check_tidy(store, path)
+
+
+def test_a_reader_finishes_what_a_writer_that_is_gone_has_begun_to_show(
+    store: S3Objects, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lease = f"{path}/_mason/leases/writer.json"
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(S3Objects, "copy", lambda *_: die())
+        write(store, path, [1, 2], "writer")
+    reader = TableObjects(Later(store._client), path)
+    assert beats(store, lease) > 0
+    assert not reader.settle(), "its lease is young"
+
+    monkeypatch.setattr("mason.pipeline.table_objects.EXPIRY_SECONDS", -60)
+    monkeypatch.setattr(object_lease, "EXPIRY_SECONDS", -60)
+    assert reader.settle()
+    check_tidy(store, path)
+
+
+def die() -> None:
+    raise Killed
+
+
+def beats(store: S3Objects, lease: str) -> int:
+    """Return how often a lease was renewed whose job is publishing."""
+    found = store.read(lease)
+    assert found is not None
+    told = json.loads(found[0])
+    assert told["state"] == "publishing"
+    return int(told["beats"])
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.05)
 
 
 class Forgetful(S3Objects):

@@ -17,6 +17,9 @@ from pyarrow import orc
 from mason.clients.response import Response
 from mason.clients.s3.metastore import S3MetastoreClient
 from mason.errors import BadPath, Conflict, DatabaseNotFound, TableNotFound, UnreadableFile, Unsupported
+from mason.pipeline.in_process import InProcessRunner
+from mason.pipeline.merge.job import MergeJob, MergeOptions
+from mason.pipeline.merge.work import MergeWork
 from mason.testing import Place
 from mason.testing.contract import answer
 from mason.testing.metastore.fixtures import a_table
@@ -199,6 +202,33 @@ def test_a_look_at_many_objects_takes_few_requests_whatever_their_format_and_wha
     assert [each.name for each in table.schema.columns] == ["id"]
     pages, settling = 1, 1  # a command that reads the table asks once more whether a dead one left anything
     assert len(proxy.requests) <= pages + 10 - settling, proxy.requests
+
+
+def test_a_table_has_the_columns_of_its_commit_whichever_of_its_files_are_looked_at(
+    client: S3MetastoreClient, bucket: str
+) -> None:
+    storage = client._storage
+    place = Place(storage.filesystem(), storage.path(f"{bucket}/{uuid4().hex}"))
+    # The files have the names of their jobs. Only that of the last job has the column "more", and it is the second of
+    # six, which is none of those that are looked at.
+    for name in "acdefb":
+        place.write(f"in/{name}.csv", b"id,year,more\n1,2026,2\n" if name == "b" else b"id,year\n1,2026\n")
+        options = {"schema": "year string", "repartition_keys": ["year"], "incremental": True}
+        job = MergeJob(place.below("in").path, place.below("out").path, storage.address(), MergeOptions(**options))
+        MergeWork.plan(job.to_job()).run(InProcessRunner(), f"job-{name}", lambda *_: None)
+    response = Response()
+
+    table, _ = client.get_table(place.path.path, "out", response=response)
+
+    assert [(each.name, str(each.type)) for each in table.schema.columns] == [
+        ("id", "int64"),
+        ("more", "int64"),
+        ("year", "string"),
+    ]
+    assert list(table.partition_keys) == ["year"]
+    more = table.schema.columns[1].to_dict()
+    assert more == {"Name": "more", "Type": "int64", "ConvertedType": "NONE", "RepititionType": "OPTIONAL"}
+    assert response.info == ("Looked at 3 of 6 files.",)
 
 
 def test_a_table_whose_files_are_out_of_reach_is_told_all_the_same(

@@ -152,6 +152,28 @@ def test_any_name_can_be_a_key(database: Database, name: str) -> None:
     assert counts(diffed(database, before, after, keys=[name])) == (1, 0, 0, 1)
 
 
+def test_samples_of_changes_are_pairs_however_many_rows_a_key_has(database: Database) -> None:
+    before = database.given("b", pa.table({"k": [1] * 40, "v": [f"a{number:02}" for number in range(40)]}))
+    after = database.given("a", pa.table({"k": [1] * 40, "v": [f"b{number:02}" for number in range(40)]}))
+
+    result = diffed(database, before, after, keys=["k"], limit=5)
+
+    assert counts(result) == (0, 0, 0, 40)
+    pairs = [(each["Before"]["v"], each["After"]["v"]) for each in result.samples["Changed"]]
+    assert pairs == [(f"a{number:02}", f"b{number:02}") for number in range(5)]
+
+
+def test_a_row_that_changed_several_times_is_in_as_many_samples(database: Database) -> None:
+    before = database.given("b", pa.table({"k": [1, 1, 1, 2, 2], "v": ["a", "a", "b", "x", "x"]}))
+    after = database.given("a", pa.table({"k": [1, 1, 1, 2, 2], "v": ["c", "d", "d", "y", "y"]}))
+
+    result = diffed(database, before, after, keys=["k"], limit=4)
+
+    assert counts(result) == (0, 0, 0, 5)
+    pairs = [(each["Before"]["v"], each["After"]["v"]) for each in result.samples["Changed"]]
+    assert pairs == [("a", "c"), ("a", "d"), ("b", "d"), ("x", "y")]
+
+
 def test_an_empty_table_and_itself(database: Database, tmp_path: Path) -> None:
     database.given("b", BEFORE)
     database.ask("select * from b where 1 = 0", output=str(tmp_path / "empty"))

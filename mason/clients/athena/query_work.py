@@ -17,6 +17,7 @@ from mason.engines.metastore.models.table import Table
 from mason.errors import NotFound, Unsupported
 from mason.pipeline.hive_types import arrow_type, hive_type
 from mason.pipeline.preview import Preview
+from mason.pipeline.python_values import python_rows
 from mason.pipeline.sql.job import QueryJob, check_parameters, only_the_first
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
@@ -91,12 +92,12 @@ class AthenaRows:
 
     def picture(self, width: int) -> list[str]:
         """Return the rows as a table."""
-        return Preview(self.rows.schema, self.rows.to_pylist()).picture(width)
+        return Preview(self.rows.schema, python_rows(self.rows)).picture(width)
 
     def to_dict(self) -> dict[str, Any]:
         columns = [{"Name": each.name, "Type": str(each.type)} for each in self.rows.schema]
         counts = {"RowsOut": self.rows.num_rows, "HasMore": self.has_more}
-        return {**self.work.to_dict(), "Columns": columns, **counts, "Rows": self.rows.to_pylist()}
+        return {**self.work.to_dict(), "Columns": columns, **counts, "Rows": python_rows(self.rows)}
 
 
 def athena_schema(table: Table) -> pa.Schema:

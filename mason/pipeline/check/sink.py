@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from mason.pipeline.check.checks import BY_KEYS, OF_THE_TABLE, BadCheck, Check
 from mason.pipeline.check.rows import Failing, failing, newest
+from mason.pipeline.python_values import python_rows
 from mason.pipeline.row_places import RowPlaces
 from mason.pipeline.sinks import Sink, SinkPlace, table_sink
 from mason.util.json_text import json_value
@@ -128,7 +129,7 @@ class CheckSink:
         room = self._most - len(self._samples[number])
         if room > 0:
             some = rows.take(pa.array(indices[:room]))
-            self._samples[number] += json_value(some.to_pylist())
+            self._samples[number] += json_value(python_rows(some))
 
     def _named(self, rows: pa.RecordBatch, fails: npt.NDArray[np.bool_]) -> pa.RecordBatch:
         """Rows with the names of the checks that each of them fails."""

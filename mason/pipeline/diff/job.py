@@ -15,6 +15,7 @@ from mason.pipeline.diff.schemas import SchemaDiff, schema_diff
 from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.preview import Preview
+from mason.pipeline.python_values import python_rows
 from mason.pipeline.scan import Scan, plan_scan
 from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sinks import table_spec
@@ -31,6 +32,7 @@ _MORE = "_mason_more"
 _CAME, _WENT = "_mason_came", "_mason_went"
 _SO_FAR, _OTHERS = "_mason_so_far", "_mason_others"
 """Of the rows of a key: those that came, or went, up to this one; and all that went the other way."""
+_BEFORE_IT = f"{_SO_FAR} - {_CAME} - {_WENT}"
 _OWN_COLUMNS = {_MORE, _CAME, _WENT, _SO_FAR, _OTHERS}
 
 
@@ -172,16 +174,19 @@ class DiffWork:
         kinds = {
             "Added": f"{_MORE} > 0 AND {_SO_FAR} > {_OTHERS}",
             "Removed": f"{_MORE} < 0 AND {_SO_FAR} > {_OTHERS}",
-            "Changed": f"{_SO_FAR} - {_CAME} - {_WENT} < {_OTHERS}",
+            "Changed": f"{_BEFORE_IT} < {_OTHERS}",
         }
+        # So many rows of each side come before one: of the first 2 * limit in this order, the first `limit` are paired.
+        in_pairs = ", ".join([*map(quoted, keys), _BEFORE_IT])
+        orders = {"Added": order, "Removed": order, "Changed": in_pairs}
         rows = {
-            kind: self._ask(runner, difference, _rows_where(condition, order, 2 * limit, f"({self._paired()})"))
+            kind: self._ask(runner, difference, _rows_where(condition, orders[kind], 2 * limit, f"({self._paired()})"))
             for kind, condition in kinds.items()
         }
         return {
             "Added": _without_count(rows["Added"])[:limit],
             "Removed": _without_count(rows["Removed"])[:limit],
-            "Changed": _changes(rows["Changed"], keys)[:limit],
+            "Changed": _changes(rows["Changed"], keys, limit)[:limit],
         }
 
     def _paired(self) -> str:
@@ -196,8 +201,7 @@ class DiffWork:
         return f"SELECT *, {so_far} AS {_SO_FAR}, {others} AS {_OTHERS} FROM ({ways})"  # noqa: S608
 
     def _ask(self, runner: TaskRunner, difference: SqlTable, statement: str) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = fetch_rows(runner, SqlQuery(statement, [difference], self.job.storage)).to_pylist()
-        return rows
+        return python_rows(fetch_rows(runner, SqlQuery(statement, [difference], self.job.storage)))
 
 
 @dataclass(frozen=True)
@@ -296,12 +300,13 @@ def _without_count(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{name: value for name, value in row.items() if name not in _OWN_COLUMNS} for row in rows]
 
 
-def _changes(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> list[dict[str, Any]]:
-    """Pair the rows of each key: one that went, and one that came."""
+def _changes(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], limit: int) -> list[dict[str, Any]]:
+    """Pair the rows of each key: one that went, and one that came; of a row that is there several times, each."""
     found: dict[str, tuple[list[Any], list[Any]]] = {}
     for row, plain in zip(rows, _without_count(rows), strict=True):
         before, after = found.setdefault(repr([_grouped(row[key]) for key in keys]), ([], []))
-        (after if row[_MORE] > 0 else before).append(plain)
+        side = after if row[_MORE] > 0 else before
+        side += [plain] * min(abs(row[_MORE]), limit)
     return [
         {"Key": {key: before[key] for key in keys}, "Before": before, "After": after}
         for befores, afters in found.values()

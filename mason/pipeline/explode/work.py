@@ -6,15 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
 from mason.engines.execution.models.job import Job
 from mason.pipeline.explode.job import ExplodeJob
 from mason.pipeline.explode.outcome import ExplodeResult, ShownTables
-from mason.pipeline.explode.plan import ExplodePlan, plan_explode, sample_rows
+from mason.pipeline.explode.plan import ExplodePlan, plan_explode
 from mason.pipeline.explode.run import run_explode
 from mason.pipeline.explode.unnest import Tally, unnest
-from mason.pipeline.preview import Preview
+from mason.pipeline.preview import Preview, first_rows
+from mason.pipeline.python_values import python_rows
+from mason.pipeline.storage_address import open_filesystem
+from mason.pipeline.table_view import TableView
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
 from mason.util.words import counted
@@ -54,11 +55,10 @@ class ExplodeWork:
 
 def show_tables(plan: ExplodePlan) -> ShownTables:
     """Take only the first records apart, and write nothing."""
-    schema, tables = plan.scan.schema, plan.tables
-    records = sample_rows(plan.scan, schema.names, plan.job.limit)
-    rows = pa.RecordBatch.from_pylist(list(records), schema)
+    scan, tables = plan.scan, plan.tables
+    records = first_rows(open_filesystem(scan.storage), TableView(scan.plan, scan.commit), plan.job.limit)
     found: list[list[dict[str, Any]]] = [[] for _ in tables]
-    for number, flat in unnest(tables, rows, 0, Tally()):
-        found[number] += flat.to_pylist()
+    for number, flat in unnest(tables, records, 0, Tally()):
+        found[number] += python_rows(flat)
     previews = {table.name: Preview(table.schema, shown) for table, shown in zip(tables, found, strict=True)}
-    return ShownTables(plan, len(records), previews)
+    return ShownTables(plan, records.num_rows, previews)

@@ -14,6 +14,7 @@ from mason.pipeline.format.job import FormatJob, parse_size
 from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.output_place import check_output
 from mason.pipeline.scan import Scan, plan_scan
+from mason.pipeline.table_writer import can_name_folders
 from mason.pipeline.writers.output_format import OutputFormat, output_format
 
 
@@ -143,13 +144,7 @@ def _partition_problems(schema: pa.Schema, keys: Sequence[str]) -> Iterator[str]
     for key in keys:
         if key not in schema.names:
             yield f'The column "{key}" to partition by is not among the columns that are written.'
-        elif not _names_folders(schema.field(key).type):
+        elif not can_name_folders(schema.field(key).type):
             yield f'Column "{key}" is {schema.field(key).type}: its values are no good names for folders.'
     if keys and set(schema.names) <= set(keys):
         yield "All columns are partition columns: nothing would be left to stand in the files."
-
-
-def _names_folders(declared: pa.DataType) -> bool:
-    kinds = pa.types
-    plain = kinds.is_string(declared) or kinds.is_integer(declared) or kinds.is_boolean(declared)
-    return bool(plain or kinds.is_date(declared) or kinds.is_timestamp(declared) or kinds.is_decimal(declared))

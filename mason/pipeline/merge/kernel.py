@@ -16,17 +16,19 @@ import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
 from mason.pipeline.evidence_json import decode_schema, encode
+from mason.pipeline.far_times import is_day_or_moment
 from mason.pipeline.files import make_folder
 from mason.pipeline.given_types import fit_given_text, told
 from mason.pipeline.merge.batches import Batch, CannotBeCut
 from mason.pipeline.merge.numbering import COUNTED_FROM
 from mason.pipeline.merge.readers import read_batches
 from mason.pipeline.merge.task import FileInTask, MergeTask, TaskResult
+from mason.pipeline.python_values import python_value
 from mason.pipeline.rejects import Reject
 from mason.pipeline.sinks import Sink, SinkPlace, open_sink
 from mason.pipeline.sources import ArrowSource, Source
 from mason.pipeline.storage_address import open_filesystem
-from mason.pipeline.table_writer import too_long_for_folders
+from mason.pipeline.table_writer import too_far_for_folders, too_long_for_folders
 from mason.pipeline.types import NOTHING, Evidence, decide, evidence_of, merge, storable
 
 _LONGEST_SHOWN = 60
@@ -164,10 +166,13 @@ class _Work:
             values = source.fit(field.type, self._task.timezone)
             if values is None:
                 self._note(file, field.name, _wider(file, field, source, self._task.timezone))
-        if field.name in file.types and values is not None:
-            counts = self._values.setdefault(field.name, Counter())
-            counts[file.types[field.name]] += len(values) - values.null_count
+        if values is not None:
+            self._count_values(file, field.name, values)
         return values
+
+    def _count_values(self, file: FileInTask, name: str, values: pa.Array) -> None:
+        if name in file.types:
+            self._values.setdefault(name, Counter())[file.types[name]] += len(values) - values.null_count
 
     def _constant(
         self, file: FileInTask, field: pa.Field, in_file: Source | None, rows: int, bad: dict[str, pa.Array]
@@ -175,11 +180,12 @@ class _Work:
         value = file.constants[field.name]
         try:
             constant = pa.nulls(rows, field.type) if not value else _repeated(value, field.type, rows)
-        except pa.ArrowInvalid:  # a type that the user gave, and the folder says something else
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # a type that the user gave, and the folder has another
             fitted = fit_given_text(pa.array([value]), field.type, self._task.timezone)
-            constant = pa.repeat(fitted.values[0], rows)
+            constant = pa.nulls(rows, field.type) if fitted.bad is not None else pa.repeat(fitted.values[0], rows)
             if fitted.bad is not None:
                 bad[field.name] = pa.repeat(True, rows)
+        self._count_values(file, field.name, constant)
         if in_file is not None:
             self._differing[field.name] += _count_differing(in_file, constant)
         return constant
@@ -200,13 +206,17 @@ class _Work:
         return rows.filter(pc.invert(is_bad))
 
     def _note_odd_keys(self, rows: pa.RecordBatch, bad: dict[str, pa.Array]) -> None:
-        """No folder can stand for empty text, which would come back as null, and none for a very long one."""
+        """No folder can stand for empty text, which would come back as null, for a very long one, or for a far year."""
         for key in self._task.partition_keys:
-            if pa.types.is_string(self.schema.field(key).type):
-                values = rows.column(key)
+            values = rows.column(key)
+            if pa.types.is_string(values.type):
                 odd = pc.or_(pc.fill_null(pc.equal(values, ""), False), too_long_for_folders(key, values))
-                if odd.true_count:
-                    bad[key] = pc.or_(bad[key], odd) if key in bad else odd
+            elif is_day_or_moment(values.type):
+                odd = too_far_for_folders(values)
+            else:
+                continue
+            if odd.true_count:
+                bad[key] = pc.or_(bad[key], odd) if key in bad else odd
 
     def _keep(self, file: FileInTask, reject: Reject) -> None:
         self._quarantined += 1
@@ -231,9 +241,11 @@ def _with_nulls(rows: pa.RecordBatch, bad: Mapping[str, pa.Array]) -> pa.RecordB
 
 
 def _reason(rows: pa.RecordBatch, shown: object, column: str, index: int) -> str:
-    value = rows.column(column)[index].as_py()
+    value = python_value(rows.column(column)[index])
     if value == "":
         return "empty text cannot be the value of a partition"
+    if value is not None and is_day_or_moment(rows.schema.field(column).type):
+        return f"{value} cannot be the value of a partition: its year has no four digits"
     if isinstance(value, str):  # there is no other text that does not fit text
         return f"a text of {len(value):,} characters cannot be the value of a partition"
     return f'"{str(shown)[:_LONGEST_SHOWN]}" is not {told(rows.schema.field(column).type)}'
@@ -260,6 +272,8 @@ def _count_differing(in_file: Source, constant: pa.Array) -> int:
     values = in_file.fit(constant.type)
     if values is None:
         return len(constant)
+    if constant.null_count:  # it is null in every row, and Arrow does not compare all types
+        return len(values) - int(values.null_count)
     same = pc.fill_null(pc.equal(values, constant), False)
     agreeing: int = pc.or_(same, pc.is_null(values)).true_count
     return len(constant) - agreeing

@@ -9,10 +9,12 @@ from typing import Any
 
 from mason.pipeline.csv_splits import Range
 from mason.pipeline.evidence_json import encode_schema
+from mason.pipeline.merge.gather import folder_evidence
 from mason.pipeline.merge.job import Names, OnBadRecord
 from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.sinks import SinkSpec, table_spec
+from mason.pipeline.types import decide
 
 KERNEL = "mason.pipeline.merge.kernel:merge_task"
 
@@ -135,21 +137,34 @@ def tasks_of(
         "sink": sink.name,
         "sink_options": dict(sink.options),
     }
+    of_folders = _types_of_folders(plan) if plan.conflicts else {}
     return [
         MergeTask(
             number,
             plan.job.storage,
             staging,
             commit,
-            files=[FileInTask.of(file, part, _types_in(plan, file)) for file, part in parts],
+            files=[FileInTask.of(file, part, _types_in(plan, file, of_folders)) for file, part in parts],
             **common,
         )
         for number, parts in enumerate(plan.tasks())
     ]
 
 
-def _types_in(plan: MergePlan, file: PlannedFile) -> dict[str, str]:
+def _types_in(plan: MergePlan, file: PlannedFile, of_folders: Mapping[str, str]) -> dict[str, str]:
     types = plan.types_in_conflict
     if plan.base and file.is_base:
         return {each.name: str(each.type) for each in plan.base.schema if each.name in types}
-    return {column: types[column][file.file.name] for column in types if file.file.name in types[column]}
+    shown = {column: types[column][file.file.name] for column in types if file.file.name in types[column]}
+    return {**shown, **{column: of_folders[column] for column in types if column in file.constants}}
+
+
+def _types_of_folders(plan: MergePlan) -> Mapping[str, str]:
+    """The types by which conflicts list what folders say: those of all their values together."""
+    seen = folder_evidence([each for each in plan.files if not each.is_base])
+    types = {name: str(decide(evidence)) for name, evidence in seen.items()}
+    for each in plan.conflicts:
+        # Values that merely show more or fewer decimals are listed as what was chosen.
+        if each.column in types and types[each.column] not in {found.type for found in each.found}:
+            types[each.column] = each.chosen
+    return types

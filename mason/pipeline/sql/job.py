@@ -19,6 +19,7 @@ from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.staging import committed_file, remove_strangers
 from mason.pipeline.output_place import check_output, is_same_place
 from mason.pipeline.preview import Preview
+from mason.pipeline.python_values import python_rows
 from mason.pipeline.scan import Scan, plan_scan
 from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sinks import table_spec
@@ -198,12 +199,12 @@ class QueryResult:
     @property
     def shown(self) -> Mapping[str, Any]:
         """The rows, which are shown and not kept."""
-        return {"Rows": self.rows.to_pylist()} if self.rows is not None else {}
+        return {"Rows": python_rows(self.rows)} if self.rows is not None else {}
 
     def picture(self, width: int) -> list[str]:
         """Return the rows as a table."""
         rows = self.rows
-        return Preview(rows.schema, rows.to_pylist()).picture(width) if rows is not None else []
+        return Preview(rows.schema, python_rows(rows)).picture(width) if rows is not None else []
 
     def to_dict(self) -> dict[str, Any]:
         told = {**self.work.to_dict(), "RowsRead": sum(each.rows for each in self.read)}

@@ -17,7 +17,14 @@ import pyarrow.fs as pafs
 
 from mason.pipeline.sources import ArrowSource, Source
 from mason.pipeline.writers.codecs import Codec, cast_to, codec_for, count_of_units, entries, time_text
-from mason.pipeline.writers.output_format import NO_COMPRESSION, FileWriter, OutputFormat, encoded, stored_schema
+from mason.pipeline.writers.output_format import (
+    NO_COMPRESSION,
+    FileWriter,
+    OutputFormat,
+    encoded,
+    python_columns,
+    stored_schema,
+)
 
 _PRIMITIVE = {
     pa.bool_(): "boolean",
@@ -134,8 +141,9 @@ class AvroFileWriter(FileWriter):
         self._writer = Writer(stream, described, codec=_CODECS.get(compression, compression))
 
     def write(self, rows: pa.RecordBatch) -> None:
-        for row in encoded(rows, self._codecs, self._schema).to_pylist():
-            self._writer.write(row)
+        columns = python_columns(encoded(rows, self._codecs, self._schema), rows.schema.names, "avro")
+        for values in zip(*columns, strict=True):
+            self._writer.write(dict(zip(self._schema.names, values, strict=True)))
 
     def close(self) -> None:
         self._writer.flush()

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mason.pipeline.far_times import check_written, times_of_text
+
 Convert = Callable[[pa.Array], pa.Array]
 
 
@@ -79,12 +81,14 @@ def time_text(declared: pa.DataType) -> Codec:
 
 
 def date_text(declared: pa.DataType) -> Codec:
-    return _codec(declared, pa.string(), lambda values: values.cast(pa.string()), _casting(declared), "text")
+    back = lambda values: times_of_text(values, declared)  # noqa: E731
+    return _codec(declared, pa.string(), lambda values: check_written(values).cast(pa.string()), back, "text")
 
 
 def timestamp_text(declared: pa.DataType) -> Codec:
     """Return the codec of a point in time, which becomes text as ISO 8601 writes it."""
-    return _codec(declared, pa.string(), iso_times, _casting(declared), "text (ISO 8601)")
+    back = lambda values: times_of_text(values, declared)  # noqa: E731
+    return _codec(declared, pa.string(), iso_times, back, "text (ISO 8601)")
 
 
 def decimal_text(declared: pa.DataType) -> Codec:
@@ -133,7 +137,7 @@ def map_parts(values: pa.Array) -> tuple[pa.Array, pa.Array, pa.Array]:
 
 def iso_times(values: pa.Array) -> pa.Array:
     """Return points in time as ISO 8601 writes them: 2026-01-31T12:30:00.000000Z."""
-    return pc.replace_substring(values.cast(pa.string()), " ", "T", max_replacements=1)
+    return pc.replace_substring(check_written(values).cast(pa.string()), " ", "T", max_replacements=1)
 
 
 def plain_decimals(values: pa.Array) -> pa.Array:

@@ -14,6 +14,7 @@ from mason.pipeline.blocks import read_blocks
 from mason.pipeline.csv_chunks import CHUNK
 from mason.pipeline.csv_splits import count_records
 from mason.pipeline.csv_typed import TypedSource
+from mason.pipeline.far_times import check_written, is_day_or_moment, times_of_text
 from mason.pipeline.files import DataFile
 from mason.pipeline.sources import Source
 from mason.pipeline.writers.codecs import (
@@ -45,6 +46,8 @@ def csv_codec(declared: pa.DataType) -> Codec:
         return count_of_units(declared)
     if pa.types.is_decimal(declared) and declared.scale > _MOST_SCALE:
         return _quietly(decimal_text(declared))
+    if is_day_or_moment(declared):
+        return Codec(declared, declared, check_written, lambda values: values)
     return as_is(declared)
 
 
@@ -89,6 +92,8 @@ def _decode(source: Source, declared: pa.DataType, rows: int) -> pa.Array:
     texts: Any = source.fit(pa.string())
     if pa.types.is_time(codec.stored):
         return text_to_time(texts, declared)
+    if is_day_or_moment(codec.stored):
+        return codec.decode(times_of_text(texts, codec.stored))
     return codec.decode(texts.cast(codec.stored))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mason.pipeline.far_times import check_written
 from mason.pipeline.number_types import EXACT_IN_DOUBLE
 from mason.pipeline.writers.codecs import base64_text, is_any_binary, iso_times, list_parts, map_parts, plain_decimals
 
@@ -63,6 +64,8 @@ def _scalar_texts(values: pa.Array) -> pa.Array:
         return _quoted(iso_times(values))
     if pa.types.is_duration(declared):
         return values.cast(pa.int64()).cast(pa.string())
+    if pa.types.is_date(declared):
+        values = check_written(values)
     return _quoted(values.cast(pa.string()))  # dates and times of day
 
 

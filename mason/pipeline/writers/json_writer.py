@@ -15,9 +15,9 @@ from mason.pipeline.csv_chunks import CHUNK
 from mason.pipeline.files import DataFile
 from mason.pipeline.sources import Source
 from mason.pipeline.writers.codecs import list_parts, map_parts
-from mason.pipeline.writers.json_columns import json_objects
+from mason.pipeline.writers.json_columns import json_objects, json_texts
 from mason.pipeline.writers.json_values_back import column_of_values, json_codec
-from mason.pipeline.writers.output_format import NO_COMPRESSION, FileWriter, OutputFormat
+from mason.pipeline.writers.output_format import NO_COMPRESSION, CannotHold, FileWriter, OutputFormat
 
 _ROWS_AT_ONCE = 16_384
 _COMPRESSIONS = {NO_COMPRESSION: "", "gzip": ".gz", "zstd": ".zst"}
@@ -50,7 +50,11 @@ class JsonLinesWriter(FileWriter):
         self._stream.write(self.last)
 
     def _write(self, rows: pa.RecordBatch) -> None:
-        lines = json_objects(rows.schema.names, rows.columns, rows.num_rows)
+        try:
+            lines = json_objects(rows.schema.names, rows.columns, rows.num_rows)
+        except ValueError:
+            _check_columns(rows)
+            raise
         before = pa.scalar(self.between.decode())
         joined = pc.binary_join_element_wise(before, lines, pa.scalar("\n"), "")
         text = joined.buffers()[2]  # the texts of an Arrow array stand there one after the other
@@ -72,6 +76,15 @@ def count_lines(filesystem: pafs.FileSystem, path: str) -> int:
 
 def count_elements(filesystem: pafs.FileSystem, path: str) -> int:
     return count_lines(filesystem, path) - JsonWriter.first.count(b"\n") - JsonWriter.last.count(b"\n")
+
+
+def _check_columns(rows: pa.RecordBatch) -> None:
+    """Name the column that cannot be written."""
+    for name, values in zip(rows.schema.names, rows.columns, strict=True):
+        try:
+            json_texts(values)
+        except ValueError as problem:
+            raise CannotHold(name, problem) from problem
 
 
 def _total(texts: pa.Array) -> int:

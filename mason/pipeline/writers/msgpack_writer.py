@@ -15,7 +15,14 @@ from mason.pipeline.sources import Source
 from mason.pipeline.types import INSTANT
 from mason.pipeline.writers.codecs import Codec, cast_to, codec_for, timestamp_text
 from mason.pipeline.writers.json_values_back import column_of_values, value_rule
-from mason.pipeline.writers.output_format import NO_COMPRESSION, FileWriter, OutputFormat, encoded, stored_schema
+from mason.pipeline.writers.output_format import (
+    NO_COMPRESSION,
+    FileWriter,
+    OutputFormat,
+    encoded,
+    python_columns,
+    stored_schema,
+)
 
 _ROWS_AT_ONCE = 4096
 
@@ -44,7 +51,9 @@ class MsgpackFileWriter(FileWriter):
     def write(self, rows: pa.RecordBatch) -> None:
         for start in range(0, rows.num_rows, _ROWS_AT_ONCE):
             stored = encoded(rows.slice(start, _ROWS_AT_ONCE), self._codecs, self._schema)
-            self._stream.write(b"".join(map(self._pack, stored.to_pylist())))
+            columns = python_columns(stored, rows.schema.names, "msgpack")
+            named = (dict(zip(rows.schema.names, values, strict=True)) for values in zip(*columns, strict=True))
+            self._stream.write(b"".join(map(self._pack, named)))
 
     def close(self) -> None:
         pass

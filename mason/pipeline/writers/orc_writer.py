@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.fs as pafs
 from pyarrow import orc
 
+from mason.pipeline.python_values import python_value
 from mason.pipeline.sources import ArrowSource, Source
 from mason.pipeline.writers.codecs import Codec, cast_to, codec_for, count_of_units, time_text
 from mason.pipeline.writers.output_format import NO_COMPRESSION, FileWriter, OutputFormat, encoded, stored_schema
@@ -49,10 +50,11 @@ def _checked_times(declared: pa.DataType) -> Codec:
         try:
             values.cast(pa.timestamp("ns", declared.tz))
         except pa.ArrowInvalid as error:
-            ends = pc.min_max(values).as_py()
-            told = f"from {ends['min']} to {ends['max']}"
+            first, last = map(python_value, pc.min_max(values).values())
+            told = f"from {first} to {last}"
             raise ValueError(
-                f"times {told} cannot all be read back from ORC, only those between 1677-09-22 and 2262-04-11."
+                f"times {told} cannot all be read back from ORC, only those between 1677-09-22 and 2262-04-11; "
+                "Parquet, CSV and JSON lines hold them."
             ) from error
         return values
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import BadInput, Unprocessable
+from mason.pipeline.python_values import first_far
 from mason.pipeline.sources import Source
 from mason.pipeline.writers.codecs import Codec
 from mason.util.nearest import did_you_mean
@@ -153,6 +154,25 @@ def encoded(rows: pa.RecordBatch, codecs: Sequence[Codec], schema: pa.Schema) ->
         except (pa.ArrowInvalid, ValueError) as problem:
             raise CannotHold(name, problem) from problem
     return pa.record_batch(arrays, schema=schema)
+
+
+def python_columns(stored: pa.RecordBatch, names: Sequence[str], format_: str) -> list[list[Any]]:
+    """Return the values of each column, which has this name in the table, as Python has them.
+
+    Raises:
+        CannotHold: there is a day or a moment of a year that Python does not have.
+    """
+    found = []
+    for name, values in zip(names, stored.columns, strict=True):
+        try:
+            found.append(values.to_pylist())
+        except (OverflowError, ValueError) as problem:
+            far = first_far(values)
+            if far is None:
+                raise
+            told = f"{far} is not in the years from 1 to 9999, and {format_} is written with these alone."
+            raise CannotHold(name, told, hint="Parquet, CSV and JSON lines hold it.") from problem
+    return found
 
 
 def stored_schema(schema: pa.Schema, codecs: Sequence[Codec], names: Sequence[str]) -> pa.Schema:

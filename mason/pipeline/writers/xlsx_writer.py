@@ -1,7 +1,7 @@
 """A sheet of Excel: few types, a limit of rows, and numbers of fifteen digits.
 
 What a cell would show differently is text instead: numbers and decimals of more digits, times with a zone, days before
-March 1900 (Excel's calendar has a day too many there), and times finer than a millisecond.
+March 1900 (Excel's calendar has a day too many there) and after 9999, and times finer than a millisecond.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import pyarrow.fs as pafs
 
 from mason.errors import MissingDependency
 from mason.pipeline.number_types import EXACT_IN_DOUBLE
+from mason.pipeline.python_values import python_values
 from mason.pipeline.writers.codecs import (
     Codec,
     as_is,
@@ -88,7 +89,7 @@ class XlsxFileWriter(FileWriter):
 
     def write(self, rows: pa.RecordBatch) -> None:
         stored = encoded(rows, self._codecs, self._schema)
-        columns = [values.to_pylist() for values in stored.columns]
+        columns = [python_values(values) for values in stored.columns]
         names = self._schema.names
         for values in zip(*columns, strict=True):
             self._row += 1
@@ -132,7 +133,10 @@ def _cell_writer(sheet: Any, declared: pa.DataType, formats: Mapping[str, Any]) 
         sheet.write_number(row, column, float(value) if isinstance(value, Decimal) else value)
         return ""
 
-    def moment(row: int, column: int, value: date | datetime | time, name: str) -> str:
+    def moment(row: int, column: int, value: date | datetime | time | str, name: str) -> str:
+        if isinstance(value, str):
+            sheet.write_string(row, column, value)
+            return "not in the years from 1 to 9999, written as text"
         day = value.date() if isinstance(value, datetime) else value
         if isinstance(day, date) and day < _FIRST_DAY:
             sheet.write_string(row, column, value.isoformat())
