@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mason.clients.response import Response
@@ -39,6 +40,13 @@ class OperatorDefinition(ABC):
         Such an answer may be another one by now, so that a workflow that is resumed asks for it again.
         """
         return ""
+
+    def changed_paths(self, config: ValidConfig, parameters: ValidatedParameters) -> Sequence[str]:
+        """Return the paths that it changes besides its outputs, such as that of a table which it tidies up.
+
+        To a workflow that is resumed, what one of its steps did to a path is no change that others have made.
+        """
+        return ()
 
 
 class DataOperator(OperatorDefinition):

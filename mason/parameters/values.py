@@ -41,6 +41,13 @@ def read_value(definition: ParameterDefinition, given: Any) -> Any:
         BadValue: it does not fit.
         BadElements: it is a list of what it should be none of.
     """
+    try:
+        return _read_value(definition, given)
+    except RecursionError:  # thousands of braces: nobody reads them in a message, either
+        raise BadValue(f"must be of type {definition.type}, and is nested too deep to be read") from None
+
+
+def _read_value(definition: ParameterDefinition, given: Any) -> Any:
     _check_characters(given)
     if definition.type == "list":
         values = _read_list(given)

@@ -24,7 +24,7 @@ def _check(document: YamlDocument) -> Iterator[Problem]:
     schedule = document.value.get("schedule")
     if schedule and isinstance(schedule, str):
         try:
-            Timing.of(schedule)
+            Timing.checked(schedule)
         except ValueError as error:
             yield document.problem(("schedule",), str(error))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,8 @@ class ParameterFile:
 
     document: YamlDocument
     place: Key = ()
+    is_kept: bool = False
+    """It was kept with what was deployed or run, and accepted then."""
 
     @cached_property
     def steps(self) -> Mapping[str, Any]:
@@ -77,9 +79,9 @@ class ParameterFile:
     def _reserved_problems(self, word: str, given: Any) -> Iterator[Problem]:
         if not isinstance(given, str):
             yield self.problem((word,), "must be text")
-        elif word == "schedule":
+        elif word == "schedule" and not self.is_kept:  # a run is not to fail of when it is due
             try:
-                Timing.of(given)
+                Timing.checked(given)
             except ValueError as error:
                 yield self.problem((word,), str(error))
 
@@ -122,7 +124,7 @@ def parse_parameters(text: str, path: str) -> ParameterFile:
     if not text:
         return read_parameters(None)
     try:
-        return _of_steps(parse_yaml(text, name=path or REQUEST, plain_text=True))
+        return replace(_of_steps(parse_yaml(text, name=path or REQUEST, plain_text=True)), is_kept=True)
     except YamlProblem as error:
         raise InvalidParameters([error.problem]) from error
 

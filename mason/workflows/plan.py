@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
 from mason.errors import MasonError
-from mason.operators.operator_definition import OperatorDefinition
+from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import PreparedOperator, respond
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.workflows.picture import draw, to_dict
 from mason.workflows.step_code import StepCode
-from mason.workflows.step_paths import StepPath, is_below, step_paths
-from mason.workflows.step_work import StepSays
+from mason.workflows.step_paths import StepPath, foreseen_paths, places_of
+from mason.workflows.step_work import StepResult, StepSays
 from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
 
 _DRY_RUN = (
@@ -78,43 +78,63 @@ class _Planner:
             self._tell(step, f"It is planned when {waits} is known.")
             return {**shown, "Waits": f"planned when {waits} is known"}
         said = StepSays(step.key, silent=True)
-        prepared = self._prepared(bound, bound.parameters, said)
-        paths = _paths(bound, prepared)
-        planned = respond(lambda _: prepared.plan(), said).to_dict()
-        has_plan = type(prepared.operator).plan is not OperatorDefinition.plan
+        paths, planned = self._planned(bound, bound.parameters, said)
+        has_plan = self.code.has_plan(bound.operator.registration)
         self._tell(step, str(paths), *(planned["Info"] if has_plan else ()))
         for warning in planned["Warnings"]:
             self.response.add_warning(f"{step.key}: {warning}")
-        maker = self._maker(paths)
-        self.writers |= {str(each): step.key for each in paths.writes}
-        if planned["Errors"] and step.dependencies:
-            reason = f"its inputs are not there yet, or it would fail: {planned['Errors'][0]}"
-            waits = f'planned when "{maker}" has made what it reads' if maker else reason
-            self._tell(step, f"It is {waits}." if maker else f"It cannot be planned yet: {waits}")
+        waits = self._waits(step, paths, planned["Errors"][0]) if planned["Errors"] and step.dependencies else ""
+        self.writers |= {str(each).rstrip("/"): step.key for each in paths.writes}
+        if waits:
             return {**shown, **paths.to_dict(), "Waits": waits}
         for error in planned["Errors"]:
             self.response.add_error(f"{step.key}: {error}", said.status)
         return {**shown, **paths.to_dict(), "Plan": planned["Data"], "Info": planned["Info"]}
 
-    def _prepared(self, bound: BoundStep, parameters: ValidatedParameters, said: Response) -> PreparedOperator:
-        said.redactor = bound.config.redactor
-        said.redactor.learn(parameters.secrets)
-        registration, env = bound.operator.registration, self.workflow.definitions.env
-        operator = self.code.operator(registration)
-        return PreparedOperator(env, bound.config, parameters, registration, operator, said)
+    def _planned(
+        self, bound: BoundStep, parameters: ValidatedParameters, said: Response
+    ) -> tuple[_Paths, Mapping[str, Any]]:
+        """Return the paths of a step and what its operator says; whatever goes wrong is said by it, without secrets."""
+        paths = _Paths()
+
+        def work(response: Response) -> OperatorResponse:
+            nonlocal paths
+            response.redactor = bound.config.redactor
+            response.redactor.learn(parameters.secrets)
+            registration, env = bound.operator.registration, self.workflow.definitions.env
+            operator = self.code.operator(registration)
+            prepared = PreparedOperator(env, bound.config, parameters, registration, operator, response)
+            paths = _Paths(*(foreseen_paths(prepared, bound.operator.spec) or ()))
+            return prepared.plan()
+
+        planned = StepResult.of(respond(work, said)).to_dict()
+        return paths, planned
+
+    def _waits(self, step: ValidDagStep, paths: _Paths, error: str) -> str:
+        """Return what a step that cannot be planned waits for, and tell it."""
+        maker = self._maker(paths)
+        if maker:
+            self._tell(step, f'It is planned when "{maker}" has made what it reads.')
+            return f'planned when "{maker}" has made what it reads'
+        reason = f"its inputs are not there yet, or it would fail: {error}"
+        self._tell(step, f"It cannot be planned yet: {reason}")
+        return reason
 
     def _maker(self, paths: _Paths) -> str:
         """Return the step before that makes what a step reads, if it is not there yet."""
-        missing = [str(each) for each in paths.reads if not each.exists()]
-        return next((key for path, key in self.writers.items() for each in missing if is_below(each, [path])), "")
+        for each in paths.reads:
+            maker = next((self.writers[place] for place in places_of(str(each)) if place in self.writers), "")
+            if maker and _is_missing(each):
+                return maker
+        return ""
 
     def _tell(self, step: ValidDagStep, *lines: str) -> None:
         for line in filter(None, lines):
             self.response.add_info(f"{step.key}: {line}")
 
 
-def _paths(bound: BoundStep, prepared: PreparedOperator) -> _Paths:
+def _is_missing(path: StepPath) -> bool:
     try:
-        return _Paths(*step_paths(prepared, bound.operator.spec))
-    except (MasonError, OSError):  # what is wrong is for the operator to say
-        return _Paths()
+        return not path.exists()
+    except (MasonError, OSError, ValueError):  # a storage that cannot be asked: what the step itself says of it is told
+        return False

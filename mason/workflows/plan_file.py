@@ -10,7 +10,7 @@ from typing import Any
 
 from mason import __version__
 from mason.clients.response import Response
-from mason.errors import MasonError, PlanDiffers, UnreadableFile
+from mason.errors import PlanDiffers, UnreadableFile
 from mason.operators.runner import PreparedOperator
 from mason.util.atomic_file import write_file
 from mason.util.json_text import json_text, json_value
@@ -18,7 +18,7 @@ from mason.util.packages import find_version
 from mason.util.redaction import REDACTED, redact_urls
 from mason.workflows.fingerprint import digest_of, shown_clients, shown_parameters
 from mason.workflows.step_code import StepCode
-from mason.workflows.step_paths import NOT_THERE, StepPath, is_below, step_paths
+from mason.workflows.step_paths import NOT_THERE, StepPath, foreseen_paths, places_of
 from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
 
 _KIND = "mason workflow plan"
@@ -87,12 +87,12 @@ def _pinned(workflow: ValidWorkflow) -> dict[str, Any]:
     files: dict[str, str] = {}
     clients: dict[int, Mapping[str, str]] = {}  # many steps have one configuration
     steps = {}
-    made: list[str] = []
+    made: set[str] = set()
     for step in workflow.dag.steps:
         bound = workflow.bound[step.key]
         reads, writes = _paths(workflow, code, bound)
-        paths = [each for each in reads if not is_below(str(each), made)]  # the run makes the others itself
-        made += map(str, writes)
+        paths = [each for each in reads if made.isdisjoint(places_of(str(each)))]  # the run makes the others itself
+        made |= {str(each).rstrip("/") for each in writes}
         for each in paths:
             if str(each) not in files:  # many steps may read one table
                 files[str(each)] = _content(each)
@@ -131,11 +131,8 @@ def _paths(workflow: ValidWorkflow, code: StepCode, bound: BoundStep) -> tuple[l
     operator = code.operator(registration)
     env = workflow.definitions.env
     prepared = PreparedOperator(env, bound.config, bound.parameters, registration, operator, Response())
-    try:
-        reads, writes = step_paths(prepared, bound.operator.spec)
-        return sorted(reads, key=str), writes
-    except (MasonError, OSError):  # its inputs are made by a step before it
-        return [], []
+    reads, writes = foreseen_paths(prepared, bound.operator.spec) or ([], [])  # a step before it may make its inputs
+    return sorted(reads, key=str), writes
 
 
 def _content(path: StepPath) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from mason.clients.response import Response
@@ -23,8 +24,8 @@ from mason.workflows.references import Missing, Reference, fill, find_value
 from mason.workflows.run_record import this_folder
 from mason.workflows.runner import Reused
 from mason.workflows.runs import is_alive
-from mason.workflows.step_code import StepCode
-from mason.workflows.step_paths import StepPath, step_paths
+from mason.workflows.step_code import StepCode, common_prefix
+from mason.workflows.step_paths import StepPath, foreseen_paths, places_of
 from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
 
 _SHOWN_STEPS = 20
@@ -78,9 +79,10 @@ def resume_workflow(
     for key in reused:
         response.add_info(f"{key}: reused from run {run.id}.")
     verdicts = {key: _verdicts(row, judge.code) for key, row in reused.items()}
-    if any(verdicts.values()) and _was_edited(workflow, run):
+    asked = {common_prefix(key, following) for key, said in verdicts.items() for following in said}
+    if _was_edited(workflow, run, asked):
         response.add_warning(
-            "The workflow's own step was edited since: what it said after steps that are reused stays as it was then. "
+            "A workflow's own step was edited since: what it said after steps that are reused stays as it was then. "
             "--from STEP asks it again."
         )
     return workflow, Reused(run.id, reused, verdicts)
@@ -96,7 +98,7 @@ class _Judge:
         self._is_elsewhere = run.document.get("Folder", here) != here
         self._rows = rows
         self._written = _last_written(rows.values())
-        self._shared = {folder for path in self._written for folder in _folders(path)}
+        self._shared = {folder for path in self._written for folder in islice(places_of(path), 1, None)}
         self._referred = {target.key for bound in workflow.bound.values() for target in bound.targets.values()}
 
     def reason(self, step: ValidDagStep, reused: Mapping[str, RunStep]) -> str:
@@ -145,12 +147,9 @@ class _Judge:
         registration, env = bound.operator.registration, self._workflow.definitions.env
         operator = self.code.operator(registration)
         prepared = PreparedOperator(env, bound.config, parameters, registration, operator, Response())
-        try:
-            inputs, outputs = step_paths(prepared, bound.operator.spec)
-        except (MasonError, OSError):
-            return True
-        now = {str(each) for each in inputs}, {str(each) for each in outputs}
-        return now != (set(row.document.get("Inputs", ())), set(row.document.get("Outputs", ())))
+        now = foreseen_paths(prepared, bound.operator.spec)
+        then = (row.document.get("Inputs", ()), row.document.get("Outputs", ()))
+        return now is None or any({*map(str, paths)} != {*known} for paths, known in zip(now, then, strict=True))
 
     def _files_changed(self, row: RunStep, config: ValidConfig) -> bool:
         inputs: Mapping[str, str] = row.document.get("Inputs", {})
@@ -161,7 +160,7 @@ class _Judge:
 
     def _left_so(self, path: str, config: ValidConfig) -> bool:
         """Say whether it is what the run wrote itself, as the last of its steps has left it."""
-        makers = [each for each in (path, *_folders(path)) if each in self._written]
+        makers = [each for each in places_of(path) if each in self._written]
         if len(makers) > 1 or not self._shared.isdisjoint(makers):
             return True  # one step wrote into the folder of another: nobody knows what was in it at the end
         return any(self._written[each] in ("", StepPath.of(each, config).fingerprint()) for each in makers)
@@ -172,14 +171,8 @@ def _last_written(rows: Iterable[RunStep]) -> dict[str, str]:
     last: dict[str, str] = {}
     for row in sorted(rows, key=lambda each: str(each.document.get("EndedAt", ""))):
         written: Mapping[str, str] = row.document.get("Written", {})
-        last |= {path: written.get(path, "") for path in row.document.get("Outputs", ())}
+        last |= {path.rstrip("/"): written.get(path, "") for path in row.document.get("Outputs", ())}
     return last
-
-
-def _folders(path: str) -> Iterator[str]:
-    """Yield the folders that a path lies in."""
-    while path := path.rstrip("/").rpartition("/")[0]:
-        yield path
 
 
 def _asks_the_same(bound: BoundStep, parameters: ValidatedParameters, row: RunStep) -> bool:
@@ -212,7 +205,22 @@ def _verdicts(row: RunStep, code: StepCode) -> dict[str, Verdict]:
     }
 
 
-def _was_edited(workflow: ValidWorkflow, run: Record) -> bool:
-    """Say whether the code of a workflow is another than that of the run."""
-    store, then = workflow.definitions.store, str(run.document["Workflow"]).rpartition(":")[2]
-    return store.get_files(workflow.registration.digest).get(SOURCE_FILE) != store.get_files(then).get(SOURCE_FILE)
+def _was_edited(workflow: ValidWorkflow, run: Record, prefixes: Iterable[str]) -> bool:
+    """Say whether the code of one of these workflows, known by their prefixes, is another than that of the run."""
+    digests = _digests(run)
+    store = workflow.definitions.store
+    for prefix in prefixes:
+        owner = workflow.owners[prefix]
+        then = digests.get(str(owner.name) if prefix else "")
+        if then is None:  # a run of before nested workflows were written down tells nothing of them
+            return "Nested" in run.document
+        if store.get_files(owner.digest).get(SOURCE_FILE) != store.get_files(then).get(SOURCE_FILE):
+            return True
+    return False
+
+
+def _digests(run: Record) -> dict[str, str]:
+    """Return the versions of the workflows of a run: of its own, which has no name here, and of those nested in it."""
+    nested = [str(each) for each in run.document.get("Nested", ())]
+    own = str(run.document["Workflow"]).rpartition(":")[2]
+    return {"": own, **{each.partition("@")[0]: each.rpartition(":")[2] for each in nested}}

@@ -52,8 +52,10 @@ def this_folder() -> str:
 def run_document(workflow: ValidWorkflow, origin: Origin) -> dict[str, Any]:
     """Return what is said of a run when it begins."""
     given = workflow.kept_parameters
+    nested = sorted({owner.pinned_name for prefix, owner in workflow.owners.items() if prefix})
     return {
         "Workflow": workflow.registration.pinned_name,
+        **({"Nested": nested} if nested else {}),
         "Name": workflow.dag.name,
         "Configuration": workflow.config.id,
         "Scheduler": workflow.scheduler,

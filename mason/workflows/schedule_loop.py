@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from mason.clients.local.scheduler import LOCAL
 from mason.errors import Conflict, MasonError, StateFailed
+from mason.operators.runner import unforeseen
 from mason.state.models import Record, RecordKind
 from mason.state.schedules import DEPLOYED, list_schedules
 from mason.state.store import StateStore
@@ -79,6 +80,15 @@ class ScheduleLoop:
         return [each for each in found if each]
 
     def _look_at(self, record: Record, now: datetime) -> Firing | None:
+        try:
+            return self._fire(record, now)
+        except StateFailed:
+            raise
+        except Exception as error:  # noqa: BLE001 (what is wrong with one schedule does not keep the others from firing)
+            self._note_unreadable(record, f"The schedule cannot be read: {_told(error)}")
+            return None
+
+    def _fire(self, record: Record, now: datetime) -> Firing | None:
         record = self._with_right_clock(record, now)
         if len(self._runs) >= self._most_runs:
             return None
@@ -93,9 +103,9 @@ class ScheduleLoop:
         LOG.info("%s: due at %s, run %s.", name, wanted.firing.due_at, wanted.firing.run_id)
         try:
             self._runs[name] = (wanted.firing, self._start(name, wanted.document))
-        except (MasonError, OSError) as error:
-            LOG.error("%s: %s", name, error)
-            self._note_error(name, wanted.firing, str(error))
+        except Exception as error:  # noqa: BLE001 (as above; and who claimed it and lives would keep it for ever)
+            LOG.error("%s: %s", name, _told(error))
+            self._note_error(name, wanted.firing, _told(error))
         return wanted.firing
 
     def _claim(self, record: Record, now: datetime) -> Claim | None:
@@ -136,9 +146,20 @@ class ScheduleLoop:
             if self._store.get_record(RecordKind.RUN, firing.run_id) is None:
                 self._note_error(name, firing, f"The run of {firing.due_at} did not begin (exit code {code}).")
 
+    def _note_unreadable(self, record: Record, message: str) -> None:
+        if record.document.get("LastError") == message:
+            return  # said before: it is looked at every second
+        LOG.error("%s: %s", record.document["Name"], message)
+        with suppress(Conflict):
+            self._store.update_record(record, DEPLOYED, {**record.document, "LastError": message})
+
     def _note_error(self, name: str, firing: Firing, message: str) -> None:
         for record in list_schedules(self._store, LOCAL):
             is_the_one = record.document["Name"] == name and Firing.of(record.document) == firing
             if is_the_one and not record.document.get("LastError"):
                 with suppress(Conflict):
                     self._store.update_record(record, DEPLOYED, {**record.document, "LastError": message})
+
+
+def _told(error: Exception) -> str:
+    return str(error) if isinstance(error, MasonError | OSError | ValueError) else unforeseen(error)

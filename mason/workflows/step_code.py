@@ -31,6 +31,10 @@ class StepCode:
         definition = self.workflows[common_prefix(current, following)]
         return type(definition).step is not WorkflowDefinition.step
 
+    def has_plan(self, registration: Registration) -> bool:
+        """Say whether an operator has a plan of its own."""
+        return self._operators[registration.digest].plan is not OperatorDefinition.plan
+
     def operator(self, registration: Registration) -> OperatorDefinition:
         """Return an operator of its own for one step: steps that run at the same time share none."""
         return self._operators[registration.digest]()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ from mason.operators.runner import PreparedOperator
 from mason.pipeline.storage_address import LOCAL, is_local, open_filesystem, open_objects
 
 NOT_THERE = "not there"
+_DAMAGED = (ValueError, KeyError, TypeError)
+"""What comes of reading the record of a commit that was cut off or written over."""
+
 _CHUNK = 1024 * 1024
 
 
@@ -41,15 +45,24 @@ class StepPath:
         """Say whether there is a file or a folder."""
         if is_local(self.storage):
             return Path(self.path).exists()
-        return self._stored() != _digest(())
+        from mason.pipeline.file_stamp import file_stamp
+
+        if any(True for _ in open_objects(self.storage).below(self.path)):  # the first says it: there may be millions
+            return True
+        return file_stamp(open_filesystem(self.storage), self.path) is not None
 
     def is_whole(self) -> bool:
         """Say whether what was written there still is: a file or a folder, and of a table each of its files."""
         from mason.pipeline.table_commit import open_table
 
-        commit = open_table(self.storage, self.path).current() if self.exists() else None
+        if not self.exists():
+            return False
+        try:
+            commit = open_table(self.storage, self.path).current()
+        except _DAMAGED:  # nobody knows any more which files are the table's
+            return False
         if commit is None:
-            return self.exists()
+            return True
         if is_local(self.storage):
             return all((Path(self.path) / each.place).exists() for each in commit.files)
         base = self.path.rstrip("/") + "/"
@@ -83,8 +96,9 @@ class StepPath:
         from mason.pipeline.file_stamp import file_stamp
         from mason.pipeline.table_commit import open_table
 
-        if commit := open_table(self.storage, self.path).current():
-            return _digest([f"commit\0{commit.id}"])
+        with suppress(*_DAMAGED):
+            if commit := open_table(self.storage, self.path).current():
+                return _digest([f"commit\0{commit.id}"])
         found = sorted((each.path, each.size, each.tag) for each in open_objects(self.storage).below(self.path))
         if not found and (stamp := file_stamp(open_filesystem(self.storage), self.path)):
             found = [(self.path, stamp.size, str(stamp.number))]
@@ -93,6 +107,34 @@ class StepPath:
 
 def step_paths(prepared: PreparedOperator, spec: OperatorSpec) -> tuple[list[StepPath], list[StepPath]]:
     """Return the paths that a step is going to read, and those that it is going to write."""
+    inputs, outputs = _named_paths(prepared, spec)
+    # Only the operator knows that it changes what looks like an input. That the files are others after the step than
+    # before it would not show it: somebody else may have changed them meanwhile, and that is for a resume to notice.
+    changed = prepared.operator.changed_paths(prepared.config, prepared.parameters)
+    return inputs, list(dict.fromkeys([*outputs, *(_placed(prepared.config, each) for each in changed)]))
+
+
+def foreseen_paths(prepared: PreparedOperator, spec: OperatorSpec) -> tuple[list[StepPath], list[StepPath]] | None:
+    """Return the paths of a step that does not run yet; nothing where they cannot be known.
+
+    Its author's code is asked, which may raise whatever it likes, secrets included. That is for the step to say when it
+    is planned or run: its response knows what to hide.
+    """
+    try:
+        return step_paths(prepared, spec)
+    except (Exception, SystemExit):  # noqa: BLE001 (the author's code)
+        return None
+
+
+def places_of(path: str) -> Iterator[str]:
+    """Yield a path, and the folders that it lies in, from the inside out."""
+    while path := path.rstrip("/"):
+        yield path
+        path = path.rpartition("/")[0]
+
+
+def _named_paths(prepared: PreparedOperator, spec: OperatorSpec) -> tuple[list[StepPath], list[StepPath]]:
+    """Return what the job of a step says, or else the names of its parameters."""
     if isinstance(prepared.operator, DataOperator):
         job = prepared.operator.job(prepared.config, prepared.parameters)
         storage = job.inputs.get("storage", LOCAL)
@@ -103,11 +145,6 @@ def step_paths(prepared: PreparedOperator, spec: OperatorSpec) -> tuple[list[Ste
     placed = {name: _placed(prepared.config, value) for name, value in given.items()}
     written = [name for name in placed if name.startswith("output")]
     return [path for name, path in placed.items() if name not in written], [placed[name] for name in written]
-
-
-def is_below(path: str, folders: Iterable[str]) -> bool:
-    """Say whether a path is one of the folders, or lies in one."""
-    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
 def _placed(config: ValidConfig, path: str) -> StepPath:

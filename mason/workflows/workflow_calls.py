@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mason.clients.response import Response
@@ -174,7 +174,7 @@ def find_resumed(
     config_id = call.config_id or then["Configuration"]
     given, file = call.given, call.parameter_file
     if given is None and file is None:
-        given = given_parameters(then["Parameters"]) if "Parameters" in then else None
+        given = replace(given_parameters(then["Parameters"]), is_kept=True) if "Parameters" in then else None
         file = Path(then["ParameterFile"]) if then["ParameterFile"] else None
     return record, find_workflow(env, WorkflowCall(name, call.digest, file, config_id, given=given))
 

@@ -69,6 +69,12 @@ def test_a_text_becomes_a_value_of_its_type(kind: str, text: Any, value: Any) ->
         ({"type": "list"}, ["a", "\udfff"], "has half a character in it"),
         ({"type": "list", "elements": "mappings"}, [{"a": {"\ud800": 1}}], "has half a character in it"),
         ({"type": "map"}, {"a": "\ud800"}, "has half a character in it"),
+        (
+            {"type": "map"},
+            '{"a":' * 1_100 + "1" + "}" * 1_100,
+            "must be of type map, and is nested too deep to be read",
+        ),
+        ({"type": "map"}, '{"a":' * 100_000, "must be of type map, and is nested too deep to be read"),
         ({"type": "map"}, '{"a": "\\ud800"}', "has half a character in it"),
         ({"type": "secret"}, "\ud800", "has half a character in it"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +16,7 @@ from mason.util.json_text import compact_json, json_text
 from mason.util.names import class_name, is_config_id, is_identifier
 from mason.util.nearest import did_you_mean
 from mason.util.text_table import table_lines
+from mason.util.text_width import clipped
 
 
 @pytest.mark.parametrize(
@@ -83,3 +85,26 @@ def test_a_table_is_folded_on_a_terminal_and_whole_in_a_pipe() -> None:
     assert table_lines(["h", "text"], rows, None)[2] == "a  one two three four five six seven"
     folded = table_lines(["h", "text"], rows, 27)
     assert folded[2:] == ["a  one two three four five", "   six seven"]
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "shown"),
+    [
+        ("straße", 6, "straße"),
+        ("straßen", 6, "straß…"),
+        ("日本語", 6, "日本語"),
+        ("日本語", 5, "日本…"),
+        ("日本語", 4, "日…"),
+        ("e\u0301te\u0301s", 3, "e\u0301t…"),
+        ("été", 0, "…"),
+    ],
+)
+def test_a_text_is_clipped_to_the_room_that_it_takes(text: str, width: int, shown: str) -> None:
+    assert clipped(text, width) == shown
+
+
+def test_a_text_of_100_000_letters_that_are_not_ascii_is_clipped_in_a_moment() -> None:
+    began = time.process_time()
+
+    assert clipped("ß" * 100_000, 10) == f"{'ß' * 9}…"
+    assert time.process_time() - began < 5  # a tenth of a second on an idle core; the square of it would be minutes

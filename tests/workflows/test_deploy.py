@@ -165,6 +165,19 @@ class TestDeploy:
             '11: schedule: "0 6 * *" has 4 fields instead of 5: write "0 6 * * *"'
         ]
 
+    def test_a_step_that_leads_out_of_its_field_is_refused_wherever_a_person_writes_it(
+        self, runs: Runs, deployed: Callable[..., dict[str, Any]]
+    ) -> None:
+        runs.flows.workflow(step("a"))
+
+        told = deployed(schedule="*/60 * * * *")["Errors"] + deployed('schedule: "*/60 * * * *"\n')["Errors"]
+        yaml = runs.flows.folder / "defs" / "workflows" / "flow" / "workflow.yaml"
+        yaml.write_text(yaml.read_text() + 'schedule: "*/60 * * * *"\n')
+
+        assert len(told) == 2
+        for said in (*told, *runs.flows.registration_problems()):
+            assert 'the minute "*/60" goes beyond 59 with its first step; write "0 * * * *"' in said
+
     def test_a_name_that_can_be_none_is_refused(self, runs: Runs, deployed: Callable[..., dict[str, Any]]) -> None:
         runs.flows.workflow(step("a"))
 
@@ -232,6 +245,21 @@ class TestWhatIsDue:
         assert "already" in again["Errors"][0]
         assert runs.trace == ["ran"]
         assert "LastError" not in find_schedule(read_state(runs.env), LOCAL, "demo_flow").document
+
+    def test_parameters_that_were_kept_with_a_schedule_that_would_not_be_taken_today_are_run(
+        self, runs: Runs, deployed: Callable[..., dict[str, Any]]
+    ) -> None:
+        runs.flows.operator("say", runs.tracing()).workflow(step("a", command="say"))
+        deployed("a:\n  parameters: {text: ran}\nschedule: '0 * * * *'\n")
+        change_schedule(
+            open_state(runs.env),
+            LOCAL,
+            "demo_flow",
+            lambda before: {**before, "Parameters": before["Parameters"].replace("0 * * * *", "*/60 * * * *")},
+        )
+
+        assert fire(runs)["Errors"] == []
+        assert runs.trace == ["ran"]
 
     def test_an_operator_that_is_gone_is_an_error_of_the_schedule(
         self, runs: Runs, deployed: Callable[..., dict[str, Any]]

@@ -93,6 +93,54 @@ def test_a_check_of_ages_is_asked_again_by_a_resume_unless_it_is_told_the_moment
     assert ("check: runs again, since its answer depends on the time." in info) is not is_reused
 
 
+@pytest.mark.parametrize(
+    ("command", "given"),
+    [
+        ("vacuum", "{path: made/table, keep: 0, older_than_days: 0}"),
+        ("vacuum", "{database_name: made, table_name: table, keep: 0, older_than_days: 0}"),
+        ("rollback", "{path: made/table, to: '1'}"),
+        ("quarantine", "{path: made/table, action: replay, file: mended.csv}"),
+    ],
+)
+def test_a_resume_runs_nothing_again_for_a_table_that_a_later_step_of_the_run_tidied(
+    examples: Mason, command: str, given: str
+) -> None:
+    write(examples.folder, {"in/a.csv": "n\n1\n2\nx\n", "failing.csv": "n\n1\n"})
+    for _ in range(2):
+        where = "input_path:in,output_path:made/table,schema:n bigint,most_bad_share:1"
+        merged = examples("operator", "table", "merge", "-p", where)
+        assert merged.exit_code == 0, merged.stdout
+    exported = examples("operator", "table", "quarantine", "-p", "path:made/table,action:export,file:mended.csv")
+    assert exported.exit_code == 0, exported.stdout
+    file = examples.folder / "mended.csv"
+    file.write_text(file.read_text().replace(",x", ",3"))
+    step = "  - {{id: {0}, type: operator, namespace: table, command: {1}, dependencies: [{2}]}}\n"
+    steps = [step.format("add", "merge", ""), step.format("tidy", command, "add"), step.format("fail", "check", "tidy")]
+    yaml = f"type: workflow\nnamespace: demo\ncommand: tidy\ndag:\n{''.join(steps)}supported_schedulers: [local]\n"
+    write(examples.folder / "flows" / "tidy", {"workflow.yaml": yaml})
+    registered(examples, examples.folder / "flows")
+    adds = "{input_path: made/table, output_path: made/sum, mode: append}"
+    checks = "{path: failing.csv, checks: ['row_count min=9']}"
+    parameters = f"add:\n  parameters: {adds}\ntidy:\n  parameters: {given}\nfail:\n  parameters: {checks}\n"
+    write(examples.folder, {"p.yaml": parameters})
+    first = examples("workflow", "demo", "tidy", "-f", "p.yaml", "-r")
+    assert statuses(first) == {"add": "succeeded", "tidy": "succeeded", "fail": "failed"}, first.stdout
+
+    again = strict_json(examples("workflow", "--resume", strict_json(first)["Data"][0]["RunID"]))
+
+    assert [line for line in again["Info"] if "runs again" in line] == ["fail: runs again, since it did not succeed."]
+
+
+def test_a_table_whose_record_is_damaged_is_made_anew_by_a_resume(examples: Mason) -> None:
+    run_id = strict_json(run(examples, "daily", TestDaily.FILE))["Data"][0]["RunID"]
+    record = max((examples.folder / "daily" / "summary" / "_mason").rglob("*.json"))
+    record.write_text(record.read_text()[:20])
+
+    again = examples("workflow", "--resume", run_id)
+
+    assert "summarize: runs again, since what it wrote is not there any more." in strict_json(again)["Info"]
+
+
 class TestDaily:
     FILE = "mason/examples/parameters/workflow_table_daily.yaml"
 

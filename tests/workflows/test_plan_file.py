@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from mason.configurations.saved import read_configurations, save_configurations
 from mason.workflows import workflow_calls
+from mason.workflows.plan_file import save_plan
 from mason.workflows.workflow_calls import WorkflowCall
 from tests.conftest import write
 from tests.workflows.conftest import Runs, step
@@ -100,6 +102,19 @@ def test_what_the_run_makes_itself_is_no_input_and_a_plan_runs_twice(runs: Runs,
 
     assert run(runs, given, saved) == run(runs, given, saved) == []
     assert made.read_text() == "xx"
+
+
+def test_a_plan_of_12_000_steps_that_write_is_saved_in_a_moment(runs: Runs, tmp_path: Path) -> None:
+    numbers = range(12_000)
+    runs.flows.operator("copy", parameters=PATHS).workflow(*[step(f"s{each}", command="copy") for each in numbers])
+    paths = [f"{{input_path: {tmp_path}/in/{each}, output_path: {tmp_path}/out/{each}}}" for each in numbers]
+    given = "".join(f"s{each}: {{parameters: {path}}}\n" for each, path in enumerate(paths))
+    workflow = runs.flows.valid(given)
+    began = time.process_time()
+
+    save_plan(workflow, tmp_path / "plan.json")
+
+    assert time.process_time() - began < 5  # a second on an idle core; the square of it would be a quarter of a minute
 
 
 def test_an_input_that_is_gone_is_named(runs: Runs, saved: Path, data: Path) -> None:

@@ -161,6 +161,58 @@ def test_a_step_that_wrote_into_the_folder_of_another_is_no_change_of_it(runs: R
     assert len(runs.trace) == 1
 
 
+class TestStepsThatChangeWhatTheyRead:
+    @pytest.fixture
+    def table(self, runs: Runs) -> Path:
+        """A file that a first step reads; a second one adds to it, and a third one fails."""
+        adding = "with open(parameters.get_required('input_path'), 'a') as file: file.write('2')"
+        runs.flows.operator("read", runs.tracing("'read'"), parameters=PATHS)
+        runs.flows.operator("tidy", f"{adding}\n{runs.tracing(chr(39) + 'tidied' + chr(39))}", parameters=PATHS)
+        runs.flows.operator("fail", "raise RuntimeError('broken')")
+        runs.flows.workflow(step("a", command="read"), step("b", "a", command="tidy"), step("c", "b", command="fail"))
+        file = runs.flows.folder / "table"
+        file.write_text("1")
+        return file
+
+    def run(self, runs: Runs, table: Path) -> str:
+        first = runs.run("".join(f"{key}:\n  parameters: {{input_path: {table}}}\n" for key in "ab"))
+        assert first.statuses == {"a": "succeeded", "b": "succeeded", "c": "failed"}
+        return first.run_id
+
+    def declare(self, runs: Runs) -> None:
+        code = runs.flows.folder / "defs" / "operators" / "demo" / "tidy" / "__init__.py"
+        says = (
+            "    def changed_paths(self, config, parameters):\n        return [parameters.get_required('input_path')]\n"
+        )
+        code.write_text(f"{code.read_text()}\n{says}")
+
+    def test_what_a_step_says_that_it_changes_is_no_reason_to_run_those_before_it_again(
+        self, runs: Runs, table: Path
+    ) -> None:
+        self.declare(runs)
+
+        runs.resume(self.run(runs, table))
+
+        assert runs.trace == ["read", "tidied"]
+        assert table.read_text() == "12"
+
+    def test_what_others_did_to_it_since_is_one(self, runs: Runs, table: Path) -> None:
+        self.declare(runs)
+        first = self.run(runs, table)
+        table.write_text("3")
+
+        runs.resume(first)
+
+        assert runs.trace == ["read", "tidied", "read", "tidied"]
+
+    def test_what_was_changed_while_a_step_ran_that_does_not_say_so_is_a_change_by_others(
+        self, runs: Runs, table: Path
+    ) -> None:
+        second = runs.resume(self.run(runs, table))
+
+        assert "a: runs again, since the files that it reads were changed." in second.said.response.info
+
+
 def test_what_is_resumed_in_another_folder_is_reused_only_where_its_paths_lead_to_the_same_files(
     runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,9 +293,56 @@ def test_rules_that_were_edited_are_not_asked_of_what_is_reused_which_is_said(ru
 
     assert second.statuses == {"a": "succeeded", "b": "skipped"}
     (warning,) = second.said.response.warnings
-    assert warning.startswith("The workflow's own step was edited since: ")
+    assert warning.startswith("A workflow's own step was edited since: ")
     assert third.statuses == {"a": "succeeded", "b": "succeeded"}
     assert third.said.response.warnings == ()
+
+
+def test_rules_of_a_nested_workflow_that_were_edited_are_told_as_well_and_those_that_nothing_asks_are_not(
+    runs: Runs,
+) -> None:
+    def nested(inner: str, outer: str = "return next") -> None:
+        code = flow_class(inner).replace("Flow", "Inner")
+        runs.flows.workflow(step("x"), step("y", "x"), command="inner", code=code)
+        runs.flows.workflow(step("load", command="inner", type="workflow"), code=flow_class(outer))
+
+    nested("return current")
+    first = runs.run()
+    nested("return current", outer="return current")
+    same = runs.resume(first.run_id)
+    nested("return next")
+
+    second = runs.resume(first.run_id)
+
+    assert same.said.response.warnings == ()
+    assert second.statuses == {"load.x": "succeeded", "load.y": "skipped"}
+    (warning,) = second.said.response.warnings
+    assert warning.startswith("A workflow's own step was edited since: ")
+
+
+def test_what_a_job_raises_while_paths_are_looked_at_from_another_folder_is_told_by_its_step_alone(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    secret = "  optional:\n    - name: password\n      type: secret\n"
+    runs.flows.operator("login", parameters=secret).workflow(step("a", command="login"))
+    code = runs.flows.folder / "defs" / "operators" / "demo" / "login" / "__init__.py"
+    broken, folder = runs.flows.folder / "broken", runs.flows.folder / "elsewhere"
+    code.write_text(
+        f"{code.read_text()}\n    def changed_paths(self, config, parameters):\n"
+        f"        if os.path.exists({str(broken)!r}): raise ValueError(parameters.get_optional('password'))\n"
+        "        return []\n"
+    )
+    given = "a:\n  parameters: {password: hunter2hunter2}\n"
+    first = runs.run(given)
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    broken.touch()
+
+    said = runs.resume(first.run_id, given).said
+
+    assert "a: runs again, since its paths lead elsewhere from this folder." in said.response.info
+    assert said.response.errors == ("a: This should not have happened: ValueError: REDACTED",)
+    assert "hunter2hunter2" not in caplog.text
 
 
 class TestChoices:

@@ -278,16 +278,79 @@ def test_a_run_that_could_not_begin_is_an_error_of_its_schedule_until_the_next(w
     assert "LastError" not in world.document()
 
 
-def test_a_run_that_cannot_be_started_is_an_error_of_its_schedule(world: World) -> None:
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (PathNotFound("/gone"), 'Path "/gone" not found.'),
+        (KeyError("Folder"), "This should not have happened: KeyError: 'Folder'"),
+    ],
+)
+def test_a_run_that_cannot_be_started_is_an_error_of_its_schedule(world: World, error: Exception, said: str) -> None:
     def refuse(name: str, document: Mapping[str, Any]) -> Run:
-        raise PathNotFound("/gone")
+        raise error
 
     world.deploy()
     world.loop = ScheduleLoop(open_state(world.env), refuse, clock=lambda: world.now)
 
     world.look_at(MONDAY + HOUR)
 
-    assert world.document()["LastError"] == 'Path "/gone" not found.'
+    assert world.document()["LastError"] == said
+
+
+def test_a_schedule_that_would_not_be_taken_today_still_fires(world: World) -> None:
+    world.deploy(expression="0 */24 * * *")
+
+    assert world.look_at(MONDAY + DAY) == ["2026-11-17T00:00:00+00:00"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"Schedule": "0 6 * * * Mars/Olympus_Mons"}, 'there is no time zone "Mars/Olympus_Mons"'),
+        ({"DoneUpTo": "yesterday"}, "Invalid isoformat string: 'yesterday'"),
+        ({"DoneUpTo": None}, "argument must be str"),
+    ],
+)
+def test_a_schedule_that_cannot_be_read_stops_no_other_and_says_so(
+    world: World, monkeypatch: pytest.MonkeyPatch, wrong: Mapping[str, Any], said: str
+) -> None:
+    monkeypatch.setenv("MASON_HOME", str(world.env.home))
+    for name in ("a", "b", "c"):
+        world.deploy(name)
+    change_schedule(world.store, LOCAL, "b", lambda before: {**before, **wrong})
+    before, _ = LocalSchedulerClient({}).list_schedules(response=Response())
+
+    world.look_at(MONDAY + HOUR)
+    world.look_at(MONDAY + HOUR)
+
+    assert [name for name, _ in world.started] == ["a", "c"]
+    assert said in world.document("b")["LastError"]
+    after, _ = LocalSchedulerClient({}).list_schedules(response=Response())
+    for listed in (before, after):
+        assert [each.name for each in listed if not each.error] == ["a", "c"]
+        assert said in listed[1].error
+
+
+def test_that_a_schedule_cannot_be_read_is_written_down_once(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    world.deploy(expression="0 6 * * * Mars/Olympus_Mons")
+
+    for second in range(3):
+        world.look_at(MONDAY + timedelta(seconds=second))
+
+    assert len([record for record in caplog.records if "cannot be read" in record.message]) == 1
+
+
+def test_a_schedule_that_cannot_be_read_is_run_when_it_is_triggered(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MASON_HOME", str(world.env.home))
+    world.deploy(expression="0 6 * * * Mars/Olympus_Mons")
+    world.look_at(MONDAY)
+
+    run, _ = LocalSchedulerClient({}).trigger_schedule("nightly", response=Response())
+
+    assert [firing.run_id for firing in world.loop.look()] == [run]
+    assert world.loop.look() == []
 
 
 def test_what_goes_on_is_stopped_at_the_end(world: World) -> None:

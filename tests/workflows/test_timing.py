@@ -111,6 +111,46 @@ def test_years_that_were_missed_cost_no_time() -> None:
 )
 def test_what_means_no_moment_is_refused_with_what_to_write(expression: str, said: str) -> None:
     with pytest.raises(ValueError) as caught:
-        Timing.of(expression)
+        Timing.checked(expression)
 
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("expression", "same"),
+    [
+        ("*/90 * * * *", "0 * * * *"),
+        ("10,40,*/90 * * * *", "10,40,0 * * * *"),
+        ("0,*/60 */24 * * *", "0 0 * * *"),
+        ("15-45/60 * * * * Europe/Berlin", "15 * * * * Europe/Berlin"),
+        ("20/60 6 * * *", "20 6 * * *"),
+        ("0 0 1 mar-dec/12 *", "0 0 1 MAR *"),
+        ("0 0 */40 * *", "0 0 1 * *"),
+        ("0 0 * * */8", "0 0 * * 0"),
+    ],
+)
+def test_what_is_to_be_written_instead_of_a_step_that_leads_out_of_its_field_means_the_same(
+    expression: str, same: str
+) -> None:
+    with pytest.raises(ValueError) as caught:
+        Timing.checked(expression)
+
+    assert str(caught.value).endswith(f'with its first step; write "{same}"')
+    assert following(expression, "2026-01-01 00:00", 20) == following(same, "2026-01-01 00:00", 20)
+
+
+def test_of_days_that_no_other_words_would_join_with_a_weekday_nothing_is_proposed() -> None:
+    with pytest.raises(ValueError) as caught:
+        Timing.checked("0 6 */40 * MON")
+
+    assert str(caught.value) == 'the day "*/40" goes beyond 31 with its first step'
+
+
+@pytest.mark.parametrize("expression", ["0,0 6 * * *", "*/59 */23 * * *", "5-55/10,7 6 L * *", "0 6 * * 5#2", "@daily"])
+def test_what_has_no_step_out_of_its_field_is_taken_as_it_is_written(expression: str) -> None:
+    assert Timing.checked(expression) == Timing.of(expression)
+
+
+@pytest.mark.parametrize("expression", ["0 */24 * * *", "*/60 * * * *", "0 0 1 */12 *"])
+def test_what_was_written_before_steps_were_looked_at_keeps_its_moments(expression: str) -> None:
+    assert Timing.of(expression).next_after(at("2026-01-01 00:00")) is not None

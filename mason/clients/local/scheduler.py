@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +18,7 @@ from mason.engines.scheduler.models.dags.dag import Dag
 from mason.engines.scheduler.models.dags.dag_run import DagWork, StepStatus, Verdict
 from mason.engines.scheduler.models.deployment import Deployment
 from mason.engines.scheduler.models.schedule import Schedule
+from mason.errors import BadInput
 from mason.state.home import open_state, read_state
 from mason.state.models import Record
 from mason.state.schedules import change_schedule, find_schedule, forget_schedule, list_schedules
@@ -96,15 +98,17 @@ class LocalSchedulerClient(SchedulerClient):
 
 def _schedule(record: Record) -> Schedule:
     said = record.document
-    plain = Schedule(said["Name"], said["Schedule"])
-    next_due = plain.timing.next_after(datetime.fromisoformat(said["DoneUpTo"])) if plain.timing else None
     firing = said.get("Firing", {})
-    return Schedule(
+    schedule = Schedule(
         said["Name"],
         said["Schedule"],
         said["Workflow"],
-        next_due.isoformat() if next_due else "",
-        firing.get("DueAt", ""),
-        firing.get("RunID", ""),
+        last_due_at=firing.get("DueAt", ""),
+        last_run=firing.get("RunID", ""),
         error=said.get("LastError", ""),
     )
+    try:
+        next_due = schedule.timing.next_after(datetime.fromisoformat(said["DoneUpTo"])) if schedule.timing else None
+    except (BadInput, KeyError, TypeError, ValueError) as error:  # one that cannot be read hides no other
+        return replace(schedule, error=str(error))
+    return replace(schedule, next_due_at=next_due.isoformat() if next_due else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,7 @@ class Schedule:
     last_run: str = ""
     is_paused: bool = False
     error: str = ""
-    """Why its last run did not begin."""
+    """Why its last run did not begin, or why it cannot be due."""
 
     @property
     def timing(self) -> Timing | None:
@@ -32,24 +33,27 @@ class Schedule:
         Raises:
             BadInput: the expression means no moment.
         """
-        try:
-            return Timing.of(self.expression) if self.expression else None
-        except ValueError as error:
-            said = str(error)
-            end = "" if said.endswith((".", "?")) else "."
-            raise BadInput(f'The schedule of "{self.name}": {said}{end}') from error
+        return self._read(Timing.of)
 
     def check(self) -> None:
         """Check what every scheduler asks of a schedule.
 
         Raises:
-            BadInput: its name cannot be one, or its expression means no moment.
+            BadInput: its name cannot be one, or its expression means no moment, or others than it seems to.
         """
         if not is_config_id(self.name):
             raise BadInput(
                 f'"{self.name}" cannot be the name of a schedule: {CONFIG_ID_RULE}.', hint="Give one with -s."
             )
-        _ = self.timing
+        self._read(Timing.checked)
+
+    def _read(self, read: Callable[[str], Timing]) -> Timing | None:
+        try:
+            return read(self.expression) if self.expression else None
+        except ValueError as error:
+            said = str(error)
+            end = "" if said.endswith((".", "?")) else "."
+            raise BadInput(f'The schedule of "{self.name}": {said}{end}') from error
 
     def to_dict(self) -> dict[str, Any]:
         more = {

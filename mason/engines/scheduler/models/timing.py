@@ -33,6 +33,7 @@ _FIELDS = (
 _EVERY = "@every"  # a word of other schedulers
 _ANY_DAY = datetime(2024, 1, 1)
 _ZONE = re.compile(r"UTC|GMT|[A-Z][A-Za-z]{2,}/[A-Z][\w+-]*(/\w+)?")
+_STEP = re.compile(r"(?P<first>\*|\w+)(-\w+)?/(?P<step>\d+)")
 _LOOKS_BACK = (timedelta(hours=1), timedelta(days=1), timedelta(days=32), timedelta(days=366))
 
 
@@ -44,8 +45,19 @@ class Timing:
     zone: str = "UTC"
 
     @classmethod
+    def checked(cls, written: str) -> Timing:
+        """Read what a person writes now, of which cron must not make something that they do not mean.
+
+        Raises:
+            ValueError: it means no moment, or others than it seems to; the text says what to write instead.
+        """
+        timing = cls.of(written)
+        _check_steps(timing)
+        return timing
+
+    @classmethod
     def of(cls, written: str) -> Timing:
-        """Read what a person wrote.
+        """Read what was written, perhaps long ago: what was taken then keeps its moments, whatever is asked for now.
 
         Raises:
             ValueError: it means no moment; the text says what to write instead.
@@ -128,8 +140,6 @@ def _checked_fields(fields: list[str], zone: list[str]) -> str:
     if len(fields) != len(_FIELDS):
         raise ValueError(_wrong_count(fields, zone))
     wrong = [number for number, field in enumerate(fields) if not _is_field(number, field)]
-    if not wrong:
-        _check_steps(fields, zone)
     if wrong:
         better = [_mended(number, field) if number in wrong else field for number, field in enumerate(fields)]
         problems = [f'the {_FIELDS[number][0]} "{fields[number]}" must be {_range(number)}' for number in wrong]
@@ -140,14 +150,34 @@ def _checked_fields(fields: list[str], zone: list[str]) -> str:
     return joined
 
 
-def _check_steps(fields: list[str], zone: list[str]) -> None:
+def _check_steps(timing: Timing) -> None:
     """Refuse a step that leads out of its field: every 90 minutes is not what cron would make of `*/90`."""
-    for number, field in enumerate(fields):
-        name, least, most, _ = _FIELDS[number]
-        steps = [int(each) for each in re.findall(r"/(\d+)", field)]
-        if any(each > most - least for each in steps):
-            better = " ".join([*fields[:number], str(least), *fields[number + 1 :], *zone])
-            raise ValueError(f'the {name} "{field}" goes beyond {most} with its first step; write "{better}"')
+    fields = timing.fields.split()
+    better = [_without_far_steps(number, field) for number, field in enumerate(fields)]
+    far = next((number for number, field in enumerate(fields) if better[number] != field), None)
+    if far is None:
+        return
+    name, _, most, _ = _FIELDS[far]
+    same = f'; write "{Timing(" ".join(better), timing.zone)}"' if _joins_days(better) == _joins_days(fields) else ""
+    raise ValueError(f'the {name} "{fields[far]}" goes beyond {most} with its first step{same}')
+
+
+def _without_far_steps(number: int, field: str) -> str:
+    """Return the field with the same moments, and without steps that lead out of it: of those only the first is due."""
+    _, least, most, _ = _FIELDS[number]
+
+    def mended(part: str) -> str:
+        step = _STEP.fullmatch(part)
+        return part if step is None or int(step["step"]) <= most - least else step["first"].replace("*", str(least))
+
+    parts = field.split(",")
+    better = [mended(part) for part in parts]
+    return ",".join(dict.fromkeys(better)) if better != parts else field
+
+
+def _joins_days(fields: list[str]) -> bool:
+    """Say whether a day must be both the day and the weekday: to cron it must if one begins with a star."""
+    return fields[2].startswith("*") or fields[4].startswith("*")
 
 
 def _wrong_count(fields: list[str], zone: list[str]) -> str:

@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -39,6 +39,9 @@ class TableQuarantine(OperatorDefinition):
             return super().plan(env, config, parameters, resp)
         plan, resp = config.execution.client.plan_job(_replay(config, parameters), response=resp)
         return OperatorResponse(resp, plan)
+
+    def changed_paths(self, config: ValidConfig, parameters: ValidatedParameters) -> Sequence[str]:
+        return [parameters.get_required("path")] if parameters.get_required("action") == "replay" else []
 
     def _show(self, config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> OperatorResponse:
         rejects = _rejects(config, parameters, resp)

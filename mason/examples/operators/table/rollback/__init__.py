@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from uuid import uuid4
 
 from mason.clients.response import Response
@@ -28,3 +29,7 @@ class TableRollback(OperatorDefinition):
     ) -> OperatorResponse:
         place = find_table(config, parameters, resp)
         return OperatorResponse(resp, find_version(place.path, parameters.get_required("to"), place.storage.address()))
+
+    def changed_paths(self, config: ValidConfig, parameters: ValidatedParameters) -> Sequence[str]:
+        place = find_table(config, parameters, Response())
+        return [str(place.storage.path(place.path))]

@@ -1,3 +1,5 @@
+from collections.abc import Sequence
+
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.operators.catalog_entries import settle_table
@@ -30,6 +32,10 @@ class TableVacuum(OperatorDefinition):
         removal = _removal(find_table(config, parameters, resp), parameters)
         _tell_what_stays(removal, parameters, resp)
         return OperatorResponse(resp, removal)
+
+    def changed_paths(self, config: ValidConfig, parameters: ValidatedParameters) -> Sequence[str]:
+        place = find_table(config, parameters, Response())
+        return [str(place.storage.path(place.path))]
 
 
 def _tell_what_stays(removal: Removal, parameters: ValidatedParameters, resp: Response) -> None:
