@@ -52,6 +52,7 @@ def forget_user(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "AWS_ACCESS_KEY_ID",
         "AWS_SECRET_ACCESS_KEY",
         "AWS_SESSION_TOKEN",
+        "AWS_DEFAULT_PROFILE",
         "AWS_PROFILE",
         "AWS_REGION",
         "AWS_DEFAULT_REGION",

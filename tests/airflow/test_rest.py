@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 
 from mason.clients.airflow.rest import AirflowApi
 from mason.clients.airflow.scheduler import AirflowSchedulerClient
+from mason.clients.airflow.task_log import failure_in
 from mason.clients.response import Response
 from mason.errors import ClientFailed, Forbidden
 from mason.state.home import open_state
@@ -23,6 +24,7 @@ class Failing(ThreadingHTTPServer):
     """Lets everybody in, and then answers with 500 as often as it should; it keeps what it was asked."""
 
     failures = 0
+    page = b"{}"
     asked: list[str]
 
 
@@ -35,14 +37,14 @@ class Answer(BaseHTTPRequestHandler):
     def answer(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if self.path == "/auth/token":
-            self.reply(201, {"access_token": "t"})
+            self.reply(201, b'{"access_token": "t"}')
             return
         self.server.asked.append(self.command)
         self.server.failures -= 1
-        self.reply(200, {}) if self.server.failures < 0 else self.reply(500, {"detail": "Database error"})
+        failed = self.server.failures >= 0
+        self.reply(500, b'{"detail": "Database error"}') if failed else self.reply(200, self.server.page)
 
-    def reply(self, status: int, body: dict[str, str]) -> None:
-        text = json.dumps(body).encode()
+    def reply(self, status: int, text: bytes) -> None:
         self.send_response(status)
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
@@ -97,3 +99,42 @@ def test_a_schedule_that_whoever_asks_may_not_change_stays_as_it_is(
 
     MAY_CHANGE.reset(allowed)
     assert server.asked == []
+
+
+@pytest.mark.parametrize("page", [b"<html>Please log in</html>", b"[1]", b"null"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda api: api.task_log("flow", "run", "step"),
+        lambda api: api.task_states("flow", "run"),
+        lambda api: api.run_state("flow", "run"),
+        lambda api: api.active_runs("flow"),
+        lambda api: api.scheduler_runs(),
+        lambda api: api.import_errors("flow.py"),
+        lambda api: api.dag("flow"),
+        lambda api: list(api.dags("mason")),
+    ],
+)
+def test_an_answer_that_is_none_of_airflows_is_an_error_like_any_other(
+    server: Failing, ask: Callable[[AirflowApi], Any], page: bytes
+) -> None:
+    server.page = page
+
+    with pytest.raises(ClientFailed, match="answers GET /api/v2/.* with something that is not Airflow's"):
+        ask(api(server))
+
+
+@pytest.mark.parametrize(
+    "page", [b"{}", b'{"try_number": null}', b'{"try_number": 1}', b'{"try_number": 1, "content": 1}']
+)
+def test_a_log_of_another_shape_does_not_take_the_result_of_a_run_with_it(server: Failing, page: bytes) -> None:
+    server.page = page
+
+    with pytest.raises(ClientFailed):  # who tells the result does without the reason
+        api(server).task_log("flow", "run", "step")
+
+
+def test_of_a_log_with_records_of_another_shape_is_told_what_can_be_read() -> None:
+    assert failure_in([{"event": "x", "error_detail": [{"exc_type": "OSError"}, "torn"]}]) == "OSError"
+    assert failure_in([{"error_detail": "no list"}, {"event": 1}]) == ""
+    assert failure_in([{"event": "error: no such table"}, {"error_detail": [{}]}]) == "no such table"

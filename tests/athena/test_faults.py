@@ -14,7 +14,7 @@ import pytest
 from mason.clients.athena.execution import AthenaExecutionClient
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobStatus
-from mason.errors import BadInput, ClientFailed, Forbidden, Interrupted, MasonError, NotFound
+from mason.errors import BadInput, ClientFailed, Conflict, Forbidden, Interrupted, MasonError, NotFound
 from mason.pipeline.sql.job import QueryJob
 from mason.pipeline.sql.query import BadQuery
 from mason.testing.contract import answer
@@ -68,6 +68,7 @@ NO_PLACE = error(
     "setting or as an API input.",
 )
 NO_GROUP = error("InvalidRequestException", "WorkGroup reports is not found.")
+OTHER_REQUEST = error("InvalidRequestException", "Idempotent parameters do not match")
 TOO_LONG = error("InvalidRequestException", "Query string is too long")
 THROTTLED = error("ThrottlingException", "Rate exceeded")
 
@@ -80,6 +81,11 @@ THROTTLED = error("ThrottlingException", "Rate exceeded")
         (UNKNOWN_KEY, Forbidden, "Athena: the access key is not known there."),
         (NO_PLACE, BadInput, 'Athena has no place for results in the work group "primary". Give output_location'),
         (NO_GROUP, BadInput, 'Athena does not take the work group "primary": WorkGroup reports is not found.'),
+        (
+            OTHER_REQUEST,
+            Conflict,
+            "something has changed since: the tables, the work group or the place for results. Run",
+        ),
         (TOO_LONG, BadQuery, "Athena does not take the query: Query string is too long"),
     ],
 )

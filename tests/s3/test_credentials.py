@@ -122,6 +122,8 @@ def test_half_a_pair_of_keys_and_a_profile_that_is_not_there_are_missed(monkeypa
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.setenv("AWS_PROFILE", "nobody")
     told('AWS has no profile "nobody" on this machine. Check AWS_PROFILE.')
+    monkeypatch.setenv("AWS_DEFAULT_PROFILE", "someone")
+    told('AWS has no profile "someone" on this machine. Check AWS_DEFAULT_PROFILE.')
 
 
 def test_keys_that_nobody_used_for_a_week_are_removed(tmp_path: Path) -> None:

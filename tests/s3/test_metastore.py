@@ -101,6 +101,35 @@ def test_data_that_are_also_those_of_another_table_are_not_deleted(client: S3Met
         answer(client.delete_table, shop.path.path, "orders")
 
 
+def test_the_name_of_an_object_does_not_lead_past_the_entry_that_was_saved_of_it(
+    client: S3MetastoreClient, shop: Place
+) -> None:
+    answer(client.save_table, a_table(shop.path.path, "people", f"{shop.path}/people.csv"))
+
+    for verb in (client.delete_table, client.get_table, client.list_partitions):
+        with pytest.raises(TableNotFound, match="people"):
+            answer(verb, shop.path.path, "people.csv")
+
+    assert "people.csv" in shop.contents()
+    answer(client.delete_table, shop.path.path, "people")
+    assert not [name for name in shop.contents() if "trash" not in name and "people" in name]
+
+
+@pytest.mark.parametrize("name", ["people", "people.csv"])
+def test_an_object_that_an_entry_of_another_name_points_at_is_not_deleted(
+    client: S3MetastoreClient, shop: Place, name: str
+) -> None:
+    answer(client.save_table, a_table(shop.path.path, "staff", f"{shop.path}/people.csv"))
+
+    with pytest.raises(Conflict, match="also those of staff"):
+        answer(client.delete_table, shop.path.path, name)
+    answer(client.delete_table, shop.path.path, "staff")
+
+    assert "people.csv" in shop.contents(), "it is the table people, too"
+    answer(client.delete_table, shop.path.path, name)
+    assert "people.csv" not in shop.contents()
+
+
 def test_a_prefix_is_neither_created_nor_deleted_as_a_database(client: S3MetastoreClient, shop: Place) -> None:
     with pytest.raises(BadPath, match="a database is a bucket"):
         answer(client.create_database, f"{shop.path.path}/more")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import queue
-import stat
 import subprocess
 import sys
 import threading
 import zipfile
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,9 +20,8 @@ from mason.clients.spark.failures import decode_failure, encode_failure
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.runners import build_runner, submit
 from mason.clients.spark.runners.local import keeps_warm
-from mason.clients.spark.runners.submit import submit_command
 from mason.clients.spark.server.keeper import idle_minutes
-from mason.clients.spark.server.launch import Launch, server_command
+from mason.clients.spark.server.launch import Launch
 from mason.clients.spark.server.record import RETIRE, ServerRecord, has_successor
 from mason.clients.spark.server.runtime import private_folder, runtime_folder
 from mason.clients.spark.server.sessions import count_sessions, last_use, lease_session
@@ -244,7 +240,12 @@ def test_the_memory_of_a_local_spark_is_bounded(tmp_path: Path) -> None:
 
 def test_whatever_a_server_depends_on_is_in_its_key(tmp_path: Path) -> None:
     write(tmp_path, {"java/release": 'JAVA_VERSION="17.0.1"\n', "a.jar": "a", "conf/spark-defaults.conf": "a 1\n"})
-    settings = RunnerSettings(conf={"spark.jars": f"file://{tmp_path}/a.jar,/nowhere/b.jar"})
+    write(tmp_path, {"env.tar.gz": "e", "jars/b.jar": "b"})
+    conf = {
+        "spark.jars": f"file://{tmp_path}/a.jar,/nowhere/b.jar,{tmp_path}/jars/*.jar",
+        "spark.archives": f"{tmp_path}/env.tar.gz#env",
+    }
+    settings = RunnerSettings(conf=conf)
 
     def key(settings: RunnerSettings = settings, **variables: str) -> str:
         launch = Launch.of(settings, tmp_path / "java")
@@ -256,7 +257,8 @@ def test_whatever_a_server_depends_on_is_in_its_key(tmp_path: Path) -> None:
     assert key() == before == key(USER="another"), "who asks is no matter"
     assert key(LANG="xx_XX") != before
     assert key(replace(settings, driver_memory="3g")) != before
-    for file in ("java/release", "a.jar", "conf/spark-defaults.conf"):
+    changed = ("java/release", "a.jar", "conf/spark-defaults.conf", "env.tar.gz", "jars/b.jar", "jars/new.jar")
+    for file in changed:
         write(tmp_path, {file: "something else"})
         assert key() != before, file
         before = key()
@@ -288,81 +290,6 @@ def test_an_idle_time_that_is_none_is_refused(minutes: str) -> None:
     with pytest.raises(BadInput, match=f'^MASON_SPARK_IDLE_MINUTES is "{minutes}": it must be a number of minutes'):
         idle_minutes({"MASON_SPARK_IDLE_MINUTES": minutes})
     assert idle_minutes({}) == 15
-
-
-def test_the_command_line_for_yarn_and_kubernetes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(submit, "dependency_archive", lambda: tmp_path / "dependencies.tar")
-    settings = RunnerSettings.of(
-        {
-            "runner": {
-                "type": "submit",
-                "master": "k8s://https://host:6443",
-                "conf": {"spark.kubernetes.container.image": "spark:4.1.4", "spark.eventLog.enabled": True},
-                "driver_memory": "2g",
-                "executors": 3,
-                "packages": ["org.apache.spark:spark-avro_2.13:4.1.1"],
-            }
-        }
-    )
-    command = submit_command(settings, Path("/tmp/mason-1.zip"), ["tasks", "results", "kernel"])
-
-    assert Path(command[0]).name == "spark-submit"
-    assert _option(command, "--master") == ["k8s://https://host:6443"]
-    assert _option(command, "--deploy-mode") == ["client"]
-    assert _option(command, "--driver-memory") == ["2g"]
-    assert _option(command, "--packages") == ["org.apache.spark:spark-avro_2.13:4.1.1"]
-    assert _option(command, "--py-files") == ["/tmp/mason-1.zip"]
-    assert {
-        "spark.executor.instances=3",
-        "spark.kubernetes.container.image=spark:4.1.4",
-        "spark.eventLog.enabled=true",
-        "spark.pyspark.python=python3",
-        f"spark.pyspark.driver.python={sys.executable}",
-        "spark.executorEnv.PYTHONPATH=mason_dependencies",
-    } <= set(_option(command, "--conf"))
-    assert _option(command, "--archives") == [f"{tmp_path}/dependencies.tar#mason_dependencies"]
-    assert command[-4].endswith("run_tasks.py") and command[-3:] == ["tasks", "results", "kernel"]
-    yarn = submit_command(RunnerSettings(type="submit", master="yarn", executors=2), Path("m.zip"), [])
-    assert _option(yarn, "--master") == ["yarn"]
-    assert "spark.executor.instances=2" in _option(yarn, "--conf")
-
-
-def test_packages_go_along_where_nobody_knows_the_python_of_the_workers() -> None:
-    def ships(master: str, **more: Any) -> bool:
-        return submit.ships_dependencies(RunnerSettings(type="submit", master=master, **more))
-
-    assert ships("yarn") and ships("k8s://https://host:6443")
-    assert not ships("spark://host:7077") and not ships("local[2]")
-    assert not ships("yarn", dependencies="present")
-    assert not ships("yarn", conf={"spark.pyspark.python": "/opt/python/bin/python"})
-    assert ships("spark://host:7077", dependencies="shipped")
-
-
-def test_a_secret_among_the_settings_is_in_no_argument(tmp_path: Path) -> None:
-    conf = {"spark.hadoop.fs.s3a.secret.key": "s3\\cret", "spark.eventLog.enabled": "true"}
-    submitted = submit_command(RunnerSettings(type="submit", master="local[1]", conf=conf), tmp_path / "m.zip", [])
-    started = server_command(conf, 1, tmp_path)
-
-    for command in (submitted, started):
-        assert not [each for each in command if "s3" in each], command
-        assert "spark.eventLog.enabled=true" in _option(command, "--conf")
-        assert "--load-spark-defaults" in command
-        (file,) = map(Path, _option(command, "--properties-file"))
-        assert file.read_text() == "spark.hadoop.fs.s3a.secret.key=s3\\\\cret\n"
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600
-
-
-def test_a_standalone_master_counts_cores() -> None:
-    settings = RunnerSettings(
-        type="submit", master="spark://host:7077", executors=3, conf={"spark.executor.cores": "2"}
-    )
-    conf = _option(submit_command(settings, Path("m.zip"), []), "--conf")
-
-    assert {"spark.cores.max=6", "spark.executor.cores=2", f"spark.pyspark.python={sys.executable}"} <= set(conf)
-
-
-def _option(command: list[str], name: str) -> list[str]:
-    return [value for flag, value in pairwise(command) if flag == name]
 
 
 def _java(place: Path, version: int) -> Path:

@@ -9,10 +9,13 @@ import signal
 import sqlite3
 import subprocess
 import time
+from collections.abc import Sequence
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 
+from mason.clients.local.dag_loop import GRACE_SECONDS
 from mason.workflows.picture import draw
 from mason.workflows.validation import validate_workflow
 from tests.cli.support import operator_with, registered, strict_json, tree
@@ -250,6 +253,32 @@ class TestRun:
         assert shown["Status"] == "cancelled"
         assert [each["Status"] for each in shown["Steps"]] == ["cancelled"]
         assert not (mason.folder / "trace").exists()
+
+    @pytest.mark.parametrize("numbers", list(permutations([signal.SIGINT, signal.SIGTERM])))
+    def test_who_sends_another_signal_of_either_kind_does_not_wait_for_a_step_that_goes_on(
+        self, mason: Mason, numbers: Sequence[int]
+    ) -> None:
+        begun, stopping = mason.folder / "begun", mason.folder / "stopping"
+        # It has heard that it should end, and does not.
+        body = f"""open({str(begun)!r}, 'w').close()
+try:
+    for _ in range(6000): time.sleep(0.01)
+finally:
+    open({str(stopping)!r}, 'w').close()
+    time.sleep(60)
+"""
+        flow(mason, step("a", command="slow"), slow=body)
+        process = mason.start("workflow", "demo", "flow", "-r")
+        wait_for(begun, process)
+
+        process.send_signal(numbers[0])
+        wait_for(stopping, process)
+        since = time.monotonic()
+        process.send_signal(numbers[1])
+        _, stderr = process.communicate(timeout=60)
+
+        assert process.returncode == 130, stderr
+        assert time.monotonic() - since < GRACE_SECONDS / 2
 
     def test_a_step_that_waits_for_another_attempt_is_cancelled_by_ctrl_c(self, mason: Mason) -> None:
         flow(mason, step("a", command="fail", retry="constant(600)"), step("b", "a"), fail="raise RuntimeError('no')")

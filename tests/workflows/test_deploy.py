@@ -16,8 +16,9 @@ import pytest
 from mason.clients.local.scheduler import LOCAL
 from mason.operators.registry import remove
 from mason.state.home import open_state, read_state
-from mason.state.models import Kind, Name
-from mason.state.schedules import change_schedule, find_schedule
+from mason.state.models import Kind, Name, Record
+from mason.state.schedules import Change, change_schedule, find_schedule, forget_schedule
+from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from mason.workflows import workflow_calls
 from mason.workflows.due import Firing
@@ -135,6 +136,21 @@ class TestDeploy:
         assert other["Warnings"] == [
             "demo_flow ran demo:flow until now, which gives way. -s gives this one another name."
         ]
+
+    def test_what_another_process_has_just_deleted_is_not_told_to_be_lost(
+        self, runs: Runs, deployed: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        runs.flows.workflow(step("a"))
+        deployed(schedule="0 6 * * *")
+
+        def overtaken(store: StateStore, scheduler: str, name: str, change: Change) -> Record:
+            change(find_schedule(store, scheduler, name).document)
+            forget_schedule(store, scheduler, name)
+            return change_schedule(store, scheduler, name, change)
+
+        monkeypatch.setattr("mason.clients.local.scheduler.change_schedule", overtaken)
+
+        assert deployed()["Warnings"] == []
 
     def test_a_schedule_that_means_no_moment_is_refused_with_what_to_write(
         self, runs: Runs, deployed: Callable[..., dict[str, Any]]

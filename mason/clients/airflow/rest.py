@@ -48,14 +48,14 @@ class AirflowApi:
             raise ClientFailed(
                 f"{self.url} is no Airflow 3: it gives no tokens.", hint="Check `url` of the client airflow."
             )
-        self._token = str(self._checked(answer).json()["access_token"])
+        self._token = str(self._told(self._checked(answer), lambda said: said["access_token"]))
 
     def dags(self, tag: str) -> Iterator[Mapping[str, Any]]:
         """Yield the DAGs with a tag whose files are there."""
         offset = 0
         while True:
             wanted = {"tags": tag, "limit": _PAGE, "offset": offset, "order_by": "dag_id"}
-            found = self._call("GET", "/dags", params=wanted).json()["dags"]
+            found = self._told(self._call("GET", "/dags", params=wanted), lambda said: list(said["dags"]))
             yield from found
             offset += len(found)
             if len(found) < _PAGE:
@@ -64,7 +64,7 @@ class AirflowApi:
     def dag(self, dag_id: str) -> Mapping[str, Any] | None:
         """Return a DAG; one whose file is gone is not there."""
         answer = self._call("GET", f"/dags/{dag_id}", may_miss=True)
-        found: dict[str, Any] = {} if answer.status_code == 404 else answer.json()
+        found: dict[str, Any] = {} if answer.status_code == 404 else self._told(answer, dict)
         return found if found and not found.get("is_stale") else None
 
     def pause(self, dag_id: str, *, paused: bool) -> None:
@@ -77,27 +77,30 @@ class AirflowApi:
     def import_errors(self, file_name: str) -> list[Mapping[str, Any]]:
         """Return what went wrong with the files of that name."""
         wanted = {"limit": _PAGE, "order_by": "-timestamp"}
-        found = self._call("GET", "/importErrors", params=wanted).json()["import_errors"]
-        return [each for each in found if str(each["filename"]).rpartition("/")[2] == file_name]
+        answer = self._call("GET", "/importErrors", params=wanted)
+        found = self._told(answer, lambda said: [(str(each["filename"]), each) for each in said["import_errors"]])
+        return [error for name, error in found if name.rpartition("/")[2] == file_name]
 
     def start_run(self, dag_id: str, run_id: str) -> None:
         self._call("POST", f"/dags/{dag_id}/dagRuns", json={"dag_run_id": run_id, "logical_date": None, "conf": {}})
 
     def scheduler_runs(self) -> bool:
         """Say whether Airflow's scheduler has given a sign of life of late."""
-        return str(self._call("GET", "/monitor/health").json()["scheduler"]["status"]) == "healthy"
+        answer = self._call("GET", "/monitor/health")
+        return self._told(answer, lambda said: bool(said["scheduler"]["status"] == "healthy"))
 
     def active_runs(self, dag_id: str) -> list[str]:
         """Return the runs of a DAG that wait or go on."""
         wanted = {"state": ["queued", "running"], "limit": _PAGE}
         answer = self._call("GET", f"/dags/{dag_id}/dagRuns", may_miss=True, params=wanted)
-        found = [] if answer.status_code == 404 else answer.json()["dag_runs"]
-        return [str(each["dag_run_id"]) for each in found]
+        if answer.status_code == 404:
+            return []
+        return self._told(answer, lambda said: [str(each["dag_run_id"]) for each in said["dag_runs"]])
 
     def run_state(self, dag_id: str, run_id: str) -> str:
         """Return the state of a run, or nothing when it is not there."""
         answer = self._call("GET", f"/dags/{dag_id}/dagRuns/{run_id}", may_miss=True)
-        return "" if answer.status_code == 404 else str(answer.json()["state"])
+        return "" if answer.status_code == 404 else self._told(answer, lambda said: str(said["state"]))
 
     def task_states(self, dag_id: str, run_id: str) -> dict[str, str]:
         """Return the state of each task of a run; nothing for one that has none yet."""
@@ -106,8 +109,12 @@ class AirflowApi:
             wanted = {"limit": _PAGE, "offset": len(states)}
             path = f"/dags/{dag_id}/dagRuns/{run_id}/taskInstances"
             answer = self._call("GET", path, may_miss=True, params=wanted)
-            found = [] if answer.status_code == 404 else answer.json()["task_instances"]
-            states |= {each["task_id"]: each["state"] or "" for each in found}
+            if answer.status_code == 404:
+                return states
+            found = self._told(
+                answer, lambda said: [(each["task_id"], each["state"]) for each in said["task_instances"]]
+            )
+            states |= {task: state or "" for task, state in found}
             if len(found) < _PAGE:
                 return states
 
@@ -117,9 +124,11 @@ class AirflowApi:
         task = self._call("GET", path, may_miss=True)
         if task.status_code == 404:
             return []
-        answer = self._call("GET", f"{path}/logs/{task.json()['try_number']}", may_miss=True)
-        content = [] if answer.status_code == 404 else answer.json()["content"]
-        return [each for each in content if isinstance(each, Mapping)]
+        attempt = self._told(task, lambda said: int(said["try_number"]))
+        answer = self._call("GET", f"{path}/logs/{attempt}", may_miss=True)
+        if answer.status_code == 404:
+            return []
+        return self._told(answer, lambda said: [each for each in said["content"] if isinstance(each, Mapping)])
 
     def patiently(self, call: Callable[[], T]) -> T:
         """Call until Airflow can be reached, for a while: a restart of it does not end what waits for it."""
@@ -158,13 +167,26 @@ class AirflowApi:
                 hint="Does its api-server run, and is `url` of the client airflow right?",
             ) from error
 
+    def _told(self, answer: httpx.Response, read: Callable[[Any], T]) -> T:
+        """Read what an answer says; the page of a proxy, or what has another shape, is no answer of Airflow's."""
+        try:
+            return read(answer.json())
+        except (ValueError, KeyError, TypeError) as error:
+            raise ClientFailed(
+                f"{self.url} answers {_asked(answer)} with something that is not Airflow's: {error!r}.",
+                hint="Is `url` of the client airflow right, and is it an Airflow 3?",
+            ) from error
+
     def _checked(self, answer: httpx.Response) -> httpx.Response:
         if answer.is_success:
             return answer
         kinds: dict[int, type[MasonError]] = {403: Forbidden, 409: Conflict}
         kind = kinds.get(answer.status_code, ClientFailed)
-        asked = f"{answer.request.method} {answer.request.url.path}"
-        raise kind(f"Airflow at {self.url} answers {asked} with {answer.status_code}: {_detail(answer)}.")
+        raise kind(f"Airflow at {self.url} answers {_asked(answer)} with {answer.status_code}: {_detail(answer)}.")
+
+
+def _asked(answer: httpx.Response) -> str:
+    return f"{answer.request.method} {answer.request.url.path}"
 
 
 def _detail(answer: httpx.Response) -> str:

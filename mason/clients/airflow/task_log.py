@@ -12,5 +12,10 @@ _OURS = "error: "
 def failure_in(log: Sequence[Mapping[str, Any]]) -> str:
     """Return what Mason said, or else what Airflow has raised; nothing where neither is in the log."""
     said = [event.removeprefix(_OURS) for each in log if (event := str(each.get("event", ""))).startswith(_OURS)]
-    raised = [f"{each['exc_type']}: {each['exc_value']}" for line in log for each in line.get("error_detail") or ()]
+    details = [each for line in log for each in _mappings(line.get("error_detail"))]
+    raised = [": ".join(str(each[key]) for key in ("exc_type", "exc_value") if each.get(key)) for each in details]
     return " ".join(said) or (raised[-1] if raised else "")
+
+
+def _mappings(value: Any) -> list[Mapping[str, Any]]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []

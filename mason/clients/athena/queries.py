@@ -15,7 +15,7 @@ from mason.clients.athena.results import Cells
 from mason.clients.aws.connection import AwsConnection
 from mason.clients.aws.failures import code_of
 from mason.clients.aws.service import AwsService
-from mason.errors import BadInput, ClientFailed, MasonError, NotFound
+from mason.errors import BadInput, ClientFailed, Conflict, MasonError, NotFound
 from mason.pipeline.job_watch import JobCancelled
 from mason.pipeline.sql.query import BadQuery
 
@@ -27,6 +27,7 @@ _LONGEST_STATEMENT = 262_144
 _FINAL = ("SUCCEEDED", "FAILED", "CANCELLED")
 _OWN_FAULT = 1  # Athena's own category of errors: the service's
 _NO_PLACE = "No output location provided"
+_OTHER_REQUEST = "Idempotent parameters do not match"
 
 Execution = Mapping[str, Any]
 """What Athena says of a query: `QueryExecution` of its API."""
@@ -45,6 +46,7 @@ class Queries:
 
         Raises:
             BadQuery: Athena does not take it.
+            Conflict: it was asked for something else with the same token.
             Forbidden, ClientFailed: it cannot be asked.
         """
         if len(statement.encode()) > _LONGEST_STATEMENT:
@@ -152,6 +154,12 @@ class Queries:
             return BadInput(
                 f'Athena has no place for results in the work group "{self.work_group}".',
                 hint="Give output_location in the configuration, such as s3://bucket/results/.",
+            )
+        if _OTHER_REQUEST in str(error):
+            return Conflict(
+                "Athena was asked for this query before, by a process that is gone, and something has changed since: "
+                "the tables, the work group or the place for results.",
+                hint="Run it again.",
             )
         if "WorkGroup" in str(error):
             return BadInput(f'Athena does not take the work group "{self.work_group}": {error}', hint="Set work_group.")

@@ -52,6 +52,8 @@ POINTERS = (
     "AWS_WEB_IDENTITY_TOKEN_FILE",
 )
 """Variables that say where the usual chain of AWS looks. They hold no keys."""
+# The first that is set counts, though it be empty: so does botocore read them.
+_PROFILE_VARIABLES = ("AWS_DEFAULT_PROFILE", "AWS_PROFILE")
 _WHERE_STS_IS = ("AWS_CA_BUNDLE", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_STS")
 
 
@@ -138,8 +140,9 @@ class Keys:
         try:
             session = boto3.session.Session(region_name=region or None, **given)
         except ProfileNotFound as error:
-            told = f'AWS has no profile "{os.environ.get("AWS_PROFILE", "")}" on this machine.'
-            raise Forbidden(told, hint="Check AWS_PROFILE.") from error
+            variable = next((name for name in _PROFILE_VARIABLES if name in os.environ), _PROFILE_VARIABLES[-1])
+            told = f'AWS has no profile "{os.environ.get(variable, "")}" on this machine.'
+            raise Forbidden(told, hint=f"Check {variable}.") from error
         return _assumed(session, self.role) if self.role else session
 
     def as_asked_for(self) -> Keys:

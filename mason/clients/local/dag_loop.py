@@ -242,7 +242,8 @@ class DagLoop:
         before = {number: signal.getsignal(number) for number in (signal.SIGINT, *others)}
 
         def handle(number: int, frame: object) -> None:
-            signal.signal(number, before[signal.Signals(number)])  # whoever presses it again means it
+            for each, handler in before.items():  # whoever sends another one, of either kind, means it
+                signal.signal(each, handler)
             self._finished.put(_INTERRUPT)
 
         for number in before:

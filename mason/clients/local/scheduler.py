@@ -56,6 +56,7 @@ class LocalSchedulerClient(SchedulerClient):
         former: dict[str, Any] = {}
 
         def deployed(before: Mapping[str, Any]) -> Mapping[str, Any]:
+            former.clear()  # it is called again when another process was faster
             former.update(before)
             is_same = before.get("Schedule") == deployment.schedule.expression
             # What was missed of the same schedule is still to be done; another one begins now.

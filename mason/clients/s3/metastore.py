@@ -124,7 +124,7 @@ class S3MetastoreClient(MetastoreClient):
         place = self._place(database)
         found = self._find(database, table)
         tables = find_tables(self._objects, place).values()
-        others = [each.name for each in tables if each.path != found.path and each.shares_data_with(found)]
+        others = [each.name for each in tables if each.name != found.name and each.shares_data_with(found)]
         if others and not found.entry:
             raise Conflict(f'The data of "{table}" are also those of {", ".join(others)}.', hint="Delete that first.")
         # Data inside the database are the table's own and go with it; data elsewhere belong to somebody else.

@@ -54,14 +54,24 @@ def find_tables(objects: S3Objects, database: str) -> dict[str, FoundTable]:
 def find_table(objects: S3Objects, database: str, name: str) -> FoundTable | None:
     """Return a table by its name, or by that of its object; no entries of others are read for it."""
     folders, files = objects.children(database)
-    entry = entry_path(database, name)
-    may_be = OWN_FOLDER in folders and len(split(entry)[1].encode()) <= _LONGEST_KEY
-    content = objects.read(entry) if may_be else None
-    if content:
-        return _found(entry, content[0])
+    has_entries = OWN_FOLDER in folders
+    saved = _saved(objects, database, name) if has_entries else None
+    if saved:
+        return saved
     tables = _without_entry(database, folders, files)
     by_object = {each.path.rpartition("/")[2]: each for each in tables.values()}
-    return tables.get(name) or by_object.get(name)
+    found = tables.get(name) or by_object.get(name)
+    # An entry stands for the object of its name: whoever names the object must not get past what was saved of it.
+    if found and found.name != name and has_entries and _saved(objects, database, found.name):
+        return None
+    return found
+
+
+def _saved(objects: S3Objects, database: str, name: str) -> FoundTable | None:
+    entry = entry_path(database, name)
+    may_be = len(split(entry)[1].encode()) <= _LONGEST_KEY
+    content = objects.read(entry) if may_be else None
+    return _found(entry, content[0]) if content else None
 
 
 def _without_entry(database: str, folders: Sequence[str], files: Sequence[str]) -> dict[str, FoundTable]:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 import grpc  # type: ignore[import-untyped]
+from pyspark.errors.exceptions.connect import SparkConnectGrpcException
 from pyspark.logger import PySparkLogger
 from pyspark.sql.connect import proto
 from pyspark.sql.connect.client import DefaultChannelBuilder
@@ -96,6 +97,11 @@ def first_line(error: Exception) -> str:
     said = str(error).strip()
     details = _DETAILS.search(said)
     return details[1] if details else (said.splitlines() or [type(error).__name__])[0]
+
+
+def is_unanswered(error: BaseException) -> bool:
+    """Say whether an error is gRPC's own; those of a server that has answered are of the classes below."""
+    return isinstance(error, grpc.RpcError) or type(error) is SparkConnectGrpcException
 
 
 def when_forgotten(owner: object, end: Callable[[], None]) -> None:

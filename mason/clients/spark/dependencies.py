@@ -6,22 +6,26 @@ so that Python cannot import them from a zip file as it does Mason itself.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
 import sysconfig
 import tarfile
+import tempfile
+import time
 from collections.abc import Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path, PurePath
 
 FOLDER = "mason_dependencies"
 
-# What kernels import; boto3 where it is installed, for tables on S3.
-_NEEDED = ("numpy", "pyarrow", "pandas", "fastavro", "msgpack", "duckdb", "sqlglot", "pyyaml", "boto3")
+# What kernels import; where they are installed boto3, for tables on S3, and xlsxwriter, for sheets.
+_NEEDED = ("numpy", "pyarrow", "pandas", "fastavro", "msgpack", "duckdb", "sqlglot", "pyyaml", "boto3", "xlsxwriter")
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 # A third of it all: nobody compiles or tests anything on an executor.
 _LEFT_OUT = {"tests", "include", "__pycache__"}
+_UNUSED_DAYS = 7
 
 
 def dependency_archive() -> Path:
@@ -31,9 +35,12 @@ def dependency_archive() -> Path:
     told += sorted(f"{each.name}=={each.version}" for each in found.values())
     digest = hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
     archive = _cache() / f"dependencies-{digest}.tar"
-    if not archive.exists():
+    try:
+        os.utime(archive)
+    except FileNotFoundError:
         archive.parent.mkdir(parents=True, exist_ok=True)
         _write(archive, [found[name] for name in sorted(found)])
+        _remove_unused(archive.parent)
     return archive
 
 
@@ -60,14 +67,29 @@ def _with_requirements(name: str) -> Iterator[Distribution]:
 
 
 def _write(archive: Path, distributions: list[Distribution]) -> None:
-    """Write it under a name of this process first: another one may be at it, too."""
-    draft = archive.with_suffix(f".{os.getpid()}")
-    with tarfile.open(draft, "w") as tar:
-        for each in distributions:
-            for file in each.files or ():
-                if _belongs(file):
-                    tar.add(str(file.locate()), str(file), recursive=False)
-    draft.replace(archive)
+    """Write it under a name of its own first: another process or thread may be at it, too."""
+    handle, name = tempfile.mkstemp(prefix=f"{archive.stem}.", dir=archive.parent)
+    draft = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as stream, tarfile.open(fileobj=stream, mode="w") as tar:
+            for each in distributions:
+                for file in filter(_belongs, each.files or ()):
+                    place = Path(str(file.locate()))
+                    if place.exists():  # somebody may have removed what pip wrote
+                        tar.add(place, str(file), recursive=False)
+        draft.replace(archive)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def _remove_unused(folder: Path) -> None:
+    """Remove what no job has asked for of late; a job of another environment may still hand out its own archive."""
+    limit = time.time() - _UNUSED_DAYS * 24 * 3600
+    for file in folder.glob("dependencies-*"):
+        with contextlib.suppress(FileNotFoundError):  # another command removes the same ones
+            if file.stat().st_mtime < limit:
+                file.unlink()
 
 
 def _belongs(file: PurePath) -> bool:

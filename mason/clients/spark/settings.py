@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -28,8 +27,8 @@ LOCAL_JAVA_OPTIONS = "-XX:+UseSerialGC"
 # A JVM that only hands tasks to Python leaves it the cores, when a short job begins, with the simple compiler.
 PLACING_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
-# Those that Spark itself does not show in its logs.
-_SECRET = re.compile("secret|password|token|access[.]?key", re.IGNORECASE)
+# What would mean something else in a file of properties.
+_ESCAPED = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t", **{each: f"\\{each}" for each in "\\:=#! "}})
 
 _MOST_MEMORY = 4096
 _LEAST_MEMORY = 1024
@@ -113,27 +112,15 @@ class RunnerSettings:
         }
 
 
-def is_secret(name: str) -> bool:
-    """Say whether the value of a setting is to be seen by nobody."""
-    return bool(_SECRET.search(name))
-
-
 def conf_options(conf: Mapping[str, str], folder: Path) -> list[str]:
-    """Return settings as options of spark-submit: everybody can see these, so secrets go to a file in a folder."""
-    options = [
-        option for name, value in conf.items() if not is_secret(name) for option in ("--conf", f"{name}={value}")
-    ]
-    secrets = {name: value for name, value in conf.items() if is_secret(name)}
-    if not secrets:
-        return options
-    file = folder / "secrets.properties"
-    write_file(file, "".join(f"{name}={_escaped(value)}\n" for name, value in secrets.items()).encode(), mode=0o600)
-    return ["--properties-file", str(file), "--load-spark-defaults", *options]
+    """Return the options by which spark-submit finds settings in a file in a folder, which only this user can read.
 
-
-def _escaped(value: str) -> str:
-    """Write a value as a file of properties has it."""
-    return value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+    Everybody can see arguments, and neither the name of a setting nor its value need say that a secret is in it.
+    """
+    file = folder / "settings.properties"
+    lines = [f"{name.translate(_ESCAPED)}={value.translate(_ESCAPED)}\n" for name, value in conf.items()]
+    write_file(file, "".join(lines).encode(), mode=0o600)
+    return ["--properties-file", str(file), "--load-spark-defaults"]
 
 
 def is_fetched(package: str) -> bool:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from mason.clients.spark.code import write_archive
 from mason.clients.spark.settings import RunnerSettings, is_version
-from mason.errors import ClientFailed, InvalidConfiguration
+from mason.errors import ClientFailed, InvalidConfiguration, MasonError
 from mason.pipeline.tasks import TaskEvent, starting
 
 if TYPE_CHECKING:
@@ -83,20 +83,26 @@ class ConnectRunner:
             return self._spark
 
     def _opened(self, spark: SparkSession) -> SparkSession:
+        from mason.clients.spark.connection import close_session, end_session, first_line, is_unanswered
+
         try:
             for name, value in self._settings.conf.items():
                 spark.conf.set(name, value)
-            version = spark.version
-        except Exception as error:
-            from mason.clients.spark.connection import first_line
+            self._check_version(spark.version)
+        except BaseException as error:
+            is_silent = is_unanswered(error)
+            # A server that does not answer is not asked to end the session: that would take as long again.
+            (close_session if is_silent else end_session)(spark)
+            if isinstance(error, MasonError) or not isinstance(error, Exception):
+                raise
+            problem = "does not answer" if is_silent else "refuses the session"
+            raise ClientFailed(f"The Spark Connect server at {self._server} {problem}: {first_line(error)}") from error
+        return spark
 
-            raise ClientFailed(
-                f"The Spark Connect server at {self._server} does not answer: {first_line(error)}"
-            ) from error
+    def _check_version(self, version: str) -> None:
         wanted = self._settings.spark_version
         if wanted and not is_version(version, wanted):
             raise ClientFailed(f"The Spark Connect server at {self._server} is Spark {version}, not {wanted}.")
-        return spark
 
     def _ship(self, spark: SparkSession, kernel: str) -> None:
         # Always, not only where it is missing: another version of Mason on the server would be worse than none.

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from mason.clients.spark.failures import without_stack
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.server.launch import spark_environment
-from mason.clients.spark.settings import RunnerSettings, is_secret
+from mason.clients.spark.settings import RunnerSettings, conf_options
 from mason.errors import ClientFailed, Unsupported
 from mason.pipeline.tasks import TaskEvent, starting
 
 if TYPE_CHECKING:
-    from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
 _LINES_SHOWN = 15
+_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
+
+# A process has one JVM, and its environment is changed while that starts. A job that was cancelled goes on starting it,
+# and jobs may begin at the same time: whoever comes second waits, and takes the same.
+_STARTING = threading.Lock()
 
 
 class InProcessRunner:
@@ -63,16 +70,16 @@ def classic_session(conf: Mapping[str, str], variables: Mapping[str, str] = Mapp
         Unsupported: the one that runs was not started for the storage of this job.
     """
     home = java_home()
-    from pyspark import SparkConf, SparkContext
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    with SparkContext._lock:
-        running = SparkContext._active_spark_context is not None
-    if not running:
-        settings = SparkConf(loadDefaults=False).setAll(list(conf.items()))
-        with _environment({**spark_environment(home), **variables}):
-            _start_quietly(settings)
-    session = SparkSession.builder.getOrCreate()
+    with _STARTING:
+        with SparkContext._lock:
+            running = SparkContext._active_spark_context is not None
+        if not running:
+            with _environment({**spark_environment(home), **variables}):
+                _start_quietly(conf)
+        session = SparkSession.builder.getOrCreate()
     _check_storage(session, conf)
     return session
 
@@ -88,22 +95,24 @@ def _check_storage(session: SparkSession, conf: Mapping[str, str]) -> None:
         )
 
 
-def _start_quietly(settings: SparkConf) -> None:
+def _start_quietly(conf: Mapping[str, str]) -> None:
     """Start the JVM with its messages in a file: a user's terminal is not the place for a JVM's small talk."""
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
 
-    # What the JVM is started with are arguments, which everybody can see; the context gets its secrets from here.
-    shown = SparkConf(loadDefaults=False).setAll([pair for pair in settings.getAll() if not is_secret(pair[0])])
-    with tempfile.TemporaryFile(prefix="mason-spark-") as log:
+    with tempfile.TemporaryDirectory(prefix="mason-spark-") as folder, tempfile.TemporaryFile() as log:
+        # Not as the conf of the gateway, which would make arguments of it: everybody can see those.
+        options = shlex.join(conf_options(conf, Path(folder)))
+        arguments = f"{options} {os.environ.get(_ARGUMENTS, 'pyspark-shell')}"
         try:
-            gateway = launch_gateway(shown, {"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
+            with _environment({_ARGUMENTS: arguments}):
+                gateway = launch_gateway(None, {"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
         except PySparkException as error:
             log.seek(0)
             last = without_stack(log.read().decode(errors="replace"))[-_LINES_SHOWN:]
             raise ClientFailed("Spark did not start:\n" + "\n".join(last)) from error
-    SparkContext(conf=settings, gateway=gateway)
+    SparkContext(conf=SparkConf(loadDefaults=False).setAll(list(conf.items())), gateway=gateway)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import socket
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from glob import glob
 from pathlib import Path
 
 from mason.clients.spark.code import code_digest, distributions, python_path
@@ -69,7 +70,8 @@ class Launch:
         yield Path(self.environment["JAVA_HOME"]) / "release"
         for name in _SETTINGS_THAT_NAME_FILES:
             for each in filter(None, re.split(r"[,:]+", self.conf.get(name, "").replace("file:/", "/"))):
-                yield Path(each)
+                place = each.partition("#")[0]  # what follows is its name where Spark unpacks it
+                yield from map(Path, sorted(glob(place)) or [place])  # noqa: PTH207 (it takes absolute ones)
         home = self.environment.get("SPARK_CONF_DIR") or Path(self.environment["SPARK_HOME"]) / "conf"
         yield from sorted(Path(home).glob("*"))
 

@@ -1,0 +1,94 @@
+"""Spark in this process: a JVM is started once, whoever asks for it, and with no argument that anybody could read."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pyspark
+import pyspark.sql
+import pytest
+
+from mason.clients.spark.runners import in_process
+from mason.clients.spark.runners.in_process import classic_session
+from tests.conftest import PROJECT
+
+
+class Context:
+    """Stands for Spark's own, which a process can have one of."""
+
+    _lock: Any = nullcontext()
+    _active_spark_context: Any = None
+
+
+class Session:
+    """Stands for Spark's own."""
+
+    builder: Any
+    sparkContext: Any
+
+    def getOrCreate(self) -> Session:
+        return self
+
+    def getConf(self) -> dict[str, str]:
+        return {}
+
+
+def test_jobs_that_begin_at_once_start_one_jvm_and_leave_the_environment_as_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started = []
+
+    def start(conf: Any) -> None:
+        started.append(os.environ["SPARK_HOME"])
+        time.sleep(0.2)
+        Context._active_spark_context = object()
+
+    Session.builder = Session.sparkContext = Session()
+    monkeypatch.setattr(Context, "_active_spark_context", None)
+    monkeypatch.setattr(pyspark, "SparkContext", Context)
+    monkeypatch.setattr(pyspark.sql, "SparkSession", Session)
+    monkeypatch.setattr(in_process, "java_home", lambda: Path("/java"))
+    monkeypatch.setattr(in_process, "_start_quietly", start)
+    monkeypatch.delenv("SPARK_HOME", raising=False)
+
+    with ThreadPoolExecutor(4) as pool:
+        sessions = {each.result() for each in [pool.submit(classic_session, {}) for _ in range(4)]}
+
+    assert len(started) == len(sessions) == 1
+    assert "SPARK_HOME" not in os.environ
+
+
+_START = """
+import os, subprocess, sys
+from mason.clients.spark.runners.in_process import classic_session
+from mason.clients.spark.settings import RunnerSettings
+conf = {
+    "spark.hadoop.fs.s3a.encryption.key": "canary one", "spark.shop.url": "jdbc:x?password=canary",
+    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -Dmason.told=yes",
+}
+session = classic_session(RunnerSettings(conf=conf, driver_memory="700m").local_conf)
+jvm = session.sparkContext._jvm
+print(session.conf.get("spark.shop.url"), session.sparkContext.getConf().get("spark.hadoop.fs.s3a.encryption.key"))
+print(jvm.System.getProperty("mason.told"), jvm.Runtime.getRuntime().maxMemory() // 2**20 in range(600, 701))
+print("PYSPARK_SUBMIT_ARGS" in os.environ, flush=True)
+subprocess.run(["ps", "-ww", "-o", "args=", "-p", str(session.sparkContext._gateway.proc.pid)], check=True)
+"""
+
+
+def test_no_setting_is_an_argument_and_all_of_them_hold() -> None:
+    done = subprocess.run(
+        [sys.executable, "-"], input=_START, capture_output=True, text=True, check=True, cwd=PROJECT, timeout=120
+    )
+
+    lines = done.stdout.splitlines()
+    assert lines[0] == "jdbc:x?password=canary canary one"
+    assert lines[1] == "yes True", "the JVM itself was started with what only it can be told"
+    assert lines[2] == "False"
+    assert "org.apache.spark.deploy.SparkSubmit" in lines[3] and "canary" not in lines[3]
