@@ -17,9 +17,10 @@ import yaml
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.runners import SparkRunner, build_runner
 from mason.clients.spark.server.keeper import _is_open
-from mason.clients.spark.server.launch import free_port, server_command, spark_environment, spark_home
+from mason.clients.spark.server.launch import server_command, spark_environment, spark_home
 from mason.clients.spark.settings import RunnerSettings
 from mason.util.processes import ProcessId
+from tests.ports import free_port
 from tests.spark.conftest import eventually
 
 
@@ -43,7 +44,13 @@ class Cluster:
         }
 
     def runner(self, **options: Any) -> SparkRunner:
-        return build_runner({"runner": {"type": "submit", "master": self.master, "conf": self.conf, **options}})
+        """Return a runner whose jobs begin when all executors are there: else one of them might get no task."""
+        together = {
+            "spark.scheduler.minRegisteredResourcesRatio": 1.0,
+            "spark.scheduler.maxRegisteredResourcesWaitingTime": "120s",
+        }
+        conf = {**self.conf, **together}
+        return build_runner({"runner": {"type": "submit", "master": self.master, "conf": conf, **options}})
 
     def applications(self) -> set[Path]:
         """What each application so far has left in the event log."""
@@ -108,12 +115,12 @@ def standalone_cluster(folder: Path) -> Iterator[Cluster]:
     address = f"spark://127.0.0.1:{port}"
     processes = [_start(folder, "master", "master.Master", "--port", str(port))]
     try:
-        eventually(lambda: _is_open(port), 60)
+        eventually(lambda: _is_open(port))
         size = ("--cores", "2", "--memory", "2g", "--work-dir")
         processes += [_start(folder, w, "worker.Worker", *size, str(folder / w), address) for w in ("one", "two")]
         for name in ("one", "two"):
             log = folder / f"{name}.log"
-            eventually(lambda log=log: "Successfully registered" in log.read_text(encoding="utf-8"), 60)  # type: ignore[misc]
+            eventually(lambda log=log: "Successfully registered" in log.read_text(encoding="utf-8"))  # type: ignore[misc]
         yield Cluster(address, (processes[1].pid, processes[2].pid), folder / "events")
     finally:
         for process in reversed(processes):

@@ -10,7 +10,6 @@ import hashlib
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -64,8 +63,10 @@ class Ministack:
 @contextmanager
 def running_ministack(folder: Path) -> Iterator[Ministack]:
     """Start a server that keeps its data below a folder, and stop it at the end."""
+    from tests.ports import free_port  # not for the script, which does not know `tests`
+
     python = make_environment()
-    port = _free_port()
+    port = free_port()
     folder.mkdir(parents=True, exist_ok=True)
     own = {"BIND_HOST": "127.0.0.1", "GATEWAY_PORT": str(port), "HOME": str(folder), "TMPDIR": str(folder)}
     variables = {"PATH": os.environ["PATH"], "LOG_LEVEL": "WARNING", **own}
@@ -96,13 +97,6 @@ def make_environment() -> Path:
             subprocess.run([str(python), "-m", "pip", "install", *options, "-r", str(LOCK)], check=True)
             ready.touch()
     return python
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def _wait_until_open(endpoint: str, process: subprocess.Popen[bytes], log: Path) -> None:

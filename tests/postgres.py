@@ -17,6 +17,8 @@ from pathlib import Path
 
 import psycopg
 
+from tests.ports import free_port
+
 USER, PASSWORD = "mason", "a p@ss/word"
 _WRITTEN_PASSWORD = "a%20p%40ss%2Fword"
 _TEMPLATE = "mason_template"
@@ -142,7 +144,7 @@ def running_postgres() -> Iterator[Postgres]:
         shutil.chown(folder / "password", "postgres")
     options = ["--no-sync", "--encoding=UTF8", "--locale=C", "-U", USER, "-A", "scram-sha-256", "--pwfile=password"]
     subprocess.run([*as_postgres(), "initdb", "-D", "data", *options], cwd=folder, check=True, capture_output=True)
-    server = Postgres(folder, _free_port())
+    server = Postgres(folder, free_port())
     try:
         yield server.start()
     finally:
@@ -153,10 +155,3 @@ def running_postgres() -> Iterator[Postgres]:
 def as_postgres() -> Sequence[str]:
     """Return what makes a command another user's, where this one is root."""
     return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if os.geteuid() == 0 else []
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port

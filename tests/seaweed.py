@@ -6,14 +6,13 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,9 @@ from uuid import uuid4
 
 import boto3
 
+from tests.ports import free_port
+
 REGION = "us-east-1"
-_GRPC = 10_000  # SeaweedFS takes this port above each of its ports as well
 _START_SECONDS = 60
 
 
@@ -102,7 +102,7 @@ def running_seaweed(folder: Path) -> Iterator[Seaweed]:
     owner, reader = User("MASONOWNER", uuid4().hex), User("MASONREADER", uuid4().hex)
     (folder / "data").mkdir(parents=True)
     (folder / "s3.json").write_text(json.dumps(_identities(owner, reader)))
-    ports = dict(zip(("s3", "filer", "master", "volume", "iceberg", "lance"), _free_ports(6), strict=True))
+    ports = {name: free_port() for name in ("s3", "filer", "master", "volume", "iceberg", "lance")}
     server = Seaweed(folder, ports, owner, reader)
     try:
         server.start()
@@ -147,32 +147,6 @@ def _identities(owner: User, reader: User) -> Mapping[str, Any]:
 
     everything = ["Admin", "Read", "Write", "List", "Tagging"]
     return {"identities": [identity("owner", owner, everything), identity("reader", reader, ["Read", "List"])]}
-
-
-def _free_ports(count: int) -> list[int]:
-    """Return ports that are free, and whose neighbours for gRPC are."""
-    ports: list[int] = []
-    with ExitStack() as stack:
-        while len(ports) < count:
-            port = stack.enter_context(_listening(0)).getsockname()[1]
-            if port + _GRPC >= 2**16:
-                continue
-            try:
-                stack.enter_context(_listening(port + _GRPC))
-            except OSError:
-                continue
-            ports.append(port)
-    return ports
-
-
-def _listening(port: int) -> socket.socket:
-    listener = socket.socket()
-    try:
-        listener.bind(("127.0.0.1", port))
-    except OSError:
-        listener.close()
-        raise
-    return listener
 
 
 def _wait_until_open(endpoint: str, process: subprocess.Popen[bytes], log: Path) -> None:

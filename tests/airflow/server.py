@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from typing import Any
 from uuid import uuid4
 
 from tests.conftest import PROJECT
+from tests.ports import free_port
 
 _START_SECONDS = 120
 _COMPONENTS = ("api-server", "scheduler", "dag-processor")
@@ -71,7 +71,7 @@ def running_airflow(folder: Path) -> Iterator[Airflow]:
     (folder / "dags").mkdir()
     (folder / "config").mkdir(exist_ok=True)
     (folder / "config" / "airflow_local_settings.py").write_text(_POLICY)
-    airflow = Airflow(f"http://127.0.0.1:{_free_port()}", folder, uuid4().hex)
+    airflow = Airflow(f"http://127.0.0.1:{free_port()}", folder, uuid4().hex)
     (folder / "passwords.json").write_text(json.dumps({"admin": airflow.password}))
     processes = []
     try:
@@ -142,12 +142,6 @@ def _variables(environment: Path, airflow: Airflow) -> Mapping[str, str]:
         "AIRFLOW_HOME": str(airflow.folder),
         **{f"AIRFLOW__{name}": value for name, value in settings.items()},
     }
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 def _wait_until_open(airflow: Airflow, processes: list[subprocess.Popen[bytes]]) -> None:

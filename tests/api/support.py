@@ -124,6 +124,11 @@ class Server:
     def stop(self) -> int:
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
+        return self.stopped()
+
+    def stopped(self) -> int:
+        """Return how it ended that was asked to stop."""
+        assert self.process is not None
         code = self.process.wait(60)
         self._hang_up()
         return code
@@ -199,8 +204,13 @@ def test_operators(root: Path) -> Path:
         root,
         "test",
         "until",
-        'import pathlib\nwhile not pathlib.Path(parameters.get_required("file")).exists():\n    time.sleep(0.01)',
-        parameters="parameters:\n  required: [file]\n",
+        'import pathlib\nbegan, note = parameters.get_optional("began"), parameters.get_optional("note")\n'
+        "if began:\n    pathlib.Path(began).touch()\n"
+        'while not pathlib.Path(parameters.get_required("file")).exists():\n    time.sleep(0.01)\n'
+        'if note:\n    open(note, "a").write(parameters.get_optional("word") + "\\n")\n'
+        'resp.add_data({"Found": parameters.get_required("file")})',
+        parameters="parameters:\n  required: [file]\n"
+        "  optional:\n    - {name: began}\n    - {name: note}\n    - {name: word, default: once}\n",
         swagger="paths:\n  /test/until:\n    post:\n    get:\n",
     )
     operator(

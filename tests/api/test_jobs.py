@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import resource
+import signal
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -53,13 +55,14 @@ def test_what_is_done_in_time_is_answered_at_once(server: Server) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_what_takes_longer_goes_on_as_a_job_with_the_same_answer(server: Server, method: str) -> None:
-    reply = server.request(method, "/api/test/sleep", params={"wait": 0.1, "seconds": 0.4})
+    reply = server.request(method, "/api/test/until", params={"wait": 0.1, "file": f"longer-{method}"})
     assert reply.status_code == 202
+    (server.mason.folder / f"longer-{method}").touch()
 
     job = server.wait_for_job(reply.json()["Data"][0]["JobID"])
 
-    assert job["Response"] == {"Errors": [], "Info": [], "Warnings": [], "Data": [{"Slept": 0.4}]}
-    assert job["Operator"] == "test:sleep"
+    assert job["Response"] == {"Errors": [], "Info": [], "Warnings": [], "Data": [{"Found": f"longer-{method}"}]}
+    assert job["Operator"] == "test:until"
     assert job["RequestID"] == reply.headers["X-Request-ID"]
 
 
@@ -207,7 +210,9 @@ def test_a_read_that_became_a_job_is_cancelled(server: Server) -> None:
 def test_a_running_merge_is_cancelled_and_leaves_nothing(start: Start) -> None:
     server = start("--jobs", "1")
     big = "id,name\n" + "".join(f"{number},name of {number}\n" for number in range(200_000))
-    write(server.mason.folder / "data", {f"big/{number}.csv": big for number in range(12)})
+    folder = write(server.mason.folder / "data", {"big/0.csv": big}) / "big"
+    for number in range(1, 150):  # more to read than is read before the end is asked for
+        os.link(folder / "0.csv", folder / f"{number}.csv")
     reply = server.post("/api/table/merge", params={"wait": 0}, json={"input_path": "big", "output_path": "cancelled"})
     job = reply.json()["Data"][0]["JobID"]
     server.wait_for_job(job, "running")
@@ -241,17 +246,19 @@ def test_after_a_crash_what_waited_runs_once_and_what_ran_is_lost(start: Start) 
 def test_a_server_that_is_asked_to_stop_ends_what_runs_and_keeps_what_waits(start: Start) -> None:
     server = start("--jobs", "1")
     answers: list[httpx.Response] = []
-    asking = threading.Thread(
-        target=lambda: answers.append(server.post("/api/test/sleep", json={"seconds": 1, "note": "ended"}))
-    )
+    first = {"file": "go", "began": "began", "note": "ended"}
+    asking = threading.Thread(target=lambda: answers.append(server.post("/api/test/until", json=first)))
     asking.start()
-    server.wait_for_log('"status": "running"')
+    until((server.mason.folder / "began").exists, "the first job runs")
     waiting = begin(server, 0, note="kept")
 
-    assert server.stop() == 0
-    asking.join()
+    assert server.process is not None
+    server.process.send_signal(signal.SIGTERM)
+    asking.join()  # who waits is told at once that the server stops
+    assert answers[0].status_code == 202
+    (server.mason.folder / "go").touch()
+    assert server.stopped() == 0
 
-    assert answers[0].status_code in (200, 202)
     assert (server.mason.folder / "ended").exists()
     assert not (server.mason.folder / "kept").exists()
     server.start()

@@ -28,7 +28,8 @@ clients:
       output_location: s3://b/c
       endpoint: http://127.0.0.1:{port}
 """
-_SOON = 5
+_SOON = 30
+"""Less than the engine is waited for, and than the job takes that stays; far more than what is asked for here."""
 _FOLLOWERS = 40
 """More than a machine of many processors has threads for what is short."""
 

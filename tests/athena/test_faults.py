@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Mapping
-from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -215,24 +215,26 @@ def test_ctrl_c_stops_the_query(through: AthenaExecutionClient, proxy: AwsProxy)
 
 
 def test_a_query_that_takes_long_is_asked_for_less_and_less_often(
-    through: AthenaExecutionClient, proxy: AwsProxy
+    through: AthenaExecutionClient, proxy: AwsProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    moments: list[float] = []
+    asked, waits = 0, list[float]()
     plan = answer(through.plan_job, ONE)
 
     def slow(operation: str, request: Mapping[str, Any]) -> Answer | None:
+        nonlocal asked
         if operation == "StartQueryExecution":
             return 200, {"QueryExecutionId": QUERY_ID}
         if operation == "GetQueryExecution":
-            moments.append(time.monotonic())
-            return execution("RUNNING" if len(moments) < 6 else "FAILED")
+            asked += 1
+            return execution("RUNNING" if asked < 6 else "FAILED")
         return None
 
     proxy.says = slow
+    monkeypatch.setattr("mason.clients.athena.queries.time", SimpleNamespace(sleep=waits.append))
     with pytest.raises(BadQuery):
         answer(through.run_job, plan)
 
-    waits = [later - earlier for earlier, later in pairwise(moments)]
+    assert len(waits) == 5
     assert waits[-1] > 2 * waits[0]
 
 

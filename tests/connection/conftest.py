@@ -20,13 +20,20 @@ from mason.util.environment import MasonEnvironment
 from tests.api.support import Server, operator, prepared
 from tests.conftest import Mason
 
-NAP = """end = time.monotonic() + parameters.get_required("seconds")
-while time.monotonic() < end:
+NAP = """import pathlib
+began, wake = parameters.get_optional("began"), parameters.get_optional("wake")
+if began:
+    pathlib.Path(began).touch()
+end = time.monotonic() + parameters.get_required("seconds")
+while time.monotonic() < end and not (wake and pathlib.Path(wake).exists()):
     time.sleep(0.02)
 resp.add_data({"Napped": parameters.get_required("seconds")})"""
 MUCH = """time.sleep(parameters.get_required("seconds"))
 resp.add_data({"Text": "x" * 3_000_000})"""
 SECONDS = "parameters:\n  required:\n    - {name: seconds, type: number}\n"
+FILES = "  optional: [began, wake]\n"
+"""Of a nap: a file that it makes when it begins, and one that ends it before its time."""
+
 PLACE = pa.struct([("x", pa.int64()), ("on", pa.date32())])
 TYPED = pa.table(
     {
@@ -48,13 +55,13 @@ TYPED = pa.table(
 def home(tmp_path_factory: pytest.TempPathFactory) -> Mason:
     root = tmp_path_factory.mktemp("connection")
     made = prepared(root / "work", root / "home")
-    for command, body in (("nap", NAP), ("much", MUCH)):
+    for command, body, parameters in (("nap", NAP, SECONDS + FILES), ("much", MUCH, SECONDS)):
         operator(
             made.folder / "more",
             "test",
             command,
             body,
-            parameters=SECONDS,
+            parameters=parameters,
             swagger=f"paths:\n  /test/{command}:\n    post:\n",
         )
     env = MasonEnvironment(made.home)

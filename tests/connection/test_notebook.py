@@ -6,6 +6,8 @@ import io
 import json
 import logging
 import sys
+from itertools import groupby
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -33,6 +35,8 @@ class Display:
 
     def __init__(self) -> None:
         self.shown: list[str] = []
+        self.touches: dict[str, Path] = {}
+        """Files that are made when something is shown."""
 
     def __call__(self, told: dict[str, str], *, raw: bool, display_id: bool) -> Display:
         return self.update(told, raw=raw)
@@ -40,6 +44,8 @@ class Display:
     def update(self, told: dict[str, str], *, raw: bool) -> Display:
         assert raw
         self.shown.append(told["text/plain"])
+        if told["text/plain"] in self.touches:
+            self.touches[told["text/plain"]].touch()
         return self
 
 
@@ -91,10 +97,12 @@ def test_progress_is_one_line_that_changes_and_goes(embedded: Connection, notebo
     assert notebook.shown[-1] == ""
 
 
-def test_progress_at_a_server_is_shown_too(remote: Connection, notebook: Display) -> None:
-    remote.operator("test", "nap", seconds=1.1)
+def test_progress_at_a_server_is_shown_too(remote: Connection, notebook: Display, tmp_path: Path) -> None:
+    notebook.touches["running"] = tmp_path / "wake"
 
-    assert notebook.shown == ["running", ""]
+    remote.operator("test", "nap", seconds=60, wake=str(tmp_path / "wake"))
+
+    assert [text for text, _ in groupby(notebook.shown)] == ["running", ""]
 
 
 def test_the_steps_of_a_workflow_are_told_in_a_notebook(embedded: Connection, notebook: Display) -> None:

@@ -25,6 +25,7 @@ from mason.util.environment import MasonEnvironment
 from tests.api.support import Server, prepared, until
 from tests.conftest import Mason
 from tests.http_server import serving
+from tests.ports import free_port
 
 TOKEN = "mason_a-token-of-the-tests"
 
@@ -176,20 +177,23 @@ def test_ctrl_c_ends_the_job_at_the_server(remote: Connection, embedded: Connect
     until(lambda: len(set(naps(embedded, "cancelled")) - before) == 1, "the job is cancelled")
 
 
-def test_ctrl_c_in_this_process_is_ctrl_c(embedded: Connection) -> None:
+def test_ctrl_c_in_this_process_is_ctrl_c(embedded: Connection, tmp_path: Path) -> None:
     main = threading.main_thread().ident
     assert main is not None
-    timer = threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT))
-    timer.start()
 
+    def interrupt() -> None:
+        until((tmp_path / "began").exists, "the nap has begun")
+        signal.pthread_kill(main, signal.SIGINT)
+
+    watcher = threading.Thread(target=interrupt)
     with pytest.raises(KeyboardInterrupt):
-        embedded.operator("test", "nap", seconds=60)
+        watcher.start()
+        embedded.operator("test", "nap", seconds=60, began=str(tmp_path / "began"))
+    watcher.join()
 
 
 def test_a_server_that_dies_under_a_job_says_so_when_it_is_back(home: Mason, embedded: Connection) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
+    port = str(free_port())
     server = Server(home, ("--port", port)).start()
     raised: list[BaseException] = []
 

@@ -20,6 +20,7 @@ from mason.pipeline.merge.run import MergeResult
 from scripts.kill_merges import descendants
 from tests.cluster import Cluster, events_of
 from tests.merge.conftest import Merge
+from tests.merge.kernels.merge_kernels import SEEN
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -32,8 +33,11 @@ _SECONDS_OF_PASSING_ON = 2
 
 @pytest.fixture
 def large(merge: Merge, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Merge:
-    """Files of 10 MB each, a task for each: every file of the output is open for longer than a look takes."""
+    """Files of 10 MB each, a task for each: every file of the output is open until it was seen."""
     monkeypatch.setattr("mason.pipeline.merge.plan.TASK_FILES", 1)  # the plan is made in this process
+    monkeypatch.syspath_prepend(KERNELS)
+    monkeypatch.setattr("mason.pipeline.merge.rounds.KERNEL", "merge_kernels:merge_and_wait_to_be_seen")
+    (merge.root / SEEN).mkdir()
     text = pa.array([f"some text of row {number}" for number in range(ROWS_IN_FILE)])
     for number in range(FILES):
         ids = pa.array(range(number * ROWS_IN_FILE, (number + 1) * ROWS_IN_FILE))
@@ -46,7 +50,7 @@ def large(merge: Merge, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Me
 class Watcher:
     """Looks all the time who has the files of a merge open for writing, among the processes below some others."""
 
-    def __init__(self, staged: str, roots: Mapping[str, int], on_sight: Callable[[str], None] = lambda root: None):
+    def __init__(self, staged: str, roots: Mapping[str, int], on_sight: Callable[[str, str], None]):
         self.writers: dict[str, set[str]] = defaultdict(set)
         self._staged, self._roots, self._on_sight = staged, roots, on_sight
         self._over = threading.Event()
@@ -80,7 +84,7 @@ class Watcher:
                 target = os.readlink(f"/proc/{pid}/fd/{handle}")  # noqa: PTH115
                 if target.startswith(self._staged) and "/part-" in target and _is_written(pid, handle, target):
                     self.writers[Path(target).name].add(root)
-                    self._on_sight(root)
+                    self._on_sight(root, Path(target).name)
 
 
 def _is_java(pid: int) -> bool:
@@ -103,8 +107,14 @@ def _is_written(pid: int, handle: str, target: str) -> bool:
 
 
 def watching(merge: Merge, cluster: Cluster, on_sight: Callable[[str], None] = lambda root: None) -> Watcher:
+    """Watch a merge whose files stay open until they were seen, and `on_sight` has returned."""
+
+    def note(root: str, name: str) -> None:
+        on_sight(root)
+        (merge.root / SEEN / name).touch()
+
     roots = {"worker one": cluster.workers[0], "worker two": cluster.workers[1], "driver": os.getpid()}
-    return Watcher(str(merge.root / ".out."), roots, on_sight)
+    return Watcher(str(merge.root / ".out."), roots, note)
 
 
 def check_rows(merge: Merge, result: MergeResult) -> None:
@@ -149,7 +159,7 @@ def test_the_watcher_takes_no_file_for_written_that_is_only_read(tmp_path: Path)
     part.touch()
     end = time.monotonic() + _SECONDS_OF_PASSING_ON
 
-    with Watcher(str(part.parent), {"driver": os.getpid()}) as watcher:
+    with Watcher(str(part.parent), {"driver": os.getpid()}, lambda root, name: None) as watcher:
         while time.monotonic() < end:
             for mode, path in (("rb", part), ("wb", tmp_path / "record")):
                 with path.open(mode):

@@ -199,11 +199,16 @@ def test_a_merge_on_spark_is_cancelled_from_another_process(here: Mason, engine:
 def test_tasks_on_spark_are_counted_before_their_results_are_here(
     commands: Commands,  # noqa: F811
     how: dict[str, str],
+    tmp_path: Path,
 ) -> None:
     runner = build_runner({"runner": how})
-    # The results of the quick tasks come after that of the first one, which is slow.
-    with running(runner, "spark_kernels:sleep", [b"6", *[b"0.1"] * 5]) as events:
-        beats = list(itertools.takewhile(lambda event: not isinstance(event, tuple), events))
+    seen, beats = tmp_path / "seen", list[object]()
+    # The results of the quick tasks come after that of the first one, which waits until they are counted.
+    with running(runner, "spark_kernels:wait_for", [bytes(seen), *[b""] * 5]) as events:
+        for event in itertools.takewhile(lambda event: not isinstance(event, tuple), events):
+            beats.append(event)
+            if event == 5:
+                seen.touch()
         rest = dict(without_beats(events))
     runner.close()
 

@@ -14,7 +14,6 @@ import pytest
 import yaml
 
 from mason.clients.s3.storage import S3StorageClient
-from mason.clients.spark.server.launch import free_port
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.scan import plan_scan
 from mason.pipeline.sql.inputs import ReadyTable
@@ -22,6 +21,7 @@ from mason.pipeline.sql.query import SqlQuery, fetch_rows
 from mason.testing import OperatorContract
 from tests import cluster
 from tests.conftest import PROJECT, Mason, write
+from tests.ports import free_port
 from tests.seaweed import Seaweed
 from tests.table_operators import test_every_engine as on_disk
 

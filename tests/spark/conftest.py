@@ -74,6 +74,11 @@ class Commands:
         self.seen |= {server.server for server in servers} | {server.keeper for server in servers}
         return servers
 
+    def sessions_in_use(self) -> int:
+        """How many sessions commands have; looked at without their locks, which would be in the way of a command."""
+        (server,) = self.servers()
+        return sum(file.read_text(encoding="utf-8") != "" for file in self.folder(server).glob("*.session"))
+
     def folder(self, server: ServerRecord) -> Path:
         return self.runtime / "spark" / server.key
 
@@ -93,7 +98,7 @@ def commands() -> Iterator[Commands]:
     shutil.rmtree(runtime)
 
 
-def eventually(condition: Callable[[], object], seconds: float = 20) -> None:
+def eventually(condition: Callable[[], object], seconds: float = 60) -> None:
     """Wait until something holds."""
     end = time.monotonic() + seconds
     while not condition():

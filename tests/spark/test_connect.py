@@ -11,10 +11,10 @@ import pytest
 
 from mason.clients.spark.connection import close_session, open_session
 from mason.clients.spark.runners import build_runner
-from mason.clients.spark.server.launch import free_port
 from mason.errors import ClientFailed, UnreadableFile
 from mason.pipeline.tasks import without_beats
 from tests.cluster import connect_server
+from tests.ports import free_port
 from tests.spark.conftest import KERNELS
 
 

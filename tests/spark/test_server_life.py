@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import signal
@@ -11,11 +12,12 @@ from pathlib import Path
 
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.server.keeper import Keeper
-from mason.clients.spark.server.launch import Launch, free_port
+from mason.clients.spark.server.launch import Launch
 from mason.clients.spark.server.record import ServerRecord
 from mason.clients.spark.server.runtime import private_folder
 from mason.clients.spark.settings import RunnerSettings
 from mason.util.processes import ProcessId
+from tests.ports import free_port
 from tests.spark.conftest import KERNELS, PROJECT, Commands, eventually
 
 
@@ -27,7 +29,7 @@ def test_a_server_that_was_killed_is_replaced_and_so_is_one_whose_keeper_was_kil
 
     (server,) = commands.servers()
     server.keeper.send(signal.SIGKILL)
-    eventually(lambda: not server.server.alive, 15)
+    eventually(lambda: not server.server.alive)
 
     third = commands("echo", "x")
     assert third["results"] == [[0, "done x"]]
@@ -70,7 +72,7 @@ def test_changed_code_gets_another_server_and_the_old_one_stops(commands: Comman
 
 def test_an_idle_server_stops_by_itself(commands: Commands) -> None:
     commands.mason("stop")
-    commands("echo", "x", MASON_SPARK_IDLE_MINUTES="0.05")
+    commands("echo", "x", MASON_SPARK_IDLE_MINUTES="0.2")
     (server,) = commands.servers()
 
     eventually(lambda: not server.server.alive and not server.keeper.alive)
@@ -83,13 +85,13 @@ def test_a_port_that_is_taken_is_left_to_who_has_it(commands: Commands) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         taken = other.getsockname()[1]  # bound, but not listening: only who binds it finds out
-        ports = iter([taken, free_port()])
+        ports = itertools.chain([taken], iter(free_port, None))
         child = os.fork()
         if not child:
             os.environ.update(launch.environment)
             Keeper(folder, "taken", launch.conf, idle_minutes=60).run(lambda: next(ports))
             os._exit(0)
-        eventually(lambda: (found := ServerRecord.read(folder)) and found.ready, 60)
+        eventually(lambda: (found := ServerRecord.read(folder)) and found.ready, 180)
     server = ServerRecord.read(folder)
     assert server is not None and server.port != taken
     commands.servers()

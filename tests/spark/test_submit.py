@@ -23,6 +23,7 @@ def kernels(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_executors_of_both_workers_do_the_tasks_with_the_code_that_was_shipped(cluster: Cluster) -> None:
+    before = cluster.applications()
     results = dict(
         without_beats(
             cluster.runner(executors=2).run("spark_kernels:whereabouts", [str(n).encode() for n in range(12)])
@@ -32,10 +33,10 @@ def test_the_executors_of_both_workers_do_the_tasks_with_the_code_that_was_shipp
     told = [json.loads(results[number]) for number in range(12)]
     assert [each["task"] for each in told] == [str(number) for number in range(12)]
     assert all(".zip" in each["mason"] for each in told), "not the code that lies on this machine"
-    events = [event for application in cluster.applications() for event in events_of(application)]
-    finished = [event["Task Info"] for event in events if event["Event"] == "SparkListenerTaskEnd"]
-    assert {task["Executor ID"] for task in finished} == {"0", "1"}
-    assert len([task for task in finished if not task["Failed"]]) >= 12
+    (application,) = cluster.applications() - before
+    ended = [event["Task Info"] for event in events_of(application) if event["Event"] == "SparkListenerTaskEnd"]
+    assert {task["Executor ID"] for task in ended} == {"0", "1"}
+    assert len([task for task in ended if not task["Failed"]]) >= 12
     assert len({each["parent"] for each in told}) == 2, "each executor has a daemon of its own, whose workers these are"
 
 

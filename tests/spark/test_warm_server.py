@@ -76,7 +76,7 @@ def test_what_failed_once_is_tried_again(runner: LocalRunner, tmp_path: Path) ->
 
 
 def test_closing_the_results_interrupts_the_job(runner: LocalRunner, tmp_path: Path) -> None:
-    notes = [tmp_path / f"note {number}" for number in range(6)]
+    notes = [tmp_path / f"note {number}" for number in range(16)]
     results = runner.run("spark_kernels:note_and_sleep", [bytes(note) for note in notes])
     next(without_beats(results))
 
@@ -109,8 +109,14 @@ class Late(Streamed):
         return super().fetch_rows(frame, tag)
 
 
-def test_two_commands_at_once_share_the_server_and_have_sessions_of_their_own(commands: Commands) -> None:
-    both = [commands.start("sleep", "2") for _ in range(2)]
+def test_two_commands_at_once_share_the_server_and_have_sessions_of_their_own(
+    commands: Commands, tmp_path: Path
+) -> None:
+    commands("echo", "x")
+    before = commands.sessions_in_use()
+    both = [commands.start("wait_for", str(tmp_path / "both")) for _ in range(2)]
+    eventually(lambda: commands.sessions_in_use() == before + 2, 120)
+    (tmp_path / "both").touch()
     first, second = map(commands.finished, both)
 
     assert first["server"] == second["server"]
@@ -122,7 +128,7 @@ def test_a_command_that_was_killed_gives_its_session_back_and_its_job_is_given_u
     commands: Commands, runner: LocalRunner, tmp_path: Path
 ) -> None:
     list(runner.run("spark_kernels:echo", [b"x"]))
-    notes = [tmp_path / f"note {number}" for number in range(8)]
+    notes = [tmp_path / f"note {number}" for number in range(16)]
     killed = commands.start("note_and_sleep", *map(str, notes))
     eventually(lambda: notes[0].exists())
     killed.kill()
@@ -133,13 +139,13 @@ def test_a_command_that_was_killed_gives_its_session_back_and_its_job_is_given_u
 
 
 def test_ctrl_c_interrupts_the_job(commands: Commands, tmp_path: Path) -> None:
-    notes = [tmp_path / f"note {number}" for number in range(8)]
+    notes = [tmp_path / f"note {number}" for number in range(16)]
     command = commands.start("note_and_sleep", *map(str, notes))
     eventually(lambda: notes[0].exists())
 
     command.send_signal(signal.SIGINT)
 
-    assert "KeyboardInterrupt" in command.communicate(timeout=20)[1]
+    assert "KeyboardInterrupt" in command.communicate(timeout=60)[1]
     assert not notes[-1].exists()
     assert commands("echo", "x")["results"] == [[0, "done x"]]
 

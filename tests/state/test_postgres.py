@@ -168,6 +168,7 @@ def test_what_was_said_to_be_written_is_there_after_a_restart_and_nothing_twice(
     postgres: Postgres, database: str, how: signal.Signals
 ) -> None:
     store, over = PostgresStore(database), threading.Event()
+    counted_so_far = dict.fromkeys((f"j{number}" for number in range(6)), 0)
 
     def count(name: str) -> tuple[Record, int]:
         """Add one to a record again and again; return it as it was last said to be, and how often that failed."""
@@ -175,19 +176,30 @@ def test_what_was_said_to_be_written_is_there_after_a_restart_and_nothing_twice(
         while not over.is_set():
             try:
                 record = store.update_record(record, "running", {"Count": record.document["Count"] + 1})
+                counted_so_far[name] = record.document["Count"]
             except StateFailed:
                 failures += 1
                 record = wait_for(store, name)
         return record, failures
 
+    def go_on() -> None:
+        """Wait until all of them have counted on."""
+        aims = {name: count + 10 for name, count in counted_so_far.items()}
+        end = time.monotonic() + 60
+        while any(counted_so_far[name] < aim for name, aim in aims.items()):
+            assert time.monotonic() < end, counted_so_far
+            time.sleep(0.01)
+
     with ThreadPoolExecutor(6) as threads:
-        counting = [threads.submit(count, f"j{number}") for number in range(6)]
-        for _ in range(2):
-            time.sleep(0.2)  # so much work meanwhile, no more
-            postgres.stop(how)
-            postgres.start()
-        time.sleep(0.2)
-        over.set()
+        counting = [threads.submit(count, name) for name in counted_so_far]
+        try:
+            for _ in range(2):
+                go_on()
+                postgres.stop(how)
+                postgres.start()
+            go_on()
+        finally:
+            over.set()
         counted = [each.result(60) for each in counting]
 
     for record, failures in counted:

@@ -76,7 +76,7 @@ def test_years_that_were_missed_cost_no_time() -> None:
 
     Timing.of("* * * * *").newest(at("1990-01-01 00:00"), at("2026-11-16 08:00"))
 
-    assert datetime.now(UTC) - began < timedelta(seconds=1)
+    assert datetime.now(UTC) - began < timedelta(seconds=10)
 
 
 @pytest.mark.parametrize(

@@ -264,7 +264,7 @@ class TestNested:
         too_many = "workflow.yaml:5: dag: has more than 100,000 steps, those of nested workflows among them"
         assert too_many in problems
         assert [each for each in problems if each != too_many and found in each] or not found
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 30
 
     def test_what_nested_workflows_come_to_is_counted_before_they_are_written_out(self, flows: Flows) -> None:
         flows.workflow(step("a"), step("b"), step("c", "a", "b"), step("d", "b"), command="inner")

@@ -12,6 +12,8 @@ from pathlib import Path
 import mason
 from mason.errors import InvalidParameters, UnreadableFile
 
+_LONGEST_WAIT = 100
+
 
 def echo(task: bytes) -> bytes:
     return b"done " + task
@@ -62,9 +64,12 @@ def note_and_sleep(task: bytes) -> bytes:
     return b""
 
 
-def sleep(task: bytes) -> bytes:
-    time.sleep(float(task))
-    return str(os.getppid()).encode()
+def wait_for(task: bytes) -> bytes:
+    """Wait for a file, if there is one to wait for: the task is its path."""
+    end = time.monotonic() + _LONGEST_WAIT
+    while task and not Path(task.decode()).exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    return b""
 
 
 def _first_time(task: bytes, action: object) -> None:
