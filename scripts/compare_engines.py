@@ -3,6 +3,8 @@
 python scripts/compare_engines.py             where the local engine answers otherwise than Spark did
 python scripts/compare_engines.py --refused   and what it refuses
 python scripts/compare_engines.py --record    write down the answers of the Spark on this machine
+python scripts/compare_engines.py --composed 2000 --seed 1
+                                              ask both of them what is put together at random
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from tests.sql.answers.book import (
     values,
     write_tables,
 )
+from tests.sql.answers.composed import composed
 
 Ask = Callable[[str], pa.Table]
 
@@ -43,10 +46,28 @@ Ask = Callable[[str], pa.Table]
 def main() -> None:
     """Record the answers of Spark, or compare those of the local engine with them."""
     with tempfile.TemporaryDirectory() as folder:
-        if "--record" in sys.argv:
+        if "--composed" in sys.argv:
+            asked = composed(_number("--composed", 1000), _number("--seed", 0))
+            verdicts = compare_composed(asked, _here(Path(folder) / "here"), _spark(Path(folder) / "spark"))
+            print(verdicts)  # noqa: T201
+            sys.exit(int(verdicts["different"] > 0))
+        elif "--record" in sys.argv:
             _record(_spark(Path(folder)))
         else:
             sys.exit(_compare(_here(Path(folder)), note="--refused" in sys.argv))
+
+
+def compare_composed(asked: Sequence[Expression], here: Ask, there: Ask) -> Counter[str]:
+    """Ask both engines, show where they differ, and return how often they do what."""
+    verdicts = Counter[str]()
+    for lot in together(asked):
+        expected = _answers(lot, there)
+        verdicts.update(_compared(each.statement, expected[each.statement], here) for each in lot)
+    return verdicts
+
+
+def _number(option: str, otherwise: int) -> int:
+    return int(sys.argv[sys.argv.index(option) + 1]) if option in sys.argv else otherwise
 
 
 def _spark(folder: Path) -> Ask:

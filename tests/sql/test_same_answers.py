@@ -14,6 +14,7 @@ from mason.pipeline.sql.local.translation import translated
 from mason.pipeline.sql.query import BadQuery, SqlTable, fetch_rows
 from mason.pipeline.tasks import TaskRunner
 from mason.testing.contract import answer
+from scripts.compare_engines import compare_composed
 from tests.sql.answers.book import (
     Answer,
     Expression,
@@ -28,6 +29,7 @@ from tests.sql.answers.book import (
     values,
     write_tables,
 )
+from tests.sql.answers.composed import composed
 
 ANSWERS = recorded()
 REFUSED = refused()
@@ -116,3 +118,19 @@ def test_what_the_local_engine_refuses_is_refused_by_its_plan(tmp_path: Path) ->
 
     with pytest.raises(BadQuery, match='^query:1:8: The local engine has no function "soundex"'):
         answer(LocalExecutionClient({}).plan_job, job)
+
+
+def test_what_is_put_together_at_random_shows_an_engine_that_answers_otherwise(
+    tables: Sequence[SqlTable], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`scripts/compare_engines.py --composed` asks Spark; here the local engine stands beside one that is broken."""
+    ask = asking(InProcessRunner(), tables)
+
+    def broken(statement: str) -> pa.Table:
+        return ask(statement.replace("length(", "1 + length("))
+
+    asked = [each for each in composed(400, seed=1) if "length(" in each.text][:20]
+
+    assert compare_composed(asked, ask, ask)["different"] == 0
+    assert compare_composed(asked, broken, ask)["different"] > 0
+    assert "different: select id" in capsys.readouterr().out

@@ -124,7 +124,7 @@ def query_of(statement: str, tables: Sequence[SqlTable]) -> SqlQuery:
 
 def write_tables(folder: Path) -> Sequence[SqlTable]:
     """Write the tables that the questions are about."""
-    return [_written(folder, "t", _every_type()), _written(folder, "u", _others()), _written(folder, "odd", _odd())]
+    return [_written(folder, "t", every_type()), _written(folder, "u", _others()), _written(folder, "odd", _odd())]
 
 
 def _written(folder: Path, name: str, table: pa.Table) -> SqlTable:
@@ -134,7 +134,8 @@ def _written(folder: Path, name: str, table: pa.Table) -> SqlTable:
     return SqlTable(name, str(path), [str(path / "part.parquet")], encode_schema(table.schema))
 
 
-def _every_type() -> pa.Table:
+def every_type() -> pa.Table:
+    """Return the table `t`, which has a column of every type."""
     moments = [
         *[datetime(2026, 1, 1, 10, 20, 30, 250_000), datetime(2024, 2, 29, 23, 59, 59)],
         *[None, datetime(1969, 12, 31, 23, 59, 59, 999_000), datetime(2026, 12, 31)],
