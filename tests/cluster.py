@@ -33,14 +33,14 @@ class Cluster:
     events: Path
 
     @property
-    def conf(self) -> dict[str, Any]:
+    def conf(self) -> dict[str, str]:
         return {
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.executor.memory": "512m",
-            "spark.eventLog.enabled": True,
+            "spark.eventLog.enabled": "true",
             "spark.eventLog.dir": self.events.as_uri(),
-            "spark.eventLog.compress": False,
+            "spark.eventLog.compress": "false",
         }
 
     def runner(self, **options: Any) -> SparkRunner:

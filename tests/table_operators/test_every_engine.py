@@ -40,6 +40,7 @@ NOT_THE_SAME |= {
     "TasksDone",
     "Job",
     "CreatedAt",
+    "Configuration",
 }
 
 Step = tuple[Sequence[str], Mapping[str, str]]

@@ -23,6 +23,7 @@ _TOOK = re.compile(r"\d+(\.\d+)? ?(ms|s|seconds?)\b")
 _TOOK_KEY = re.compile(r"(Seconds|Milliseconds|Duration)$")
 _OF_A_PLAN = ("Configuration", "Clients")  # every plan begins with them
 _ROWS = "Rows"
+_CONFIGURATION = "Configuration"
 _LONGEST = 300
 _TOLERANCE = timedelta(seconds=2)
 
@@ -52,9 +53,13 @@ def _differences(case: Case, one: Observation, other: Observation) -> Iterator[s
 
 
 def _plain(value: Any, seen: Observation, may_differ: Sequence[str]) -> Any:
-    """Return a value without what is new in every run: ids, times between its begin and its end, durations."""
+    """Return a value without what is new in every run: ids, times between its begin and its end, durations.
+
+    The name of the configuration goes, too, where a job says which one it was run with.
+    """
     if isinstance(value, Mapping):
-        kept = (name for name in value if name not in may_differ and not _TOOK_KEY.search(name))
+        own = {_CONFIGURATION} if value.get(_CONFIGURATION) == seen.configuration else set()
+        kept = (name for name in value if name not in {*may_differ, *own} and not _TOOK_KEY.search(name))
         # What is in rows are data, whatever it looks like.
         return {
             _plain(name, seen, ()): value[name] if name == _ROWS else _plain(value[name], seen, may_differ)
