@@ -10,10 +10,11 @@ from mason.errors import UnreadableFile
 from mason.pipeline.csv_dialect import column_names, detect_delimiter, has_header
 from mason.pipeline.csv_reader import RecordReader
 from mason.pipeline.file_schema import FileSchema, unique_names
+from mason.pipeline.odd_values import OddValue, odd_value
 from mason.pipeline.sampling import Budget
 from mason.pipeline.text_buffer import TextBuffer
 from mason.pipeline.text_types import classify
-from mason.pipeline.types import NOTHING, Evidence, merge
+from mason.pipeline.types import NOTHING, TEXT, Evidence, merge
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def read_csv(
         headers[line] = delimiter
     names = unique_names(column_names(rows[0], header=header), warnings)
     batches = _batches(reader, buffer, rows[1:] if header else rows[: budget.rows], budget)
-    columns, count = _classify_batches(batches, len(names), 1 + header, options.nulls, warnings)
+    columns, count, odd = _classify_batches(batches, len(names), 1 + header, options.nulls, warnings)
     if header and not count and not buffer.is_exhausted():
         warnings.append(f"no record below its header ends within {budget.most:,} characters")
     return FileSchema(
@@ -67,6 +68,7 @@ def read_csv(
         warnings=warnings,
         delimiter=delimiter,
         quoted=buffer.quoted,
+        odd_values={names[number]: each for number, each in odd.items()},
     )
 
 
@@ -96,8 +98,9 @@ def _batches(
 
 def _classify_batches(
     batches: Iterator[list[list[str]]], width: int, number: int, nulls: Collection[str], warnings: list[str]
-) -> tuple[list[Evidence], int]:
+) -> tuple[list[Evidence], int, dict[int, OddValue]]:
     seen = [NOTHING] * width
+    odd: dict[int, OddValue] = {}
     count = 0
     ragged = False
     for rows in batches:
@@ -105,15 +108,24 @@ def _classify_batches(
             warnings.append(_first_ragged(rows, width, number + count))
             ragged = True
         whole = _whole(rows, width)
-        found = [classify(column, nulls) for column in _columns(whole if whole or count else rows, width)]
+        values = _columns(whole if whole or count else rows, width)
+        found = [classify(column, nulls) for column in values]
+        texts = [index for index in range(width) if found[index] == TEXT and seen[index] != TEXT]
+        if texts and whole:
+            records = _numbers_of_whole(rows, width, number + count)
+            odd |= {index: each for index in texts if (each := odd_value(values[index], nulls, records))}
         seen = [merge(one, other) for one, other in zip(seen, found, strict=True)] if count else found
         count += len(rows)
-    return seen, count
+    return seen, count, odd
 
 
 def _whole(rows: list[list[str]], width: int) -> list[list[str]]:
     """The records that have all fields: in another one a value may stand below a column that is not its own."""
     return [row for row in rows if len(row) == width]
+
+
+def _numbers_of_whole(rows: list[list[str]], width: int, first: int) -> list[int]:
+    return [first + index for index, row in enumerate(rows) if len(row) == width]
 
 
 def _first_ragged(rows: list[list[str]], width: int, number: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from mason.pipeline.odd_values import OddValue
 from mason.pipeline.types import Evidence
 
 
@@ -31,6 +32,8 @@ class FileSchema:
     delimiter: str = ""
     quoted: bool = False
     encoding: str = ""
+    odd_values: Mapping[str, OddValue] = field(default_factory=dict)
+    """Columns that are text for few values."""
 
 
 def unique_names(names: Sequence[str], warnings: list[str]) -> list[str]:

@@ -163,6 +163,8 @@ def _read_files(
         schemas[file.name] = schema
         for problem in schema.warnings:
             warnings.add(file.name, problem)
+        for column, odd in schema.odd_values.items():
+            warnings.add(file.name, odd.describe(column))
     if not schemas and failure:
         raise failure
     if not schemas:

@@ -20,9 +20,11 @@ from mason.pipeline.far_times import is_day_or_moment
 from mason.pipeline.files import make_folder
 from mason.pipeline.given_types import fit_given_text, told
 from mason.pipeline.merge.batches import Batch, CannotBeCut
+from mason.pipeline.merge.misfit import find_misfit
 from mason.pipeline.merge.numbering import COUNTED_FROM
 from mason.pipeline.merge.readers import read_batches
 from mason.pipeline.merge.task import FileInTask, MergeTask, TaskResult
+from mason.pipeline.odd_values import Misfit
 from mason.pipeline.python_values import python_value
 from mason.pipeline.rejects import Reject
 from mason.pipeline.sinks import Sink, SinkPlace, open_sink
@@ -75,6 +77,7 @@ class _Work:
         self._bad_values: Counter[str] = Counter()
         self._values: dict[str, Counter[str]] = {}
         self._differing: Counter[str] = Counter()
+        self._misfits: dict[str, Misfit] = {}
         self._rejects: Any = None
 
     def take(self, file: FileInTask, batch: Batch) -> None:
@@ -83,7 +86,7 @@ class _Work:
             self._keep(file, reject)
         columns = self._named(file, batch)
         bad: dict[str, pa.Array] = {}
-        arrays = self._fit(file, columns, batch.rows, bad)
+        arrays = self._fit(file, columns, batch, bad)
         if self._evidence or not batch.rows:
             return
         rows = pa.record_batch(arrays, schema=self.schema)
@@ -114,6 +117,7 @@ class _Work:
             dict(self._differing),
             self._rows,
             self._sink.result(),
+            {name: misfit.to_dict() for name, misfit in self._misfits.items()},
         )
 
     @property
@@ -137,14 +141,15 @@ class _Work:
         return named
 
     def _fit(
-        self, file: FileInTask, columns: Mapping[str, Source], rows: int, bad: dict[str, pa.Array]
+        self, file: FileInTask, columns: Mapping[str, Source], batch: Batch, bad: dict[str, pa.Array]
     ) -> list[pa.Array]:
+        rows = batch.rows
         arrays = []
         for field in self.schema:
             if field.name in file.constants:
                 arrays.append(self._constant(file, field, columns.get(field.name), rows, bad))
             elif field.name in columns:
-                arrays.append(self._fit_column(file, field, columns[field.name], bad))
+                arrays.append(self._fit_column(file, field, columns[field.name], batch, bad))
             else:
                 arrays.append(pa.nulls(rows, field.type))
         known = {*self.schema.names, *file.constants}
@@ -154,7 +159,7 @@ class _Work:
         return arrays
 
     def _fit_column(
-        self, file: FileInTask, field: pa.Field, source: Source, bad: dict[str, pa.Array]
+        self, file: FileInTask, field: pa.Field, source: Source, batch: Batch, bad: dict[str, pa.Array]
     ) -> pa.Array | None:
         values: pa.Array | None
         if field.name in self._given:
@@ -166,6 +171,7 @@ class _Work:
             values = source.fit(field.type, self._task.timezone)
             if values is None:
                 self._note(file, field.name, _wider(file, field, source, self._task.timezone))
+                self._note_misfit(file, field, source, batch)
         if values is not None:
             self._count_values(file, field.name, values)
         return values
@@ -193,6 +199,13 @@ class _Work:
     def _note(self, file: FileInTask, name: str, seen: Evidence) -> None:
         in_file = self._evidence.setdefault(file.path, {})
         in_file[name] = merge(in_file.get(name, NOTHING), seen)
+
+    def _note_misfit(self, file: FileInTask, field: pa.Field, source: Source, batch: Batch) -> None:
+        if field.name in self._misfits:
+            return
+        found = find_misfit(file, batch, source, field.type, self._task.timezone)
+        if found:
+            self._misfits[field.name] = found
 
     def _without_bad(
         self, file: FileInTask, batch: Batch, columns: Mapping[str, Source], rows: pa.RecordBatch, bad: dict[str, Any]

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.schema import SchemaConflict, TypeInFile
@@ -105,6 +106,9 @@ class MergeResult:
     @property
     def warnings(self) -> Iterator[str]:
         yield from (str(each) for each in self.plan.conflicts if each.column not in self.foreseen)
+        for column, misfit in self.plan.misfits.items():
+            if pa.types.is_string(self.plan.schema.field(column).type):
+                yield misfit.describe(column, self.plan.schema.field(column).type)
         for column, count in self.sums.differing.items():
             if count:
                 found = counted(count, "value")

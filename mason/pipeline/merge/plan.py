@@ -16,6 +16,7 @@ from mason.errors import BadPath, NoData, PathNotFound
 from mason.pipeline.csv_splits import Range
 from mason.pipeline.files import list_files
 from mason.pipeline.merge.base import BaseTable
+from mason.pipeline.merge.column_notes import absent_columns, text_for_few_values
 from mason.pipeline.merge.gather import gather_columns, unite_evidence
 from mason.pipeline.merge.inputs import list_inputs
 from mason.pipeline.merge.job import MergeJob, Mode, Names, OnConflict
@@ -23,6 +24,7 @@ from mason.pipeline.merge.look import PlanRefused, look_at_files
 from mason.pipeline.merge.names import find_twins, fold_names, twins_in
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.merge.sources_merged import Sources
+from mason.pipeline.odd_values import Misfit
 from mason.pipeline.output_place import check_apart
 from mason.pipeline.sql_types import parse_schema
 from mason.pipeline.table_commit import CommitRecord, open_table
@@ -54,6 +56,8 @@ class MergePlan:
     """What the merge adds to."""
     merged_before: int = 0
     """How many files of the input are in the output already."""
+    misfits: Mapping[str, Misfit] = field(default_factory=dict)
+    """For columns that the sample had shown to be something else, the first value that made this known."""
     rewritten: CommitRecord | None = None
     """The version of the table that is written anew from its own rows."""
 
@@ -142,6 +146,10 @@ class MergePlan:
             united |= {name: merge(united.get(name, NOTHING), each) for name, each in columns.items()}
         files = [each.with_seen(seen[each.file.path]) if each.file.path in seen else each for each in self.files]
         return checked(_with_conflicts(replace(self, files=files, evidence=united)))
+
+    def with_misfits(self, found: Mapping[str, Misfit]) -> MergePlan:
+        """Return the plan with values that its schema did not hold; what is known of a column already was before."""
+        return replace(self, misfits={**found, **self.misfits})
 
     def without_cuts(self, paths: Collection[str]) -> MergePlan:
         """Return the plan with these files read whole."""
@@ -254,7 +262,8 @@ def plan_reading(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
         raise BadPath(f"The output {job.output} is a file: a table is a folder.")
     if base is None and job.options.mode is not Mode.REPLACE:
         _check_nothing_is_there(filesystem, job.output)
-    warnings += _absent(given, planned)
+    warnings += absent_columns(given, planned)
+    warnings += text_for_few_values(given, planned)
     plan = MergePlan(
         job,
         planned,
@@ -343,13 +352,6 @@ def _check_nothing_is_there(filesystem: pafs.FileSystem, output: str) -> None:
             [f"{output} holds data, but is no table of Mason's: nothing can be added to it."],
             hint="Make it one (a merge whose output_path is its input_path), or choose another output_path.",
         )
-
-
-def _absent(given: Mapping[str, pa.DataType], planned: Sequence[PlannedFile]) -> list[str]:
-    """What is to be said of columns that only the schema has."""
-    shown = {name for each in planned for name in (*each.schema.columns, *each.constants)}
-    absent = [name for name in given if planned and name not in shown]
-    return [f'No file has the column "{name}" of the schema: it is null in every row.' for name in absent]
 
 
 def _outgrown(plan: MergePlan) -> Mapping[str, Evidence]:

@@ -13,6 +13,7 @@ from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.staging import empty
 from mason.pipeline.merge.task import KERNEL, TaskResult, tasks_of
+from mason.pipeline.odd_values import Misfit
 from mason.pipeline.sinks import SinkSpec
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.tasks import TaskRunner, running, without_beats
@@ -53,6 +54,7 @@ class Rounds:
                 plan = plan.without_cuts(untrusted)
             elif seen:
                 plan = _wider(plan, plan.widened(seen).with_base_files(filesystem), seen)
+                plan = plan.with_misfits(_misfits(results))
             else:
                 return plan, results, number
             if self.staging:
@@ -71,6 +73,15 @@ class Rounds:
         if len(results) != len(tasks):
             raise RowsLost(f"{len(tasks) - len(results)} of {len(tasks)} tasks gave no result.")
         return results
+
+
+def _misfits(results: Mapping[int, TaskResult]) -> dict[str, Misfit]:
+    """The first value of each column that did not fit, in the order of the files."""
+    found: dict[str, Misfit] = {}
+    for number in sorted(results):
+        for name, each in results[number].misfits.items():
+            found.setdefault(name, Misfit.of(each))
+    return found
 
 
 def _wider(before: MergePlan, after: MergePlan, seen: Mapping[str, Mapping[str, object]]) -> MergePlan:

@@ -110,6 +110,8 @@ class TaskResult:
     """How many rows the sink got."""
     payload: Mapping[str, Any] = field(default_factory=dict)
     """What the sink has to say."""
+    misfits: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """For columns whose schema was too narrow the first value that it does not hold, and where it stands."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(vars(self)).encode()  # not asdict, which would copy all that a sink has to say

@@ -1,0 +1,96 @@
+"""The values for which alone a column is text: a column of numbers with one `n/a` in it is worth a word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+
+from mason.pipeline.text_types import classify
+from mason.pipeline.types import TEXT, decide, storable
+from mason.util.words import counted
+
+LEAST_VALUES = 10
+ODD_ONES = 0.1  # as many as a merge takes for exceptions unless told
+_LONGEST_SHOWN = 60
+_BEGINNING = 3
+_DIGITS = re.compile(r"[+-]?[0-9._,]*[0-9][0-9._,]*([eE][+-]?[0-9]+)?").fullmatch
+
+
+@dataclass(frozen=True)
+class OddValue:
+    """A column that is text for few values: the first of them, and what the others are."""
+
+    value: str
+    record: int
+    count: int
+    others: str
+    """The type that the column would have without them."""
+
+    def describe(self, column: str) -> str:
+        also = f" and {counted(self.count - 1, 'more value')}" if self.count > 1 else ""
+        value = f'"{shown(self.value)}" in record {self.record:,}{also}'
+        return f'column "{column}" is text for {value}: the others are {self.others}'
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """The first value that the type which a column has by its sample does not hold, and where it stands."""
+
+    file: str
+    place: str
+    value: str
+    expected: str
+
+    def describe(self, column: str, chosen: pa.DataType) -> str:
+        found = f"{self.value} in {self.place} of {self.file}"
+        remedy = f'A schema with "{column} {self.expected}" sends such records to the quarantine.'
+        types = f"{chosen}, not {self.expected} as in its sample"
+        return f'Column "{column}" is {types}: {found} does not fit that. {remedy}'
+
+    def to_dict(self) -> dict[str, str]:
+        return dict(vars(self))
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> Misfit:
+        return cls(**value)
+
+
+def shown(value: object) -> str:
+    """Return a value as it is shown in a sentence."""
+    text = str(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def odd_value(values: Sequence[str], nulls: Collection[str], records: Sequence[int]) -> OddValue | None:
+    """Return for which values a column that is text is so, if they are few among many of another type.
+
+    `records` are the numbers of the values' records.
+
+    Text of digits, such as postcodes with leading zeros, is no exception among numbers: there the column is right.
+    """
+    if sum(_is_text(value) for _, value in islice(_present(values, nulls), _BEGINNING)) > 1:
+        return None  # as it is with nearly every column of text
+    present = list(_present(values, nulls))
+    most = int(len(present) * ODD_ONES)
+    odd = list(islice((each for each in present if _is_text(each[1])), most + 1))
+    if len(present) < LEAST_VALUES or not odd or len(odd) > most:
+        return None
+    texts = {value for _, value in odd}
+    others = storable(decide(classify([value for _, value in present if value not in texts])))
+    if others == "string" or all(map(_DIGITS, texts)):
+        return None
+    index, value = odd[0]
+    return OddValue(value, records[index], len(odd), str(others))
+
+
+def _present(values: Sequence[str], nulls: Collection[str]) -> Iterator[tuple[int, str]]:
+    return ((index, value) for index, value in enumerate(values) if value and value not in nulls)
+
+
+def _is_text(value: str) -> bool:
+    return classify([value]) == TEXT

@@ -1,0 +1,110 @@
+"""A column that few values make text: they are told, with the place of the first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from mason.pipeline.inference import infer
+from mason.pipeline.odd_values import odd_value
+from tests.merge.conftest import LOCAL, Merge
+
+NUMBERS = [str(number) for number in range(20)]
+
+
+def lines(*values: str) -> str:
+    return "".join(f"{number},{value}\n" for number, value in enumerate(values))
+
+
+def test_a_value_in_the_sample_that_makes_a_column_text_is_told_with_its_record(merge: Merge) -> None:
+    merge.given("a.csv", "id,amount\n" + lines(*NUMBERS, "n/a", *NUMBERS, "-"))
+
+    told = 'a.csv: column "amount" is text for "n/a" in record 22 and 1 more value: the others are int64.'
+    assert merge.plan().warnings == [told]
+    assert merge.plan(nulls=["n/a", "-"]).warnings == []
+    assert merge.plan(schema="amount int").warnings == []
+
+
+def test_records_that_lack_fields_are_counted_too(merge: Merge) -> None:
+    merge.given("a.csv", "id,amount\n7\n" + lines(*NUMBERS, "n/a"))
+
+    assert 'a.csv: column "amount" is text for "n/a" in record 23: the others are int64.' in merge.plan().warnings
+
+
+def test_table_infer_tells_it_as_a_merge_does(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,day\n" + lines(*["2026-01-31"] * 12, "2026-02-31"))
+
+    [told] = infer(LOCAL, str(tmp_path)).warnings
+
+    assert told == 'a.csv: column "day" is text for "2026-02-31" in record 14: the others are date32[day].'
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["00501", *NUMBERS],
+        ["+5", *NUMBERS],
+        ["1e5", *NUMBERS],
+        ["n/a", *NUMBERS[:8]],
+        ["n/a", "none", "-", *NUMBERS],
+        ["Ada", "Grace", *NUMBERS],
+        ["n/a"] * 20,
+        NUMBERS,
+        [],
+    ],
+    ids=["zeros", "plus", "exponent", "few", "many odd", "text first", "all text", "none odd", "nothing"],
+)
+def test_what_is_text_for_good_reason_is_not_told(values: list[str]) -> None:
+    assert odd_value(values, (), range(2, 100)) is None
+
+
+def test_a_value_beyond_the_sample_that_makes_a_column_text_is_told_with_its_record(merge: Merge) -> None:
+    merge.given("a.csv", "id,amount\n" + lines(*NUMBERS, "n/a", "-", *NUMBERS))
+
+    result = merge.run(sample=5)
+
+    [told] = result.warnings
+    assert told.startswith(
+        'Column "amount" is string, not int64 as in its sample: "n/a" in record 22 of a.csv does not fit that.'
+    )
+    assert merge.types() == {"id": "int64", "amount": "string"}
+
+
+def test_the_first_of_several_files_is_told(merge: Merge) -> None:
+    merge.given("a.csv", "n\n" + "".join(f"{number}\n" for number in NUMBERS))
+    merge.given("b.jsonl", '{"n": 1}\n' * 8 + '{"n": {"x": 1}}\n' + '{"n": "late"}\n')
+
+    result = merge.run(sample=2)
+
+    assert any('"{"x": 1}" in record 9 of b.jsonl does not fit that' in each for each in result.warnings)
+
+
+def test_a_column_that_becomes_a_wider_number_is_no_warning(merge: Merge) -> None:
+    merge.given("a.csv", "n\n1\n2\n3\n4.5\n")
+
+    assert list(merge.run(sample=1).warnings) == []
+    assert merge.types() == {"n": "decimal128(18, 1)"}
+
+
+def test_in_a_file_that_is_read_in_ranges_the_byte_is_told(merge: Merge, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mason.pipeline.merge.look.CUT_BYTES", 1_000)
+    monkeypatch.setattr("mason.pipeline.merge.plan.SMALLEST_TASK", 500)
+    text = "n\n" + "1234567\n" * 600 + "n/a\n" + "1234567\n" * 600
+    merge.given("a.csv", text)
+
+    plan = merge.plan(sample=5)
+    [told] = merge.run_plan(plan).warnings
+
+    assert len(plan.files[0].parts) > 1
+    assert f'"n/a" in the record at byte {text.index("n/a"):,} of a.csv' in told
+
+
+def test_values_of_a_declared_type_have_their_place(merge: Merge) -> None:
+    merge.given("a.parquet", pa.table({"n": [1, 2]}))
+    merge.given("b.csv", "n\n1\n2\nx\n")
+
+    result = merge.run(sample=1)
+
+    assert any('"x" in record 4 of b.csv does not fit that' in each for each in result.warnings)
