@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mason.api.operator_api import RUNNER, Answer, get
 from mason.api.server.answers import cancelled
 from mason.api.server.calls import Call
-from mason.api.server.job_access import may_follow
+from mason.api.server.job_access import may_follow, may_use_schedule
 from mason.api.server.replies import PathHider, document
 from mason.api.server.requests import REQUEST, Caller, RequestInfo
 from mason.clients.response import Response
@@ -28,7 +28,7 @@ from mason.pipeline.calls import begin_call
 from mason.pipeline.handover import JOB, RUN, Handover, begin_handover
 from mason.state.home import read_state
 from mason.state.models import Kind, Record
-from mason.state.schedules import MAY_CHANGE
+from mason.state.schedules import MAY_USE
 from mason.state.tokens import Scope, Token
 from mason.util.environment import MasonEnvironment
 from mason.util.names import full_name
@@ -115,7 +115,7 @@ class Execution:
         caller = _caller(call)
         REQUEST.set(RequestInfo(call.request_id, caller, redact=lambda text: self.redacted(call, text)))
         MAY_FOLLOW.set(lambda other: may_follow(caller, other))
-        MAY_CHANGE.set(lambda schedule: caller.may_use_configuration(schedule.get("Configuration", "")))
+        MAY_USE.set(lambda schedule: may_use_schedule(caller, schedule))
         try:
             if handover.is_cancelled:
                 return self._stop_handed_over(call, handover)
@@ -206,7 +206,9 @@ class Execution:
         from mason.workflows.workflow_calls import WorkflowCall, find_workflow
 
         given = given_parameters(call.body)
-        asked = WorkflowCall(str(call.name), "", None, call.config_id, call.schedule_name, given=given)
+        asked = WorkflowCall(
+            str(call.name), "", None, call.config_id, call.schedule_name, given=given, caller=call.caller
+        )
         workflow = find_workflow(self._env, asked)
         _require_steps(call, workflow)
         return asked, workflow
