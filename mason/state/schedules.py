@@ -66,6 +66,13 @@ def find_schedule(store: StateStore, scheduler: str, name: str) -> Record:
     return found
 
 
+def run_ids_of_schedules(store: StateStore) -> set[str]:
+    """Return the last run of each schedule, and the one that it was asked for."""
+    found = store.list_records(RecordKind.SCHEDULE, limit=_MOST)
+    said = [each.document.get(key) or {} for each in found for key in ("Firing", "Triggered")]
+    return {str(each["RunID"]) for each in said if "RunID" in each}
+
+
 def check_may_change(store: StateStore, scheduler: str, name: str) -> None:
     """Check that whoever asks may change a schedule; one that the state does not know, anybody may.
 
