@@ -55,6 +55,11 @@ class Token(NamedTuple):
             return "revoked"
         return "expired" if self.expires_at and self.expires_at <= _now() else "active"
 
+    @property
+    def is_limited(self) -> bool:
+        """Say whether it is for some operators or some configurations only."""
+        return bool(self.operators or self.configurations)
+
     def may_use_operator(self, name: str) -> bool:
         return not self.operators or any(fnmatchcase(name, pattern) for pattern in self.operators)
 

@@ -13,7 +13,7 @@ from mason.state.home import open_state
 from mason.state.models import RecordKind, RunStep
 from mason.state.tokens import Scope, create_token
 from mason.util.environment import MasonEnvironment
-from tests.api.support import CONFIGURATION, Server, prepared
+from tests.api.support import CONFIGURATION, Server, prepared, until
 from tests.conftest import write
 
 WORKFLOW = """
@@ -236,3 +236,26 @@ def test_runs_of_operators_or_configurations_that_a_token_is_not_for_are_not_lis
     ]
 
     assert [len(each) for each in listed] == [0, 0, 1]
+
+
+def test_a_run_of_a_schedule_may_do_no_more_than_the_token_that_deployed_it(limited: Limited) -> None:
+    def ended_by_schedule(token: str, name: str) -> dict[str, Any]:
+        job = limited.merged("others")
+        body = {"step_1": {"parameters": {"job_id": job}}, "schedule": "@yearly"}
+        params = {"deploy": "true", "schedule_name": name, "config_id": "files"}
+        assert limited.ask("POST", "/api/workflow/test/ender", token, params=params, json=body).status_code == 200
+        asked = {"schedule_name": name}
+        triggered = limited.ask("POST", "/api/schedule/trigger?config_id=files", token, json=asked)
+        run_id = triggered.json()["Data"][0]["SchedulerRun"]
+        until(lambda: is_over(run_id), "the run is over")
+        run: dict[str, Any] = limited.ask("GET", f"/api/run/{run_id}", limited.all).json()["Data"][0]
+        return run
+
+    def is_over(run_id: str) -> bool:
+        record = limited.store.get_record(RecordKind.RUN, run_id)
+        return record is not None and record.status != "running"
+
+    refused, allowed = ended_by_schedule(limited.limited, "by_limited"), ended_by_schedule(limited.all, "by_all")
+
+    assert (refused["Status"], allowed["Status"]) == ("failed", "succeeded")
+    assert "has a configuration that you may not use" in refused["Steps"][0]["Reason"]

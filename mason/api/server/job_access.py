@@ -19,24 +19,6 @@ _ALSO = ("/job/", "/job/cancel")
 _OPERATORS = {JOB_PATH: "job:get", CANCEL_PATH: "job:cancel"}
 
 
-def may_follow(caller: Caller, job: Mapping[str, Any]) -> bool:
-    """Say whether a caller may see a job: a call of its own, or anything with a configuration that its token is for."""
-    return job.get("CalledBy") == caller.name or caller.may_use_configuration(job.get("Configuration", ""))
-
-
-def may_use_schedule(caller: Caller, schedule: Mapping[str, Any]) -> bool:
-    """Say whether a caller may see and change a schedule: one of its own, or one whose steps its token is for.
-
-    Of one that does not say what it uses, as those of an older Mason, nobody knows: it is for tokens for everything.
-    """
-    if not caller.is_limited or schedule.get("DeployedBy") == caller.name:
-        return True
-    operators, configurations = schedule.get("Operators"), schedule.get("Configurations")
-    if operators is None or configurations is None:
-        return False
-    return all(map(caller.may_use_operator, operators)) and all(map(caller.may_use_configuration, configurations))
-
-
 def may_see_run(caller: Caller, run: Mapping[str, Any], steps: Sequence[RunStep]) -> bool:
     """Say whether a caller may see a run: its token is for what the run, and each step that has begun, use."""
     used = [each.document for each in steps]

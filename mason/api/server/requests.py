@@ -27,7 +27,7 @@ class Caller:
     @property
     def is_limited(self) -> bool:
         """Say whether the token is for some operators or some configurations only."""
-        return bool(self.token and (self.token.operators or self.token.configurations))
+        return bool(self.token and self.token.is_limited)
 
     def refusal(self, tokens: Sequence[Token]) -> str:
         """Return why the caller may not go on with what it was let in for, by the tokens known now; else ""."""
