@@ -92,6 +92,8 @@ class Guard:
             return
         asked.is_open = path in _OPEN or path == UI or path.startswith(f"{UI}/")
         self._check_size(scope, headers)
+        if sum(name == b"host" for name, _ in scope["headers"]) > 1:  # whoever stands between may go by the other one
+            raise BadInput("There is more than one header Host.")
         if self._settings.is_loopback or path not in _PROBES:
             self._access.check_source(headers, is_open=asked.is_open)
         if path == "/":
