@@ -79,6 +79,7 @@ def command(
     from mason.api.server.required_token import create_first_token, require_token
     from mason.api.server.settings import ServerSettings
     from mason.state.home import open_state
+    from mason.workflows.retention import retention_of
 
     settings = ServerSettings(
         host,
@@ -92,6 +93,7 @@ def command(
         key=key,
         log_level=chosen_level(),
     )
+    retention_of(MasonEnvironment.of())  # what is wrong with it is told before there is a server
     open_state(MasonEnvironment.of()).close()  # without a state, nobody need be told that there is a server
     first = create_first_token(MasonEnvironment.of()) if create_token else ""
     if first:

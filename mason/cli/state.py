@@ -11,7 +11,7 @@ from mason.util.environment import MasonEnvironment
 
 @click.group(name="state")
 def command() -> None:
-    """Copies what Mason knows into a database that several machines share."""
+    """Copies what Mason knows into a database that several machines share, and removes what is over and old."""
 
 
 @command.command()
@@ -39,3 +39,31 @@ def copy() -> None:
     counts = copy_state(SqliteStore(env.state_file), target)
     told = ", ".join(f"{number:,} {table}" for table, number in counts.items())
     tell(f"Copied {env.shown(env.state_file)} to {target.describe()}: {told}.")
+
+
+@command.command()
+@click.option("--older-than", metavar="TIME", help="What is older than this, as in 12h, 30d or 4w.")
+def prune(older_than: str | None) -> None:
+    """Removes jobs and runs that are over and were kept long enough.
+
+    How long that is `retention` in settings.yaml says, or MASON_RETENTION, unless told here.
+    """
+    from mason.state.home import open_state
+    from mason.util.durations import HOW, read_duration
+    from mason.workflows.retention import prune as prune_state
+    from mason.workflows.retention import retention_of
+
+    env = MasonEnvironment.of()
+    if older_than is not None:
+        keep = read_duration(older_than)
+        if keep is None:
+            raise BadInput(f'"{older_than}" is no time that something can be kept.', hint=HOW)
+    else:
+        keep = retention_of(env)
+    if keep is None:
+        raise BadInput(
+            "Nothing says how long jobs and runs are kept.",
+            hint="Give --older-than, or set `retention` in settings.yaml, or MASON_RETENTION.",
+        )
+    removed = prune_state(open_state(env), keep)
+    tell(f"Removed {removed['jobs']:,} jobs and {removed['runs']:,} runs.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from fnmatch import fnmatchcase
@@ -12,14 +11,13 @@ import click
 
 from mason.cli.output import show, show_table, tell
 from mason.errors import BadInput, ConfigurationNotFound
+from mason.util.durations import HOW, read_duration
 from mason.util.environment import MasonEnvironment
 from mason.util.names import CONFIG_ID_RULE, is_config_id
 from mason.util.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from mason.state.store import StateStore
-
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 @click.group(name="token")
@@ -112,7 +110,7 @@ def _useless_limits(store: StateStore, operators: Sequence[str], configurations:
 
 
 def _lifetime(text: str) -> timedelta:
-    match = re.fullmatch(r"([1-9][0-9]{0,4})([mhdw])", text)
-    if match is None:
-        raise BadInput(f'"{text}" is no time that a token can last.', hint="Write it as 90m, 12h, 30d or 4w.")
-    return timedelta(**{_UNITS[match[2]]: int(match[1])})
+    lifetime = read_duration(text)
+    if lifetime is None:
+        raise BadInput(f'"{text}" is no time that a token can last.', hint=HOW)
+    return lifetime

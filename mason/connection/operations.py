@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
-from mason.errors import BadInput
+from mason.errors import BadInput, InvalidParameters
 from mason.operators.registry import not_found
 
 _OPERATOR_KEY = "x-mason-operator"
+_ALIASES_KEY = "x-mason-aliases"
 _IN_PATH = re.compile(r"\{([^}]*)\}")
 _WITH_BODY = ("POST", "PUT", "PATCH")
 _LONGEST_QUERY = 4_000
@@ -25,10 +26,40 @@ class Operation:
     path: str
     query: Mapping[str, Any] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
+    missing: Sequence[str] = ()
+    """What is wrong with it: parameters that have their place in the path, and no value."""
 
     def with_options(self, options: Mapping[str, str]) -> Operation:
         """Return the request with what is no parameter of the operator."""
         return replace(self, query={**self.query, **options})
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """An operation as the specification has it."""
+
+    method: str
+    path: str
+    parameters: Mapping[str, Mapping[str, Any]]
+
+    def filled(self, values: Mapping[str, Any]) -> Operation:
+        """Return the request for some values, of which those that are in the path may have another name there."""
+        found = {name: self._given(name, values) for name in _IN_PATH.findall(self.path)}
+        path = _IN_PATH.sub(lambda match: in_path(_text(values.get(found[match[1]], ""))), self.path)
+        rest = {name: value for name, value in values.items() if name not in found.values()}
+        missing = [self._missing(name) for name, word in found.items() if values.get(word, "") == ""]
+        if self.method in _WITH_BODY:
+            return Operation(self.method, path, {}, rest, missing)
+        return Operation(self.method, path, {name: _in_query(value) for name, value in rest.items()}, missing=missing)
+
+    def _given(self, name: str, values: Mapping[str, Any]) -> str:
+        """Return the name by which a parameter was given: its own unless it has another."""
+        aliases = self.parameters.get(name, {}).get(_ALIASES_KEY, ())
+        return next((word for word in (name, *aliases) if word in values), name)
+
+    def _missing(self, name: str) -> str:
+        described = self.parameters.get(name, {}).get("description", "")
+        return f'The parameter "{name}"{f" ({described})" if described else ""} is missing.'
 
 
 class Operations:
@@ -36,19 +67,23 @@ class Operations:
 
     def __init__(self, read: Callable[[], Mapping[str, Any]]) -> None:
         self._read = read
-        self._paths: dict[str, list[tuple[str, str]]] = {}
+        self._paths: dict[str, list[_Declared]] = {}
 
     def find(self, name: str, values: Mapping[str, Any]) -> Operation:
         """Return the request that runs an operator with these values.
 
         Raises:
             OperatorNotFound: the server has no path for it.
+            InvalidParameters: each of its paths has a place for a value that is not given.
         """
         if name not in self._paths:
             self._paths = _by_operator(self._read())
         if name not in self._paths:
             raise not_found(name, sorted(self._paths))
-        return _chosen([_operation(method, path, values) for method, path in self._paths[name]], values)
+        chosen = _chosen([each.filled(values) for each in self._paths[name]], values)
+        if chosen.missing:
+            raise InvalidParameters(chosen.missing)
+        return chosen
 
 
 def in_path(text: str) -> str:
@@ -64,32 +99,26 @@ def in_path(text: str) -> str:
     return quoted.replace(".", "%2E") if quoted in (".", "..") else quoted
 
 
-def _by_operator(paths: Mapping[str, Mapping[str, Any]]) -> dict[str, list[tuple[str, str]]]:
-    found: dict[str, list[tuple[str, str]]] = {}
+def _by_operator(paths: Mapping[str, Mapping[str, Any]]) -> dict[str, list[_Declared]]:
+    found: dict[str, list[_Declared]] = {}
     for path, operations in paths.items():
         for method, operation in operations.items():
             if isinstance(operation, Mapping) and _OPERATOR_KEY in operation:
-                found.setdefault(operation[_OPERATOR_KEY], []).append((method.upper(), path))
+                parameters = {each["name"]: each for each in operation.get("parameters", ())}
+                declared = _Declared(method.upper(), path, parameters)
+                found.setdefault(operation[_OPERATOR_KEY], []).append(declared)
     return found
-
-
-def _operation(method: str, path: str, values: Mapping[str, Any]) -> Operation:
-    names = _IN_PATH.findall(path)
-    filled = _IN_PATH.sub(lambda match: in_path(_text(values.get(match[1], ""))), path)
-    rest = {name: value for name, value in values.items() if name not in names}
-    if method in _WITH_BODY:
-        return Operation(method, filled, {}, rest)
-    return Operation(method, filled, {name: _in_query(value) for name, value in rest.items()})
 
 
 def _chosen(operations: Sequence[Operation], values: Mapping[str, Any]) -> Operation:
     """Return the best way: a GET, for which any token will do, where everything fits into an address; else a body."""
     plain = all(not isinstance(value, list | dict) for value in values.values())
     short = len(str(values)) <= _LONGEST_QUERY
-    whole = [each for each in operations if "//" not in each.path and not each.path.endswith("/")]
+    whole = [each for each in operations if not each.missing and not each.path.endswith("/")]
     reading = [each for each in whole if each.body is None and plain and short]
     writing = [each for each in whole if each.body is not None]
-    return next(iter([*reading, *writing, *whole, *operations]))
+    possible = [each for each in operations if not each.missing]
+    return next(iter([*reading, *writing, *whole, *possible, *operations]))
 
 
 def _text(value: Any) -> str:

@@ -253,7 +253,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _lease_name(job_id: str) -> str:
-    return f"job:{job_id}"
+    return RecordKind.JOB.lease(job_id)
 
 
 def _job_record(record: Record) -> JobRecord:

@@ -30,6 +30,10 @@ class RecordKind(StrEnum):
     TOKEN = "token"
     """Who may call the API; the token itself is not in it, only its digest."""
 
+    def lease(self, record_id: str) -> str:
+        """Return the name of the lease that whoever works on a record holds."""
+        return f"{self}:{record_id}"
+
 
 class Name(NamedTuple):
     """The name of a registration; the namespace may be empty."""
@@ -96,6 +100,15 @@ class Record(NamedTuple):
     version: int
     created_at: str
     updated_at: str
+
+
+class RecordMark(NamedTuple):
+    """Which record, and where it stands, without what it says."""
+
+    kind: RecordKind
+    id: str
+    status: str
+    created_at: str
 
 
 class RunStep(NamedTuple):

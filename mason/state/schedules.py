@@ -15,8 +15,11 @@ DEPLOYED = "deployed"
 _MOST = 100_000
 Change = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
-MAY_CHANGE: ContextVar[Callable[[Mapping[str, Any]], bool]] = ContextVar("mason_may_change", default=lambda _: True)
-"""Says of a schedule whether whoever asks may replace, trigger or delete it: a server knows callers who may not."""
+MAY_USE: ContextVar[Callable[[Mapping[str, Any]], bool]] = ContextVar("mason_may_use", default=lambda _: True)
+"""Says of a schedule whether whoever asks may see, replace, trigger or delete it: a server knows callers who may not.
+
+It is told what the state has of the schedule: who deployed it, and which operators and configurations it uses.
+"""
 
 
 def change_schedule(store: StateStore, scheduler: str, name: str, change: Change) -> Record:
@@ -32,16 +35,23 @@ def change_schedule(store: StateStore, scheduler: str, name: str, change: Change
         try:
             if seen is None:
                 return store.add_record(RecordKind.SCHEDULE, _record_id(scheduler, name), DEPLOYED, change({}))
-            _check_may_change(seen)
+            check_may_use(name, seen.document)
             return store.update_record(seen, DEPLOYED, change(seen.document))
         except (AlreadyExists, Conflict):
             continue
 
 
 def list_schedules(store: StateStore, scheduler: str) -> list[Record]:
-    """Return the schedules of a scheduler, sorted by name."""
-    found = store.list_records(RecordKind.SCHEDULE, limit=_MOST)
-    return sorted((each for each in found if _is_of(each, scheduler)), key=lambda each: str(each.document["Name"]))
+    """Return the schedules of a scheduler that whoever asks may see, sorted by name."""
+    may_use = MAY_USE.get()
+    found = [each for each in _all(store, scheduler) if may_use(each.document)]
+    return sorted(found, key=lambda each: str(each.document["Name"]))
+
+
+def hidden_names(store: StateStore, scheduler: str) -> set[str]:
+    """Return the names of the schedules that whoever asks may not see, for a scheduler with a list of its own."""
+    may_use = MAY_USE.get()
+    return {str(each.document["Name"]) for each in _all(store, scheduler) if not may_use(each.document)}
 
 
 def find_schedule(store: StateStore, scheduler: str, name: str) -> Record:
@@ -56,15 +66,35 @@ def find_schedule(store: StateStore, scheduler: str, name: str) -> Record:
     return found
 
 
+def run_ids_of_schedules(store: StateStore) -> set[str]:
+    """Return the last run of each schedule, and the one that it was asked for."""
+    found = store.list_records(RecordKind.SCHEDULE, limit=_MOST)
+    said = [each.document.get(key) or {} for each in found for key in ("Firing", "Triggered")]
+    return {str(each["RunID"]) for each in said if "RunID" in each}
+
+
 def check_may_change(store: StateStore, scheduler: str, name: str) -> None:
     """Check that whoever asks may change a schedule; one that the state does not know, anybody may.
 
     Raises:
-        Forbidden: it is of a configuration that is not theirs.
+        Forbidden: it uses what is not theirs.
     """
     found = store.get_record(RecordKind.SCHEDULE, _record_id(scheduler, name))
     if found:
-        _check_may_change(found)
+        check_may_use(name, found.document)
+
+
+def check_may_use(name: str, uses: Mapping[str, Any]) -> None:
+    """Check that whoever asks may use a schedule, by what is known of it.
+
+    Raises:
+        Forbidden: it uses what is not theirs.
+    """
+    if not MAY_USE.get()(uses):
+        raise Forbidden(
+            f'The schedule "{name}" uses operators or configurations that you may not use.',
+            hint="Take another name for one of your own.",
+        )
 
 
 def forget_schedule(store: StateStore, scheduler: str, name: str) -> bool:
@@ -83,12 +113,8 @@ def unknown_schedule(name: str, known: list[str]) -> NotFound:
     return NotFound(f'There is no schedule "{name}".', hint=did_you_mean(name, known) or listed)
 
 
-def _check_may_change(schedule: Record) -> None:
-    if not MAY_CHANGE.get()(schedule.document):
-        raise Forbidden(
-            f'The schedule "{schedule.document["Name"]}" is of a configuration that you may not use.',
-            hint="Take another name for one of your own.",
-        )
+def _all(store: StateStore, scheduler: str) -> list[Record]:
+    return [each for each in store.list_records(RecordKind.SCHEDULE, limit=_MOST) if _is_of(each, scheduler)]
 
 
 def _record_id(scheduler: str, name: str) -> str:

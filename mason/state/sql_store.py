@@ -17,6 +17,7 @@ from mason.state.models import (
     Outcome,
     Record,
     RecordKind,
+    RecordMark,
     Registration,
     RunStep,
     SavedConfiguration,
@@ -163,6 +164,32 @@ class SqlStore(StateStore):
 
     def delete_record(self, kind: RecordKind, record_id: str) -> bool:
         return self._write("DELETE FROM records WHERE kind = ? AND id = ?", (kind, record_id)) == 1
+
+    def list_old_records(
+        self, kind: RecordKind, before: str, *, after: RecordMark | None = None, limit: int = 100
+    ) -> list[RecordMark]:
+        # What was changed before a time was added before it: the index by time finds it.
+        query = (
+            "SELECT id, status, created_at FROM records WHERE kind = ? AND created_at < ? AND updated_at < ? "
+            "AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ?"
+        )
+        begin = (after.created_at, after.id) if after else ("", "")
+        rows = self._read(query, (kind, before, before, *begin, limit))
+        return [RecordMark(kind, *row) for row in rows]
+
+    def remove_old_records(self, kind: RecordKind, record_ids: Sequence[str], before: str) -> int:
+        def work(db: Statements) -> int:
+            removed = 0
+            for each in record_ids:
+                if not db.run("DELETE FROM records WHERE kind = ? AND id = ? AND updated_at < ?", (kind, each, before)):
+                    continue
+                removed += 1
+                db.run("DELETE FROM leases WHERE name = ?", (kind.lease(each),))
+                if kind is RecordKind.RUN:
+                    db.run("DELETE FROM run_steps WHERE run = ?", (each,))
+            return removed
+
+        return self._alone(work) if record_ids else 0
 
     def oldest_record(self, kind: RecordKind, status: str) -> Record | None:
         where = "WHERE kind = ? AND status = ? ORDER BY created_at, id LIMIT 1"

@@ -14,6 +14,7 @@ from mason.state.models import (
     Outcome,
     Record,
     RecordKind,
+    RecordMark,
     Registration,
     RunStep,
     SavedConfiguration,
@@ -109,6 +110,22 @@ class StateStore(ABC):
     @abstractmethod
     def delete_record(self, kind: RecordKind, record_id: str) -> bool:
         """Delete a record, and say whether it was there."""
+
+    @abstractmethod
+    def list_old_records(
+        self, kind: RecordKind, before: str, *, after: RecordMark | None = None, limit: int = 100
+    ) -> list[RecordMark]:
+        """Return records that were last changed before a time, in the order in which they were added, behind `after`.
+
+        Times are texts as in `Record`.
+        """
+
+    @abstractmethod
+    def remove_old_records(self, kind: RecordKind, record_ids: Sequence[str], before: str) -> int:
+        """Remove those of the records that were not changed since a time, and return how many.
+
+        With them go the steps of runs, and the leases of whoever worked on them.
+        """
 
     @abstractmethod
     def oldest_record(self, kind: RecordKind, status: str) -> Record | None:

@@ -17,6 +17,9 @@ from mason.state.store import StateStore
 from mason.util.nearest import did_you_mean
 
 PREFIX = "mason_"
+TOKEN_VARIABLE = "MASON_TOKEN"
+"""The variable that gives a server a token for everything. Its name is that token's, and no other's."""
+
 _ACTIVE, _REVOKED = "active", "revoked"
 _MANY = 10_000
 _MAKE_ONE = "Use letters, digits and signs of ASCII, or one that `mason token create` makes."
@@ -52,6 +55,11 @@ class Token(NamedTuple):
             return "revoked"
         return "expired" if self.expires_at and self.expires_at <= _now() else "active"
 
+    @property
+    def is_limited(self) -> bool:
+        """Say whether it is for some operators or some configurations only."""
+        return bool(self.operators or self.configurations)
+
     def may_use_operator(self, name: str) -> bool:
         return not self.operators or any(fnmatchcase(name, pattern) for pattern in self.operators)
 
@@ -72,7 +80,10 @@ def create_token(
 
     Raises:
         AlreadyExists: there is a token of that name.
+        BadInput: it is the name of the one that the environment gives: what that one began would be this one's, too.
     """
+    if name == TOKEN_VARIABLE:
+        raise BadInput(f"{name} is the token that a server's environment gives.", hint="Choose another name.")
     text = PREFIX + secrets.token_urlsafe(32)
     document = {
         "Digest": token_digest(text),

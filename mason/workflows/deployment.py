@@ -48,8 +48,8 @@ def schedule_to_run(workflow: ValidWorkflow, name: str, expression: str, respons
     return replace(schedule, expression=deployed)
 
 
-def deploy_workflow(workflow: ValidWorkflow, schedule: Schedule, response: Response) -> Schedule:
-    """Hand a workflow to its scheduler, to be run when it is due.
+def deploy_workflow(workflow: ValidWorkflow, schedule: Schedule, caller: str, response: Response) -> Schedule:
+    """Hand a workflow to its scheduler, to be run when it is due. `caller` is who asks for it.
 
     Raises:
         MasonError: the scheduler does not take it, a secret was given, or the code of a step is gone.
@@ -59,7 +59,7 @@ def deploy_workflow(workflow: ValidWorkflow, schedule: Schedule, response: Respo
     scheduler.validate_schedule(schedule, response=response)
     StepCode(workflow)
     response.add_info(f"Registering workflow dag {schedule.name} with {workflow.scheduler}.")
-    registered, _ = scheduler.register_dag(_deployment(workflow, schedule), response=response)
+    registered, _ = scheduler.register_dag(_deployment(workflow, schedule, caller), response=response)
     response.add_info(f"Registered schedule {schedule.name}")
     return registered
 
@@ -98,7 +98,7 @@ def _scheduler(workflow: ValidWorkflow) -> SchedulerClient:
     return workflow.config.scheduler.client_named(workflow.scheduler)
 
 
-def _deployment(workflow: ValidWorkflow, schedule: Schedule) -> Deployment:
+def _deployment(workflow: ValidWorkflow, schedule: Schedule, caller: str) -> Deployment:
     return Deployment(
         schedule,
         workflow.dag,
@@ -109,6 +109,7 @@ def _deployment(workflow: ValidWorkflow, schedule: Schedule) -> Deployment:
         str(Path.cwd()),
         str(workflow.definitions.env.home),
         workflow.definitions.env.roots,
+        caller,
         _others(workflow),
     )
 

@@ -38,7 +38,7 @@ ASKED_FOR = Origin()
 
 
 def run_lease(run_id: str) -> str:
-    return f"run:{run_id}"
+    return RecordKind.RUN.lease(run_id)
 
 
 def this_folder() -> str:

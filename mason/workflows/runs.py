@@ -18,13 +18,13 @@ _PAGE = 100
 
 
 def list_runs(
-    store: StateStore, name: str = "", limit: int = 100, may_see: Callable[[str], bool] = lambda config_id: True
+    store: StateStore, name: str = "", limit: int = 100, may_see: Callable[[Record], bool] = lambda run: True
 ) -> list[dict[str, Any]]:
     """Return the newest runs without their steps and parameters: of all, of `table:daily`, or of all in `table:`.
 
-    `may_see` says with which configurations.
+    `may_see` says which of them whoever asks may see.
     """
-    runs = (each for each in _runs_of(store, name) if may_see(each.document.get("Configuration", "")))
+    runs = filter(may_see, _runs_of(store, name))
     found = [_shown(store, each) for each in islice(runs, limit)]
     return [{key: value for key, value in each.items() if key != "Parameters"} for each in found]
 

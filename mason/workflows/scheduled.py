@@ -16,6 +16,7 @@ from mason.clients.response import Response
 from mason.errors import Conflict, MasonError, PathNotFound
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import respond
+from mason.operators.token_limits import limit_to_deployer
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.state.schedules import change_schedule, find_schedule
@@ -75,6 +76,7 @@ def run_due(env: MasonEnvironment, name: str) -> OperatorResponse:
         firing = Firing.of(document)
         if firing is None:
             raise Conflict(f'Nothing of the schedule "{name}" is due.')
+        limit_to_deployer(store, document)
         try:
             origin = Origin(firing.run_id, schedule=name, due_at=firing.due_at)
             run_workflow(deployed_workflow(env, document), response, origin=origin)
@@ -94,6 +96,8 @@ def run_step(env: MasonEnvironment, outside: OutsideRun, key: str, attempt: int)
     Raises:
         MasonError: there is no such schedule or step, or something of it is not there any more.
     """
+    store = read_state(env)
+    limit_to_deployer(store, find_schedule(store, outside.scheduler, outside.schedule).document)
     return run_outside_step(_workflow_of(env, outside), outside, key, attempt)
 
 

@@ -33,6 +33,8 @@ class WorkflowCall:
     schedule: str = ""
     given: ParameterFile | None = None
     """The parameters themselves, where they are in no file."""
+    caller: str = ""
+    """Who asks: the name of a token of the REST API; nothing for a command."""
 
 
 def find_workflow(env: MasonEnvironment, call: WorkflowCall) -> ValidWorkflow:
@@ -120,7 +122,7 @@ def handled(
     if deploy or not here:
         choose = schedule_of(workflow, call.schedule_name, call.schedule) if deploy else None
         schedule = choose or schedule_to_run(workflow, call.schedule_name, call.schedule, response)
-        deployed = None if was_handed_over(RUN) else deploy_workflow(workflow, schedule, response)
+        deployed = None if was_handed_over(RUN) else deploy_workflow(workflow, schedule, call.caller, response)
         if deployed and not run:
             response.add_data(deployed)
         elif not here:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -14,9 +16,9 @@ from mason.clients.airflow.rest import AirflowApi
 from mason.clients.airflow.scheduler import AirflowSchedulerClient
 from mason.clients.airflow.task_log import failure_in
 from mason.clients.response import Response
-from mason.errors import ClientFailed, Forbidden
+from mason.errors import ClientFailed, Forbidden, NotFound
 from mason.state.home import open_state
-from mason.state.schedules import MAY_CHANGE, change_schedule
+from mason.state.schedules import MAY_USE, change_schedule
 from mason.util.environment import MasonEnvironment
 
 
@@ -92,13 +94,41 @@ def test_a_schedule_that_whoever_asks_may_not_change_stays_as_it_is(
     url = f"http://127.0.0.1:{server.server_port}"
     client = AirflowSchedulerClient({"url": url, "dags_folder": str(tmp_path)})
     change_schedule(open_state(env), "airflow", "nightly", lambda _: {"Name": "nightly", "Configuration": "others"})
-    allowed = MAY_CHANGE.set(lambda schedule: schedule["Configuration"] == "own")
+    allowed = MAY_USE.set(lambda schedule: schedule["Configuration"] == "own")
 
-    with pytest.raises(Forbidden, match='The schedule "nightly" is of a configuration that you may not use'):
+    with pytest.raises(Forbidden, match='The schedule "nightly" uses operators or configurations that you may not use'):
         getattr(client, verb)("nightly", response=Response())
 
-    MAY_CHANGE.reset(allowed)
+    MAY_USE.reset(allowed)
     assert server.asked == []
+
+
+def _always(told: dict[str, Any], before: Any) -> dict[str, Any]:
+    return told
+
+
+def test_a_schedule_that_whoever_asks_may_not_use_is_neither_listed_nor_named(
+    server: Failing, env: MasonEnvironment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dag(name: str) -> dict[str, Any]:
+        return {"dag_id": name, "tags": [], "description": "", "is_paused": False}
+
+    monkeypatch.setenv("MASON_HOME", str(env.home))
+    client = AirflowSchedulerClient({"url": f"http://127.0.0.1:{server.server_port}", "dags_folder": str(tmp_path)})
+    for name, config_id in (("mine", "own"), ("nightly", "others")):
+        told = {"Name": name, "Configuration": config_id}
+        change_schedule(open_state(env), "airflow", name, partial(_always, told))
+    server.page = json.dumps({"dags": [dag("mine"), dag("nightly"), dag("of_another_mason")]}).encode()
+    allowed = MAY_USE.set(lambda schedule: schedule["Configuration"] == "own")
+
+    listed, _ = client.list_schedules(response=Response())
+    with pytest.raises(NotFound) as unknown:
+        client.delete_schedule("..", response=Response())
+
+    MAY_USE.reset(allowed)
+    assert [each.name for each in listed] == ["mine", "of_another_mason"]
+    assert "mine" in str(unknown.value)
+    assert "nightly" not in str(unknown.value)
 
 
 @pytest.mark.parametrize("page", [b"<html>Please log in</html>", b"[1]", b"null"])

@@ -367,6 +367,10 @@ class TestTokens:
         with pytest.raises(AlreadyExists, match='There is a token "ci" already'):
             create_token(store, "ci", Scope.ADMIN)
 
+    def test_the_name_of_the_environments_token_is_no_others(self, env: MasonEnvironment) -> None:
+        with pytest.raises(BadInput, match="MASON_TOKEN is the token that a server's environment gives"):
+            create_token(open_state(env), "MASON_TOKEN", Scope.READ, operators=["table:get"])
+
     def test_a_token_that_is_not_there_cannot_be_revoked(self, env: MasonEnvironment) -> None:
         create_token(open_state(env), "nightly", Scope.READ)
 

@@ -297,6 +297,18 @@ def test_a_header_cannot_carry_another_one(server: Server) -> None:
     assert "\r\nSet-Cookie" not in text
 
 
+@pytest.mark.parametrize("hosts", [("127.0.0.1", "evil.example"), ("evil.example", "127.0.0.1")])
+def test_a_request_has_one_host(server: Server, hosts: tuple[str, str]) -> None:
+    place = urlsplit(server.url)
+    with socket.create_connection((place.hostname, place.port), timeout=20) as connection:
+        told = "".join(f"Host: {host}\r\n" for host in hosts)
+        connection.sendall(f"GET /api/configs HTTP/1.1\r\n{told}Connection: close\r\n\r\n".encode())
+        reply = b"".join(iter(lambda: connection.recv(65536), b""))
+
+    assert reply.startswith(b"HTTP/1.1 400 "), reply
+    assert b"There is more than one header Host." in reply
+
+
 def test_a_line_of_the_log_is_one_event_whatever_a_client_sends(server: Server) -> None:
     raw_get(server, '/api/x%0a{"event":"forged"}')
 

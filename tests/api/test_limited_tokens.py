@@ -13,7 +13,7 @@ from mason.state.home import open_state
 from mason.state.models import RecordKind, RunStep
 from mason.state.tokens import Scope, create_token
 from mason.util.environment import MasonEnvironment
-from tests.api.support import CONFIGURATION, Server, prepared
+from tests.api.support import CONFIGURATION, Server, prepared, until
 from tests.conftest import write
 
 WORKFLOW = """
@@ -165,9 +165,97 @@ def test_a_schedule_of_another_configuration_is_neither_replaced_nor_triggered_n
     )
 
     assert [each.status_code for each in (replaced, triggered, deleted)] == [403, 403, 403], replaced.text
-    assert replaced.json()["Errors"][0].startswith('The schedule "nightly" is of a configuration that you may not use.')
+    told = 'The schedule "nightly" uses operators or configurations that you may not use.'
+    assert replaced.json()["Errors"][0].startswith(told)
     assert schedule("nightly") == ("others", False)
     assert [deployed(limited.limited, "files", "own").status_code for _ in range(2)] == [200, 200]
     assert limited.ask("POST", "/api/schedule/delete?config_id=files", json={"schedule_name": "own"}).status_code == 200
     assert deployed(limited.all, "files", "nightly").status_code == 200
     assert schedule("nightly") == ("files", False)
+
+
+def test_a_schedule_that_runs_operators_that_a_token_is_not_for_is_neither_shown_nor_changed(limited: Limited) -> None:
+    def deployed(token: str, workflow: str, name: str, steps: Any) -> httpx.Response:
+        params = {"deploy": "true", "schedule_name": name, "config_id": "files"}
+        body = {**steps, "schedule": "@yearly"}
+        return limited.ask("POST", f"/api/workflow/{workflow}", token, params=params, json=body)
+
+    def listed(token: str) -> dict[str, Any]:
+        reply = limited.ask("GET", "/api/schedules?config_id=files", token).json()
+        return {each["Name"]: each.get("DeployedBy", "") for each in reply["Data"]}
+
+    def asked(verb: str, name: str) -> httpx.Response:
+        return limited.ask("POST", f"/api/schedule/{verb}?config_id=files", enders, json={"schedule_name": name})
+
+    end = {"step_1": {"parameters": {"job_id": "0"}}}
+    enders = create_token(limited.store, "enders", Scope.RUN, operators=["job:cancel", "schedule:*"])
+    assert deployed(limited.all, "table/infer", "of_tables", INFER).status_code == 200
+    assert deployed(limited.all, "test/ender", "of_jobs", end).status_code == 200
+    before = limited.store.get_record(RecordKind.SCHEDULE, "local:of_tables")
+
+    refused = [
+        deployed(enders, "test/ender", "of_tables", end),
+        asked("trigger", "of_tables"),
+        asked("delete", "of_tables"),
+    ]
+
+    assert [each.status_code for each in refused] == [403, 403, 403], [each.text for each in refused]
+    assert limited.store.get_record(RecordKind.SCHEDULE, "local:of_tables") == before
+    assert asked("trigger", "of_table").json()["Errors"] == ['There is no schedule "of_table". There are: of_jobs.'], (
+        "a hint names nothing that is hidden"
+    )
+    assert deployed(enders, "test/ender", "enders_own", end).status_code == 200
+    assert listed(enders) == {"of_jobs": "all", "enders_own": "enders"}
+    assert listed(limited.all).items() >= {"of_tables": "all", "of_jobs": "all", "enders_own": "enders"}.items()
+    assert deployed(enders, "test/ender", "of_jobs", end).status_code == 200
+    assert [asked("delete", each).status_code for each in ("of_jobs", "enders_own")] == [200, 200]
+
+
+def test_a_schedule_of_an_older_mason_is_for_tokens_for_everything(limited: Limited) -> None:
+    told = {"Name": "older", "Schedule": "", "Workflow": "table:infer@sha256:0", "Configuration": "files"}
+    limited.store.add_record(RecordKind.SCHEDULE, "local:older", "deployed", {**told, "DoneUpTo": "2026-01-01"})
+
+    replies = [limited.ask("GET", "/api/schedules?config_id=files", each) for each in (limited.limited, limited.all)]
+
+    assert ["older" in each.text for each in replies] == [False, True]
+    body = {"schedule_name": "older"}
+    assert limited.ask("POST", "/api/schedule/delete?config_id=files", json=body).status_code == 403
+    assert limited.ask("POST", "/api/schedule/delete?config_id=files", limited.all, json=body).status_code == 200
+
+
+def test_runs_of_operators_or_configurations_that_a_token_is_not_for_are_not_listed(limited: Limited) -> None:
+    told = {"Workflow": "test:mixed", "Configuration": "files", "Error": "of-others"}
+    limited.store.add_record(RecordKind.RUN, "mixed", "failed", told)
+    step = {"Operator": "test:hidden@sha256:0", "Configuration": "others"}
+    limited.store.save_run_steps([RunStep("mixed", "step_1", 0, "failed", step)])
+    tables = create_token(limited.store, "only-tables", Scope.READ, operators=["table:*"])
+
+    listed = [
+        limited.ask("GET", "/api/runs?name=test:mixed", token).json()["Data"]
+        for token in (limited.limited, tables, limited.all)
+    ]
+
+    assert [len(each) for each in listed] == [0, 0, 1]
+
+
+def test_a_run_of_a_schedule_may_do_no_more_than_the_token_that_deployed_it(limited: Limited) -> None:
+    def ended_by_schedule(token: str, name: str) -> dict[str, Any]:
+        job = limited.merged("others")
+        body = {"step_1": {"parameters": {"job_id": job}}, "schedule": "@yearly"}
+        params = {"deploy": "true", "schedule_name": name, "config_id": "files"}
+        assert limited.ask("POST", "/api/workflow/test/ender", token, params=params, json=body).status_code == 200
+        asked = {"schedule_name": name}
+        triggered = limited.ask("POST", "/api/schedule/trigger?config_id=files", token, json=asked)
+        run_id = triggered.json()["Data"][0]["SchedulerRun"]
+        until(lambda: is_over(run_id), "the run is over")
+        run: dict[str, Any] = limited.ask("GET", f"/api/run/{run_id}", limited.all).json()["Data"][0]
+        return run
+
+    def is_over(run_id: str) -> bool:
+        record = limited.store.get_record(RecordKind.RUN, run_id)
+        return record is not None and record.status != "running"
+
+    refused, allowed = ended_by_schedule(limited.limited, "by_limited"), ended_by_schedule(limited.all, "by_all")
+
+    assert (refused["Status"], allowed["Status"]) == ("failed", "succeeded")
+    assert "has a configuration that you may not use" in refused["Steps"][0]["Reason"]

@@ -190,7 +190,12 @@ def test_a_restart_of_the_database_under_load_loses_nothing_and_repeats_nothing(
         refused = pair.post(1, word="refused")
         assert (refused.status_code, pair.servers[1].get("/readyz").status_code) == (503, 503)
         (error,) = refused.json()["Errors"]
-        assert re.match(r"postgresql://127.0.0.1:\d+/test_\d+: .* (try again\.|Is it running, .*)$", error), error
+        asked = refused.headers["X-Request-ID"]
+        told = f"The state cannot be used. The server's log says more, under the request {asked}. Try again later."
+        assert error == told, "nobody can tell whether whoever asks has a token, so that no address is told"
+        (logged,) = [each for each in pair.servers[1].log_lines() if each.get("request") == asked and "message" in each]
+        said = logged["message"]
+        assert re.match(r"postgresql://127.0.0.1:\d+/test_\d+: .* (try again\.|Is it running, .*)$", said), said
         assert pair.servers[1].get("/healthz").status_code == 200
         until(lambda: sum(503 in each for each in load.replies.values()) >= 6, "nobody waits any longer")
         postgres.start()

@@ -9,9 +9,8 @@ from urllib.parse import urlsplit
 from mason.api.server.requests import Caller
 from mason.api.server.settings import ServerSettings, is_loopback
 from mason.errors import Forbidden, Unauthorized
-from mason.state.tokens import Scope, Token, find_token, tidy_token, token_digest
+from mason.state.tokens import TOKEN_VARIABLE, Scope, Token, find_token, tidy_token, token_digest
 
-TOKEN_VARIABLE = "MASON_TOKEN"
 _HOW = "Send the header `Authorization: Bearer TOKEN`; `mason token create` makes one."
 
 

@@ -25,6 +25,7 @@ from mason.api.server.json_log import start_logging
 from mason.api.server.metrics import Metrics
 from mason.api.server.own_routes import OwnRoutes
 from mason.api.server.replies import JSON, PathHider, json_reply
+from mason.api.server.retention import Retention
 from mason.api.server.routed_app import RoutedApp, build_routed_app
 from mason.api.server.routes import Route, operator_routes, without_clashes
 from mason.api.server.schedules import Schedules
@@ -59,6 +60,7 @@ class Application:
         )
         calls = CallHandlers(settings, self._live, self.queue, self._store, execution.refusal)
         self._schedules = Schedules(env, settings.log_level)
+        self._retention = Retention(env)
         self._own_routes = OwnRoutes(env, self._store, self._live, self.queue, calls, execution.hider)
         self._calls = calls
         self._metrics = Metrics()
@@ -92,8 +94,10 @@ class Application:
         await self._app_for(self._live.now())
         await asyncio.to_thread(self.queue.start)
         self._schedules.start()
+        self._retention.start()
         await send({"type": "lifespan.startup.complete"})
         await receive()
+        self._retention.stop()
         await asyncio.to_thread(self._schedules.stop)
         await asyncio.to_thread(self.queue.stop, self._settings.stop_seconds)
         await send({"type": "lifespan.shutdown.complete"})

@@ -14,21 +14,19 @@ from typing import TYPE_CHECKING, Any
 from mason.api.operator_api import RUNNER, Answer, get
 from mason.api.server.answers import cancelled
 from mason.api.server.calls import Call
-from mason.api.server.job_access import may_follow
 from mason.api.server.replies import PathHider, document
 from mason.api.server.requests import REQUEST, Caller, RequestInfo
 from mason.clients.response import Response
 from mason.errors import BadInput, ClientFailed, MasonError, NotFound, StateFailed
-from mason.operators.call_records import MAY_FOLLOW
 from mason.operators.catalogue import Catalogue, LiveCatalogue
 from mason.operators.operator_definition import OperatorDefinition, is_one_job
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import OperatorCall, respond
+from mason.operators.token_limits import limit_to
 from mason.pipeline.calls import begin_call
 from mason.pipeline.handover import JOB, RUN, Handover, begin_handover
 from mason.state.home import read_state
 from mason.state.models import Kind, Record
-from mason.state.schedules import MAY_CHANGE
 from mason.state.tokens import Scope, Token
 from mason.util.environment import MasonEnvironment
 from mason.util.names import full_name
@@ -114,8 +112,8 @@ class Execution:
     def _run(self, call: Call, handover: Handover) -> Answer:
         caller = _caller(call)
         REQUEST.set(RequestInfo(call.request_id, caller, redact=lambda text: self.redacted(call, text)))
-        MAY_FOLLOW.set(lambda other: may_follow(caller, other))
-        MAY_CHANGE.set(lambda schedule: caller.may_use_configuration(schedule.get("Configuration", "")))
+        if caller.token:
+            limit_to(caller.token)
         try:
             if handover.is_cancelled:
                 return self._stop_handed_over(call, handover)
@@ -206,7 +204,9 @@ class Execution:
         from mason.workflows.workflow_calls import WorkflowCall, find_workflow
 
         given = given_parameters(call.body)
-        asked = WorkflowCall(str(call.name), "", None, call.config_id, call.schedule_name, given=given)
+        asked = WorkflowCall(
+            str(call.name), "", None, call.config_id, call.schedule_name, given=given, caller=call.caller
+        )
         workflow = find_workflow(self._env, asked)
         _require_steps(call, workflow)
         return asked, workflow

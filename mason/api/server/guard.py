@@ -18,7 +18,7 @@ from mason.api.server.metrics import Metrics
 from mason.api.server.replies import PathHider, document, error_reply, json_reply
 from mason.api.server.requests import REQUEST, RequestInfo, request_id
 from mason.api.server.settings import ServerSettings
-from mason.errors import BadInput, MasonError, TooLarge, WrongMediaType
+from mason.errors import BadInput, MasonError, StateFailed, TooLarge, WrongMediaType
 from mason.operators.catalogue import Catalogue
 from mason.state.tokens import Scope as TokenScope
 
@@ -92,6 +92,8 @@ class Guard:
             return
         asked.is_open = path in _OPEN or path == UI or path.startswith(f"{UI}/")
         self._check_size(scope, headers)
+        if sum(name == b"host" for name, _ in scope["headers"]) > 1:  # whoever stands between may go by the other one
+            raise BadInput("There is more than one header Host.")
         if self._settings.is_loopback or path not in _PROBES:
             self._access.check_source(headers, is_open=asked.is_open)
         if path == "/":
@@ -100,7 +102,7 @@ class Guard:
         if path == "/healthz":  # before the state is looked at: it says that the process lives, and no more
             await json_reply({"status": "ok"})(scope, receive, send)
             return
-        catalogue = await self._look()
+        catalogue = await self._find_catalogue(asked)
         if not asked.is_open:
             asked.caller = self._access.find_caller(headers, catalogue.tokens)
         if path in self._own_answers:
@@ -111,6 +113,19 @@ class Guard:
             return
         app = await self._app_for(catalogue)
         await app(scope, receive, send)
+
+    async def _find_catalogue(self, asked: RequestInfo) -> Catalogue:
+        """Return what is registered now, and the tokens with it.
+
+        Raises:
+            StateFailed: they cannot be read. Nobody knows who asks then, so that only the log has where the state is.
+        """
+        try:
+            return await self._look()
+        except StateFailed as error:
+            LOG.error("%s", error)
+            told = f"The state cannot be used. The server's log says more, under the request {asked.id}."
+            raise StateFailed(told, hint="Try again later.") from error
 
     def _check_size(self, scope: Scope, headers: Mapping[str, str]) -> None:
         length = len(scope.get("raw_path") or b"") + len(scope.get("query_string", b""))

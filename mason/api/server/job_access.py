@@ -1,14 +1,14 @@
-"""Whose jobs a caller may look at and end, if its token is not for everything."""
+"""Whose jobs, runs and schedules a caller may look at and change, if its token is not for everything."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mason.api.server.requests import Caller
 from mason.operators.call_records import find_record
-from mason.state.models import Record
+from mason.state.models import Record, RunStep
 from mason.state.store import StateStore
 
 JOB_PATH = "/job/{job_id}"
@@ -19,9 +19,12 @@ _ALSO = ("/job/", "/job/cancel")
 _OPERATORS = {JOB_PATH: "job:get", CANCEL_PATH: "job:cancel"}
 
 
-def may_follow(caller: Caller, job: Mapping[str, Any]) -> bool:
-    """Say whether a caller may see a job: a call of its own, or anything with a configuration that its token is for."""
-    return job.get("CalledBy") == caller.name or caller.may_use_configuration(job.get("Configuration", ""))
+def may_see_run(caller: Caller, run: Mapping[str, Any], steps: Sequence[RunStep]) -> bool:
+    """Say whether a caller may see a run: its token is for what the run, and each step that has begun, use."""
+    used = [each.document for each in steps]
+    configurations = [run.get("Configuration", ""), *(each.get("Configuration", "") for each in used)]
+    operators = [str(each.get("Operator", "")).partition("@")[0] for each in used]
+    return all(map(caller.may_use_operator, operators)) and all(map(caller.may_use_configuration, configurations))
 
 
 class JobAccess:

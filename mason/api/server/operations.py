@@ -18,6 +18,9 @@ DEFAULT_WAIT = 10
 OPERATOR_KEY = "x-mason-operator"
 """Names the operator of an operation, for programs that know operators and not paths."""
 
+ALIASES_KEY = "x-mason-aliases"
+"""The other names of a parameter that stands in the path, for the same programs."""
+
 
 _BODY_ONLY = ("secret", "map")
 _RESPONSE = {"$ref": "#/components/schemas/Response"}
@@ -146,7 +149,9 @@ def _flag(name: str, description: str) -> dict[str, Any]:
 def _in_path(name: str, spec: OperatorSpec) -> dict[str, Any]:
     definition = spec.parameters.find(name)
     assert definition is not None
-    return {**_in_query(definition, required=True), "name": name, "in": "path"}
+    others = [word for word in (definition.name, *definition.aliases) if word != name]
+    aliases = {ALIASES_KEY: others} if others else {}
+    return {**_in_query(definition, required=True), "name": name, "in": "path", **aliases}
 
 
 def _in_query(definition: ParameterDefinition, *, required: bool) -> dict[str, Any]:

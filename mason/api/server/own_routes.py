@@ -14,7 +14,7 @@ from mason.api.server.call_queue import CallQueue
 from mason.api.server.daemon_pool import DaemonPool
 from mason.api.server.given import read_query, refuse_rest, single_values, take_count
 from mason.api.server.handlers import CallHandlers
-from mason.api.server.job_access import CANCEL_PATH, JOB_PATH, JobAccess
+from mason.api.server.job_access import CANCEL_PATH, JOB_PATH, JobAccess, may_see_run
 from mason.api.server.operations import replies, shown_resume
 from mason.api.server.replies import PathHider, document, json_reply
 from mason.api.server.requests import Caller, current_request
@@ -26,6 +26,7 @@ from mason.engines.execution.models.job import JobRecord
 from mason.errors import InvalidParameters
 from mason.operators.call_records import cancel_job, find_job
 from mason.operators.catalogue import LiveCatalogue
+from mason.state.models import Record
 from mason.state.store import StateStore
 from mason.state.tokens import Scope
 from mason.util.environment import MasonEnvironment
@@ -128,7 +129,11 @@ class OwnRoutes:
         given = _without_level(request)
         name, limit = given.pop("name", ""), take_count(given, "limit", 100, 1000)
         refuse_rest(given, ["name", "limit"])
-        may_see = current_request().caller.may_use_configuration
+        caller = current_request().caller
+
+        def may_see(run: Record) -> bool:
+            return not caller.is_limited or may_see_run(caller, run.document, self._store.list_run_steps(run.id))
+
         return json_reply(document(await asyncio.to_thread(list_runs, self._store, name, limit, may_see)))
 
     async def _show_run(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:

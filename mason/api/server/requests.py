@@ -27,7 +27,7 @@ class Caller:
     @property
     def is_limited(self) -> bool:
         """Say whether the token is for some operators or some configurations only."""
-        return bool(self.token and (self.token.operators or self.token.configurations))
+        return bool(self.token and self.token.is_limited)
 
     def refusal(self, tokens: Sequence[Token]) -> str:
         """Return why the caller may not go on with what it was let in for, by the tokens known now; else ""."""
@@ -49,8 +49,11 @@ class Caller:
                 hint=f"Make one with `mason token create --name NAME --scope {scope}`.",
             )
 
+    def may_use_operator(self, name: str) -> bool:
+        return self.token is None or self.token.may_use_operator(name)
+
     def require_operator(self, name: str) -> None:
-        if self.token and not self.token.may_use_operator(name):
+        if self.token and not self.may_use_operator(name):
             raise Forbidden(f'The token "{self.name}" is not for {name}.')
 
     def may_use_configuration(self, config_id: str) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mason.api.server.access import TOKEN_VARIABLE, given_token
+from mason.api.server.access import given_token
 from mason.api.server.settings import ServerSettings
 from mason.errors import BadInput
 from mason.state.home import open_state
-from mason.state.tokens import Scope, create_token, list_tokens
+from mason.state.tokens import TOKEN_VARIABLE, Scope, create_token, list_tokens
 from mason.util.environment import MasonEnvironment
 
 FIRST_TOKEN = "first"

@@ -31,9 +31,9 @@ from mason.errors import (
     PathNotFound,
     Unprocessable,
 )
-from mason.state.home import open_state
+from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
-from mason.state.schedules import change_schedule, check_may_change, forget_schedule, unknown_schedule
+from mason.state.schedules import change_schedule, check_may_change, forget_schedule, hidden_names, unknown_schedule
 from mason.util.atomic_file import write_file
 from mason.util.environment import MasonEnvironment
 from mason.util.names import is_config_id
@@ -100,7 +100,7 @@ class AirflowSchedulerClient(SchedulerClient):
 
     @verb
     def list_schedules(self, *, response: Response) -> Sequence[Schedule]:
-        return sorted((self._schedule(each) for each in self._api.dags(TAG)), key=lambda each: each.name)
+        return sorted((self._schedule(each) for each in self._shown_dags()), key=lambda each: each.name)
 
     @verb
     def trigger_schedule(self, name: str, *, response: Response) -> str:
@@ -162,9 +162,10 @@ class AirflowSchedulerClient(SchedulerClient):
         before = record.document if record else {}
         is_same = bool(before) and all(before.get(key) == value for key, value in wanted.items())
         start = str(before["DeployedAt"]) if is_same else datetime.now(UTC).isoformat(timespec="seconds")
+        who = {"DeployedAt": start, "DeployedBy": deployment.deployed_by}
         file = self._file(name)
         old_text = file.read_bytes() if file.exists() else None
-        change_schedule(store, AIRFLOW, name, lambda _: {**wanted, "DeployedAt": start})
+        change_schedule(store, AIRFLOW, name, lambda _: {**wanted, **who})
         try:
             yield start, before
         except BaseException:
@@ -244,7 +245,11 @@ class AirflowSchedulerClient(SchedulerClient):
             check_may_change(open_state(MasonEnvironment.of()), AIRFLOW, name)
 
     def _unknown(self, name: str) -> NotFound:
-        return unknown_schedule(name, sorted(str(each["dag_id"]) for each in self._api.dags(TAG)))
+        return unknown_schedule(name, sorted(str(each["dag_id"]) for each in self._shown_dags()))
+
+    def _shown_dags(self) -> list[Mapping[str, Any]]:
+        hidden = hidden_names(read_state(MasonEnvironment.of()), AIRFLOW)
+        return [each for each in self._api.dags(TAG) if each["dag_id"] not in hidden]
 
     def _file(self, name: str) -> Path:
         return self._folder / f"mason_{name}.py"

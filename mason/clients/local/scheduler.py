@@ -62,7 +62,8 @@ class LocalSchedulerClient(SchedulerClient):
             # What was missed of the same schedule is still to be done; another one begins now.
             since = before["DoneUpTo"] if is_same else now
             kept = {key: before[key] for key in ("Firing", "Triggered") if key in before}
-            return {**deployment.to_dict(), "DeployedAt": now, "DoneUpTo": since, **kept}
+            who = {"DeployedAt": now, "DeployedBy": deployment.deployed_by}
+            return {**deployment.to_dict(), **who, "DoneUpTo": since, **kept}
 
         name = deployment.schedule.name
         schedule = _schedule(change_schedule(open_state(MasonEnvironment.of()), LOCAL, name, deployed))
@@ -106,6 +107,7 @@ def _schedule(record: Record) -> Schedule:
         said["Workflow"],
         last_due_at=firing.get("DueAt", ""),
         last_run=firing.get("RunID", ""),
+        deployed_by=said.get("DeployedBy", ""),
         error=said.get("LastError", ""),
     )
     try:

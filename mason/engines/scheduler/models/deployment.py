@@ -29,6 +29,9 @@ class Deployment:
     roots: Sequence[str] | None = None
     """Where its local paths must stay, whoever runs it; None where whoever deployed it was not bound either."""
 
+    deployed_by: str = ""
+    """Who asked for it: the name of a token of the REST API; nothing for a command."""
+
     others: Sequence[str] = ()
     """The other schedulers that could take it, for one that does not."""
 
@@ -47,6 +50,8 @@ class Deployment:
             "Schedule": self.schedule.expression,
             "Workflow": self.workflow,
             "Configuration": self.config_id,
+            "Operators": sorted({step.operator for step in self.dag.steps}),
+            "Configurations": sorted({self.config_id, *(step.config_id for step in self.dag.steps)}),
             "ParameterFile": self.parameter_file,
             "Parameters": self.parameters,
             "Folder": self.folder,

@@ -23,6 +23,8 @@ class Schedule:
     last_due_at: str = ""
     last_run: str = ""
     is_paused: bool = False
+    deployed_by: str = ""
+    """The token of the REST API that it was deployed with, where the scheduler knows of it."""
     error: str = ""
     """Why its last run did not begin, or why it cannot be due."""
 
@@ -62,6 +64,7 @@ class Schedule:
             "LastDueAt": self.last_due_at,
             "LastRunID": self.last_run,
             "Paused": self.is_paused,
+            "DeployedBy": self.deployed_by,
             "Error": self.error,
         }
         return {"Name": self.name, "Schedule": self.expression, **{key: value for key, value in more.items() if value}}

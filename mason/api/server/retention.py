@@ -1,0 +1,53 @@
+"""Removes jobs and runs that are over, for as long as the server runs, if the settings say how long they are kept."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import uuid
+
+from mason.errors import StateFailed
+from mason.state.home import open_state
+from mason.util.environment import MasonEnvironment
+from mason.workflows.retention import prune, retention_of
+
+LOG = logging.getLogger("mason.api")
+HOUR = 3600.0
+_LOOK_SECONDS = 60.0
+_LEASE = "retention"
+
+
+class Retention:
+    """Looks in a thread, once an hour; of all servers that share a state one does so.
+
+    Raises:
+        InvalidConfiguration: what the settings say is no time.
+    """
+
+    def __init__(self, env: MasonEnvironment) -> None:
+        self._env = env
+        self._keep = retention_of(env)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="retention", daemon=True)
+
+    def start(self) -> None:
+        if self._keep is not None:
+            self._thread.start()
+
+    def stop(self) -> None:
+        self._over.set()
+
+    def _run(self) -> None:
+        assert self._keep is not None
+        store = open_state(self._env)  # in this thread: a connection to the state is one thread's
+        while True:
+            try:
+                # Nobody gives the lease back: it is the hour until the next look.
+                if store.acquire_lease(_LEASE, uuid.uuid4().hex, HOUR):
+                    removed = prune(store, self._keep)
+                    if any(removed.values()):
+                        LOG.info("Removed %(jobs)d jobs and %(runs)d runs that were kept long enough.", removed)
+            except StateFailed as error:  # it may be a moment: the next look is soon
+                LOG.warning("%s", error)
+            if self._over.wait(_LOOK_SECONDS):
+                return
