@@ -146,6 +146,15 @@ class TestPictures:
         drawn = json.loads(mason("workflow", "demo", "flow", "--draw", "json").stdout)
         assert [each["Dependencies"] for each in drawn["Steps"]] == [[], ["a"], ["a"], ["b", "c"]]
 
+    def test_a_condition_is_in_every_form(self, mason: Mason) -> None:
+        flow(mason, step("a"), step("b", "a", when="\"{{a.status}} = 'x'\""))
+
+        assert mason("workflow", "demo", "flow", "--draw", "text").stdout.endswith("when {{a.status}} = 'x'\n")
+        mermaid = mason("workflow", "demo", "flow", "--draw", "mermaid").stdout
+        assert '["b<br/>demo:noop<br/>when #123;#123;a.status#125;#125; #61; #39;x#39;"]' in mermaid
+        drawn = json.loads(mason("workflow", "demo", "flow", "--draw", "json").stdout)
+        assert drawn["Steps"][1]["When"] == "{{a.status}} = 'x'"
+
     def test_what_is_too_wide_for_a_terminal_is_a_list(self, mason: Mason) -> None:
         keys = [f"s{number}" for number in range(30)]
         flow(mason, step("a"), *[step(key, "a") for key in keys], step("z", *keys))
