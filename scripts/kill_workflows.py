@@ -15,11 +15,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 STEPS = 40
+MASON = (sys.executable, "-m", "mason")
 _PROJECT = Path(__file__).parent.parent
 _OPERATOR = """\
 import time
@@ -38,13 +39,11 @@ class DemoSay(OperatorDefinition):
 
 
 def main(points: int, seed: int) -> int:
-    chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        _define(folder)
-        _mason(folder, "register", "defs")
-        whole = _seconds(folder)
-        kills = [_try_once(folder, chance.uniform(0, whole)) for _ in _counted(points)]
+        kills = []
+        for number, kill in enumerate(kill_runs(Path(place), points, seed), 1):
+            kills.append(kill)
+            sys.stdout.write(f"{number} of {points}\n")
     hit = [each for each in kills if each.recorded < STEPS]
     sys.stdout.write(f"{points} kills, {len(hit)} of them before the last step was recorded. No step was missed.\n")
     sys.stdout.write(f"{sum(each.twice for each in hit)} steps ran twice; none was recorded before the kill.\n")
@@ -60,10 +59,46 @@ class Kill(NamedTuple):
     """So many had done their work, which was not recorded yet."""
 
 
-def _counted(points: int) -> Iterator[int]:
-    for number in range(points):
-        yield number
-        sys.stdout.write(f"{number + 1} of {points}\n")
+def kill_runs(folder: Path, points: int, seed: int, mason: Sequence[str] = MASON) -> Iterator[Kill]:
+    """Kill a run again and again, resume it, and yield what each kill left behind it.
+
+    Args:
+        mason: how Mason is called; a broken one is found out.
+
+    Raises:
+        AssertionError: a step was missed, or ran again although it was recorded.
+    """
+    chance = random.Random(seed)
+    site = Site(folder, mason)
+    _define(folder)
+    site.mason("register", "defs")
+    whole = _seconds(site)
+    for _ in range(points):
+        yield _try_once(site, chance.uniform(0, whole))
+
+
+class Site(NamedTuple):
+    """A folder with a workflow, and the Mason that runs it."""
+
+    folder: Path
+    command: Sequence[str]
+
+    @property
+    def trace(self) -> Path:
+        return self.folder / "trace"
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        others = {"MASON_HOME": str(self.folder / "home"), "PYTHONPATH": str(_PROJECT), "MASON_CONFIG": ""}
+        command = [*self.command, *arguments]
+        return subprocess.Popen(
+            command, cwd=self.folder, env={**os.environ, **others}, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+
+    def mason(self, *arguments: str) -> str:
+        process = self.start(*arguments)
+        stdout, stderr = process.communicate(timeout=120)
+        assert process.returncode == 0, stderr.decode()
+        return stdout.decode()
 
 
 def _define(folder: Path) -> None:
@@ -88,56 +123,41 @@ def _define(folder: Path) -> None:
     (folder / "p.yaml").write_text("".join(given))
 
 
-def _seconds(folder: Path) -> float:
+def _seconds(site: Site) -> float:
     """Return how long a run takes from its first step to its last: kills are aimed there, not at Python's start."""
-    process = _begin(folder)
+    process = _begin(site)
     began = time.monotonic()
-    while len((folder / "trace").read_text().splitlines()) < STEPS:
+    while len(site.trace.read_text().splitlines()) < STEPS:
         time.sleep(0.001)
     seconds = time.monotonic() - began
     process.communicate()
     return seconds
 
 
-def _begin(folder: Path) -> subprocess.Popen[bytes]:
-    trace = folder / "trace"
-    trace.unlink(missing_ok=True)
-    process = _start(folder, "workflow", "demo", "flow", "-f", "p.yaml", "-r")
-    while not trace.exists():
+def _begin(site: Site) -> subprocess.Popen[bytes]:
+    site.trace.unlink(missing_ok=True)
+    process = site.start("workflow", "demo", "flow", "-f", "p.yaml", "-r")
+    while not site.trace.exists():
         assert process.poll() is None, process.communicate()
         time.sleep(0.001)
     return process
 
 
-def _try_once(folder: Path, seconds: float) -> Kill:
-    trace = folder / "trace"
-    known = {each["RunID"] for each in json.loads(_mason(folder, "workflow", "--runs", "--json"))}
-    process = _begin(folder)
+def _try_once(site: Site, seconds: float) -> Kill:
+    known = {each["RunID"] for each in json.loads(site.mason("workflow", "--runs", "--json"))}
+    process = _begin(site)
     time.sleep(seconds)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    new = [each for each in json.loads(_mason(folder, "workflow", "--runs", "--json")) if each["RunID"] not in known]
+    new = [each for each in json.loads(site.mason("workflow", "--runs", "--json")) if each["RunID"] not in known]
     assert len(new) == 1, "a step ran in a run that was not recorded"
-    shown = json.loads(_mason(folder, "workflow", "--show", new[0]["RunID"], "--json"))
+    shown = json.loads(site.mason("workflow", "--show", new[0]["RunID"], "--json"))
     recorded = [each["Id"] for each in shown["Steps"] if each["Status"] == "succeeded"]
-    _mason(folder, "workflow", "--resume", new[0]["RunID"])
-    done = trace.read_text().splitlines()
+    site.mason("workflow", "--resume", new[0]["RunID"])
+    done = site.trace.read_text().splitlines()
     assert set(done) == {f"s{number}" for number in range(STEPS)}, "a step was missed"
     assert all(done.count(key) == 1 for key in recorded), "a step that was recorded ran twice"
     return Kill(len(recorded), len(done) - STEPS)
-
-
-def _start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    variables = {**os.environ, "MASON_HOME": str(folder / "home"), "PYTHONPATH": str(_PROJECT), "MASON_CONFIG": ""}
-    command = [sys.executable, "-m", "mason", *arguments]
-    return subprocess.Popen(command, cwd=folder, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-
-def _mason(folder: Path, *arguments: str) -> str:
-    process = _start(folder, *arguments)
-    stdout, stderr = process.communicate(timeout=120)
-    assert process.returncode == 0, stderr.decode()
-    return stdout.decode()
 
 
 if __name__ == "__main__":

@@ -28,9 +28,15 @@ def draw(dag: Dag, width: int | None = None) -> list[str]:
 def to_mermaid(dag: Dag) -> str:
     """Return the DAG as a flowchart in Mermaid."""
     names = {step.key: f"s{number}" for number, step in enumerate(dag.steps)}
-    nodes = [f'  {names[step.key]}["{step.key}<br/>{step.operator}"]' for step in dag.steps]
+    nodes = [f'  {names[step.key]}["{"<br/>".join(_mermaid_lines(step))}"]' for step in dag.steps]
     edges = [f"  {names[each]} --> {names[step.key]}" for step in dag.steps for each in step.dependencies]
     return "\n".join(["flowchart TD", *nodes, *edges])
+
+
+def _mermaid_lines(step: ValidDagStep) -> Iterator[str]:
+    yield from (step.key, step.operator)
+    if step.when:  # any sign of it might mean something to Mermaid
+        yield "when " + "".join(each if each.isalnum() or each in " _." else f"#{ord(each)};" for each in step.when)
 
 
 def to_dict(dag: Dag) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ from mason.errors import MasonError
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import PreparedOperator, respond
 from mason.parameters.validated_parameters import ValidatedParameters
+from mason.workflows.clashes import Clashes
 from mason.workflows.picture import draw, to_dict
 from mason.workflows.step_code import StepCode
 from mason.workflows.step_paths import StepPath, foreseen_paths, places_of
@@ -32,7 +33,7 @@ def plan_workflow(workflow: ValidWorkflow, response: Response, *, width: int | N
     Raises:
         MasonError: the code of an operator is gone.
     """
-    planner = _Planner(workflow, StepCode(workflow), response)
+    planner = _Planner(workflow, StepCode(workflow), response, Clashes(workflow.dag))
     for line in (_DRY_RUN, "", "Valid Workflow DAG Definition:", "-" * 80, "\n".join(draw(workflow.dag, width)), ""):
         response.add_info(line)
     plans = [planner.plan(step) for step in workflow.dag.steps]
@@ -65,6 +66,7 @@ class _Planner:
     workflow: ValidWorkflow
     code: StepCode
     response: Response
+    clashes: Clashes
     writers: dict[str, str] = field(default_factory=dict)
     """The steps by the paths that they write."""
 
@@ -74,6 +76,7 @@ class _Planner:
         shown = {"Id": step.key, "Dependencies": list(step.dependencies), **({"When": step.when} if step.when else {})}
         shown["Operator"] = step.pinned_operator
         if bound.parameters is None:
+            self._warn(step, self.clashes.add(step, (), ()))
             waits = ", ".join(f"{{{{{text}}}}}" for text in bound.targets)
             self._tell(step, f"It is planned when {waits} is known.")
             return {**shown, "Waits": f"planned when {waits} is known"}
@@ -81,8 +84,8 @@ class _Planner:
         paths, planned = self._planned(bound, bound.parameters, said)
         has_plan = self.code.has_plan(bound.operator.registration)
         self._tell(step, str(paths), *(planned["Info"] if has_plan else ()))
-        for warning in planned["Warnings"]:
-            self.response.add_warning(f"{step.key}: {warning}")
+        self._warn(step, planned["Warnings"])
+        self._warn(step, self.clashes.add(step, [*map(str, paths.reads)], [*map(str, paths.writes)]))
         waits = self._waits(step, paths, planned["Errors"][0]) if planned["Errors"] and step.dependencies else ""
         self.writers |= {str(each).rstrip("/"): step.key for each in paths.writes}
         if waits:
@@ -127,6 +130,10 @@ class _Planner:
             if maker and _is_missing(each):
                 return maker
         return ""
+
+    def _warn(self, step: ValidDagStep, warnings: Iterable[str]) -> None:
+        for warning in warnings:
+            self.response.add_warning(f"{step.key}: {warning}")
 
     def _tell(self, step: ValidDagStep, *lines: str) -> None:
         for line in filter(None, lines):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -182,7 +183,8 @@ def _step_differences(planned: Mapping[str, Any], now: Mapping[str, Any]) -> Ite
         for role, _, _ in _changed(planned["Clients"], now["Clients"]):
             yield f'the {role} of its configuration "{now["Configuration"]}" was changed'
     for name, was, is_now in _changed(planned["Parameters"], now["Parameters"]):
-        yield f'its parameter "{name}" was {_shown(was)}, and is {_shown(is_now)}'
+        before, after = _shown(was, is_now)
+        yield f'its parameter "{name}" was {before}, and is {after}'
     for path, was, is_now in _changed(planned["Inputs"], now["Inputs"]):
         yield f"its input {path} {_became(was, is_now)}"
 
@@ -206,6 +208,12 @@ def _listed(keys: Any) -> str:
     return ", ".join(map(str, keys)) if keys else "none"
 
 
-def _shown(value: Any) -> str:
-    text = "not given" if value is None else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+def _shown(was: Any, is_now: Any) -> Iterator[str]:
+    """Yield two values that differ as texts; of long ones the part where they begin to."""
+    texts = ["not given" if value is None else json.dumps(value, ensure_ascii=False) for value in (was, is_now)]
+    is_long = max(map(len, texts)) > _LONGEST_VALUE
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False)))
+    begin = max(0, same - _LONGEST_VALUE // 2) if is_long else 0
+    for text in texts:
+        part = text[begin : begin + _LONGEST_VALUE]
+        yield f"{'…' if begin else ''}{part}{'…' if text[begin:] != part else ''}"

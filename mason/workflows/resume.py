@@ -73,7 +73,7 @@ def resume_workflow(
         if not reason:
             reused[step.key] = rows[step.key]
         elif not choice.only or step.key == choice.only:
-            response.add_info(f"{step.key}: runs again, since {reason}.")
+            response.add_info(f"{step.key}: {_does(rows.get(step.key))}, since {reason}.")
     if choice.only:
         workflow, reused = _alone(workflow, choice.only, reused)
     for key in reused:
@@ -105,8 +105,10 @@ class _Judge:
         """Return the first reason, or nothing; steps before it were judged before."""
         row = self._rows.get(step.key)
         again = next((each for each in step.dependencies if each not in reused), None)
-        if row is None:
-            return "it did not run"
+        if row is None or row.status == StepStatus.BLOCKED:
+            return "it did not before"
+        if row.status == StepStatus.SKIPPED:
+            return "it was skipped"
         if row.status != StepStatus.SUCCEEDED:
             return "it did not succeed"
         if again:
@@ -164,6 +166,13 @@ class _Judge:
         if len(makers) > 1 or not self._shared.isdisjoint(makers):
             return True  # one step wrote into the folder of another: nobody knows what was in it at the end
         return any(self._written[each] in ("", StepPath.of(each, config).fingerprint()) for each in makers)
+
+
+def _does(row: RunStep | None) -> str:
+    """Return what a step does that is not reused; whether one that was skipped runs is said by those before it."""
+    if row is None or row.status == StepStatus.BLOCKED:
+        return "runs"
+    return "is looked at again" if row.status == StepStatus.SKIPPED else "runs again"
 
 
 def _last_written(rows: Iterable[RunStep]) -> dict[str, str]:

@@ -25,6 +25,7 @@ from mason.operators.registry import register
 from mason.pipeline.handover import RUN, Handover, begin_handover
 from mason.state.home import open_state, read_state
 from mason.testing.scheduler.fixtures import a_deployment
+from mason.util.atomic_file import write_file
 from mason.util.environment import MasonEnvironment
 from mason.workflows import workflow_calls
 from mason.workflows.definition_kind import WORKFLOWS
@@ -290,6 +291,43 @@ class TestFaults:
         (airflow.dags / ".airflowignore").unlink()
         assert response.warnings == (f"Airflow had no DAG {name} any more; its file is removed.",)
         assert not file.exists()
+
+    def test_a_dag_whose_file_was_removed_by_hand_is_deleted_with_all_that_is_left_of_it(
+        self, home: Home, name: str, api: AirflowApi, airflow: Airflow, client: AirflowSchedulerClient
+    ) -> None:
+        home.flow(step("a"))
+        home.deploy(schedule_name=name)
+        (airflow.dags / f"mason_{name}.py").unlink()
+        while api.dag(name):
+            time.sleep(0.1)
+
+        client.delete_schedule(name, response=Response())
+
+        assert api.known_dag(name) is None, "Airflow still has its history"
+        with pytest.raises(NotFound, match=f'There is no schedule "{name}"'):
+            client.delete_schedule(name, response=Response())
+
+    def test_a_dag_that_mason_did_not_deploy_is_none_of_its_schedules(
+        self, home: Home, name: str, api: AirflowApi, airflow: Airflow, client: AirflowSchedulerClient
+    ) -> None:
+        other = airflow.dags / f"mason_{name}_of_others.py"
+        write_file(
+            other, f"from airflow.sdk import DAG\n\ndag = DAG({name!r}, is_paused_upon_creation=False)\n".encode()
+        )
+        while not api.dag(name):
+            time.sleep(0.1)
+        home.flow(step("a"))
+
+        for verb in (client.trigger_schedule, client.delete_schedule):
+            with pytest.raises(NotFound, match=f'There is no schedule "{name}"'):
+                verb(name, response=Response())
+        said = home.deploy(schedule_name=name)
+
+        assert said["Errors"] == [f"Airflow has a DAG {name} that Mason did not deploy. Give it another name with -s."]
+        assert not (airflow.dags / f"mason_{name}.py").exists()
+        dag = api.dag(name)
+        assert dag
+        assert not dag["is_paused"]
 
     def test_a_dag_that_runs_is_not_deleted_under_airflows_feet(
         self, name: str, api: AirflowApi, airflow: Airflow, client: AirflowSchedulerClient

@@ -8,6 +8,7 @@ import re
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from itertools import permutations
@@ -18,6 +19,7 @@ import pytest
 from mason.clients.local.dag_loop import GRACE_SECONDS
 from mason.workflows.picture import draw
 from mason.workflows.validation import validate_workflow
+from scripts.kill_workflows import kill_runs
 from tests.cli.support import operator_with, registered, strict_json, tree
 from tests.conftest import Mason, write
 from tests.workflows.conftest import NOOP_PARAMETERS, Flows, step, workflow_yaml
@@ -145,6 +147,15 @@ class TestPictures:
         assert mermaid.endswith("  s0 --> s1\n  s0 --> s2\n  s1 --> s3\n  s2 --> s3\n")
         drawn = json.loads(mason("workflow", "demo", "flow", "--draw", "json").stdout)
         assert [each["Dependencies"] for each in drawn["Steps"]] == [[], ["a"], ["a"], ["b", "c"]]
+
+    def test_a_condition_is_in_every_form(self, mason: Mason) -> None:
+        flow(mason, step("a"), step("b", "a", when="\"{{a.status}} = 'x'\""))
+
+        assert mason("workflow", "demo", "flow", "--draw", "text").stdout.endswith("when {{a.status}} = 'x'\n")
+        mermaid = mason("workflow", "demo", "flow", "--draw", "mermaid").stdout
+        assert '["b<br/>demo:noop<br/>when #123;#123;a.status#125;#125; #61; #39;x#39;"]' in mermaid
+        drawn = json.loads(mason("workflow", "demo", "flow", "--draw", "json").stdout)
+        assert drawn["Steps"][1]["When"] == "{{a.status}} = 'x'"
 
     def test_what_is_too_wide_for_a_terminal_is_a_list(self, mason: Mason) -> None:
         keys = [f"s{number}" for number in range(30)]
@@ -336,6 +347,30 @@ finally:
         assert set(done) == set(keys)
         assert all(done.count(key) == 1 for key in committed)
         assert len(done) <= len(keys) + 1  # the step that was killed may have done its work and not been recorded
+
+    @pytest.mark.parametrize(
+        ("lines", "found"),
+        [
+            (["_Judge.reason = lambda *_: 'so'"], "a step that was recorded ran twice"),
+            (
+                # What had begun when the kill came is taken for done.
+                [
+                    "_Judge.reason = lambda self, step, _: '' if step.key in self._rows else 'so'",
+                    "Reused.results = property(lambda self: {key: {} for key in self.steps})",
+                ],
+                "a step was missed",
+            ),
+        ],
+    )
+    def test_the_kill_loop_catches_a_resume_that_is_wrong(self, tmp_path: Path, lines: list[str], found: str) -> None:
+        imports = ["from mason.__main__ import main", "from mason.workflows.resume import Reused, _Judge"]
+        broken = "\n".join([*imports, *lines, "main()"])
+
+        with pytest.raises(AssertionError, match=found):
+            list(kill_runs(tmp_path, 5, 1, [sys.executable, "-c", broken]))
+
+    def test_the_kill_loop_finds_nothing_in_one_that_is_right(self, tmp_path: Path) -> None:
+        assert len(list(kill_runs(tmp_path, 2, 1))) == 2
 
     def test_a_state_that_another_process_locks_for_a_while_is_waited_for(self, mason: Mason) -> None:
         begun = mason.folder / "begun"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,19 @@ from tests.conftest import EXAMPLES, Mason, Result, write
 HERE = (
     "id: examples\nmetastore_engine: local\nstorage_engine: local\nscheduler_engine: local\nexecution_engine: local\n"
 )
+
+DIES_BEFORE_IT_IS_RECORDED = """
+import os, signal
+from mason.__main__ import main
+from mason.clients.local.dag_loop import DagLoop
+DagLoop._end = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+main()
+"""
+
+
+def rows_of(mason: Mason, path: str) -> int:
+    versions = strict_json(mason("operator", "table", "history", "-p", f"path:{path}"))["Data"]
+    return int(next(each["Rows"] for each in versions if "Rows" in each))
 
 
 @pytest.fixture
@@ -187,6 +203,27 @@ class TestDaily:
         assert [each["Status"] for each in data["Checks"]] == ["passed", "failed", "warned", "passed"]
         assert (examples.folder / "daily" / "failed").exists()
         assert not (examples.folder / "daily" / "csv").exists()
+
+    @pytest.mark.parametrize("how", ["mode: replace", "incremental: true"])
+    def test_a_table_that_was_committed_when_the_run_was_killed_has_no_row_twice(
+        self, examples: Mason, how: str
+    ) -> None:
+        given = (EXAMPLES / "parameters" / "workflow_table_daily.yaml").read_text()
+        (examples.folder / "p.yaml").write_text(given.replace("input_path:", f"{how}\n    input_path:"))
+        call = ["workflow", "table", "daily", "-f", "p.yaml", "-r"]
+        died = subprocess.run(
+            [sys.executable, "-c", DIES_BEFORE_IT_IS_RECORDED, *call],
+            cwd=examples.folder, env=examples.environment(), capture_output=True, check=False,
+        )  # fmt: skip
+        assert died.returncode == -signal.SIGKILL
+        assert rows_of(examples, "daily/articles") == 13
+        (run,) = json.loads(examples("workflow", "--runs", "--json").stdout)
+
+        again = examples("workflow", "--resume", run["RunID"])
+
+        assert again.exit_code == 0, again.stdout
+        assert "merge: runs again, since it did not succeed." in strict_json(again)["Info"]
+        assert rows_of(examples, "daily/articles") == 13
 
     @pytest.mark.parametrize("deleted", ["", "part-*"])
     def test_a_resume_makes_anew_what_was_deleted(self, examples: Mason, deleted: str) -> None:

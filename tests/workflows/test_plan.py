@@ -137,3 +137,67 @@ def test_what_is_made_inside_of_a_folder_that_a_step_writes_is_waited_for(runs: 
 
     assert steps[1]["Waits"] == 'planned when "a" has made what it reads'
     assert steps[2]["Waits"].startswith("its inputs are not there yet, or it would fail")
+
+
+class TestPathsOfSeveralSteps:
+    """Who uses a path that another step writes has to come before it, or after it."""
+
+    def clashes(self, runs: Runs, steps: list[str], **paths: tuple[str, str]) -> list[str]:
+        runs.flows.operator("move", parameters=PATHS)
+        runs.flows.workflow(*steps)
+        given = "".join(
+            f"{key}:\n  parameters: {{input_path: {reads}, output_path: {writes}}}\n"
+            for key, (reads, writes) in paths.items()
+        )
+        warnings: list[str] = plan(runs, given)["Warnings"]
+        return warnings
+
+    @pytest.mark.parametrize(
+        ("of_b", "told"),
+        [
+            (("/in/b", "/out/t"), 'It writes /out/t as "a" does'),
+            (("/in/b", "/out"), 'It writes /out as "a" does'),
+            (("/in/b", "/out/t/part"), 'It writes /out/t/part as "a" does'),
+            (("/in/b", "/in/a"), 'It writes /in/a, which "a" reads'),
+            (("/out/t", "/out/b"), 'It reads /out/t, which "a" writes'),
+            (("/out", "/other"), 'It reads /out, which "a" writes'),
+            (("/out/t", "/out/t"), 'It writes /out/t as "a" does'),
+        ],
+    )
+    def test_two_that_may_run_at_the_same_time_and_use_one_path_are_told(
+        self, runs: Runs, of_b: tuple[str, str], told: str
+    ) -> None:
+        steps = [step("a", command="move"), step("b", command="move")]
+
+        said = self.clashes(runs, steps, a=("/in/a", "/out/t"), b=of_b)
+
+        assert said == [f"b: {told}, and nothing says which of them comes first. Add a dependency."]
+
+    @pytest.mark.parametrize("of_b", [("/in/a", "/out/u"), ("/out/tt", "/out/ttt"), ("/in", "/out/u")])
+    def test_paths_that_none_writes_or_that_only_look_alike_are_no_matter(
+        self, runs: Runs, of_b: tuple[str, str]
+    ) -> None:
+        steps = [step("a", command="move"), step("b", command="move")]
+
+        assert self.clashes(runs, steps, a=("/in/a", "/out/t"), b=of_b) == []
+
+    def test_those_that_have_an_order_are_not_told_however_far_apart_they_are(self, runs: Runs) -> None:
+        steps = [
+            step("a", command="move"), step("left", "a"), step("right", "a"),
+            step("b", "left", "right", command="move"), step("c", "right", command="move"),
+        ]  # fmt: skip
+
+        said = self.clashes(runs, steps, a=("/in", "/out/t"), b=("/out/t", "/out/t"), c=("/out/t", "/out/c"))
+
+        assert said == [
+            'c: It reads /out/t, which "b" writes, and nothing says which of them comes first. Add a dependency.'
+        ]
+
+    def test_of_two_with_conditions_perhaps_only_one_runs(self, runs: Runs) -> None:
+        steps = [
+            step("look"),
+            step("a", "look", command="move", when="\"{{look.status}} = 'succeeded'\""),
+            step("b", "look", command="move", when="\"{{look.status}} <> 'succeeded'\""),
+        ]
+
+        assert self.clashes(runs, steps, a=("/in", "/out"), b=("/in", "/out")) == []

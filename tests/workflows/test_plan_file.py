@@ -133,6 +133,14 @@ def test_other_parameters_are_refused_each_by_its_name(runs: Runs, saved: Path, 
     ]
 
 
+def test_of_long_parameters_the_part_is_shown_that_differs(runs: Runs, saved: Path, data: Path) -> None:
+    given = [parameters(data, f"{'x' * 100}{each}{'y' * 100}") for each in (1, 2)]
+    workflow_calls.plan(runs.env, runs.call(given[0]), save=saved)
+
+    text = [f"…{'x' * 30}{each}{'y' * 29}…" for each in (1, 2)]
+    assert run(runs, given[1], saved)[:-1] == [f'a: its parameter "text" was {text[0]}, and is {text[1]}']
+
+
 def test_parameters_that_come_from_steps_are_compared_as_they_are_written(runs: Runs, saved: Path, data: Path) -> None:
     late = parameters(data) + "b:\n  parameters:\n    text: '{{a.rows}}'\n"
     assert workflow_calls.plan(runs.env, runs.call(late), save=saved).response.errors == ()

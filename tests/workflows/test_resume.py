@@ -50,6 +50,17 @@ def test_what_failed_and_what_depends_on_it_runs_again(runs: Runs) -> None:
     assert second.step("a")["ReusedFrom"] == first.run_id
     assert f"a: reused from run {first.run_id}." in second.said.response.info
     assert "b: runs again, since it did not succeed." in second.said.response.info
+    assert "c: runs, since it did not before." in second.said.response.info
+
+
+def test_a_step_that_was_skipped_is_not_said_to_run(runs: Runs) -> None:
+    runs.flows.workflow(step("a"), step("b", "a", when="\"{{a.status}} <> 'succeeded'\""))
+    first = runs.run()
+
+    second = runs.resume(first.run_id)
+
+    assert second.statuses == {"a": "succeeded", "b": "skipped"}
+    assert "b: is looked at again, since it was skipped." in second.said.response.info
 
 
 def test_a_run_that_succeeded_is_reused_whole(runs: Runs) -> None:

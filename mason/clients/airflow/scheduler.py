@@ -86,7 +86,7 @@ class AirflowSchedulerClient(SchedulerClient):
         schedule.check()
         if not self._folder.is_dir():
             raise PathNotFound(str(self._folder), hint="It is `dags_folder` of the client airflow.")
-        self._api.log_in()  # before anything is written
+        self._check_is_free(schedule.name)  # before anything is written
         with self._kept(deployment) as (start, former):
             made = dag_file(deployment, self._command, start)
             if self._is_there(schedule.name, made):
@@ -105,7 +105,7 @@ class AirflowSchedulerClient(SchedulerClient):
     @verb
     def trigger_schedule(self, name: str, *, response: Response) -> str:
         self._check_may_change(name)
-        if not is_config_id(name) or self._api.dag(name) is None:
+        if not is_config_id(name) or not _has_tag(self._api.dag(name), TAG):
             raise self._unknown(name)
         self._api.pause(name, paused=False)
         run = f"mason__{uuid.uuid4().hex[:16]}"
@@ -143,7 +143,7 @@ class AirflowSchedulerClient(SchedulerClient):
     def delete_schedule(self, name: str, *, response: Response) -> None:
         self._check_may_change(name)
         file = self._file(name)
-        if not is_config_id(name) or (self._api.dag(name) is None and not file.exists()):
+        if not is_config_id(name) or not (file.exists() or _has_tag(self._api.known_dag(name), TAG)):
             raise self._unknown(name)
         self._pause_and_check(name)
         file.unlink(missing_ok=True)  # before the DAG goes: Airflow would read it again
@@ -239,6 +239,11 @@ class AirflowSchedulerClient(SchedulerClient):
         tags = [str(each["name"]) for each in dag["tags"]]
         due = str(dag.get("next_dagrun_run_after") or "")
         return Schedule(str(dag["dag_id"]), expression_in(tags), workflow, due, is_paused=bool(dag.get("is_paused")))
+
+    def _check_is_free(self, name: str) -> None:
+        dag = self._api.dag(name)
+        if dag is not None and not _has_tag(dag, TAG):
+            raise Conflict(f"Airflow has a DAG {name} that Mason did not deploy.", hint="Give it another name with -s.")
 
     def _check_may_change(self, name: str) -> None:
         if is_config_id(name):  # nothing else can be the name of a schedule
