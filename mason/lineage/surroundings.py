@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from uuid import uuid4
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,9 @@ class Surroundings:
     workflow: str = ""
     run_id: str = ""
     step: str = ""
+    work: str = ""
+    """What the step is to do: the same for all of its attempts, and for those of a run that takes its run up."""
+    attempt: str = ""
     is_told: bool = False
     """Whether a job is being told already: one that an engine runs on behalf of another is the same job."""
 
@@ -37,9 +41,10 @@ def within_operator(name: str, config_id: str) -> Iterator[None]:
 
 
 @contextmanager
-def within_step(workflow: str, run_id: str, step: str) -> Iterator[None]:
-    """Say that what this thread does meanwhile is a step of a run."""
-    with _changed(replace(surroundings(), workflow=workflow, run_id=run_id, step=step)):
+def within_step(workflow: str, run_id: str, step: str, work: str) -> Iterator[None]:
+    """Say that what this thread does meanwhile is an attempt at a step of a run."""
+    around = replace(surroundings(), workflow=workflow, run_id=run_id, step=step)
+    with _changed(replace(around, work=work, attempt=uuid4().hex)):
         yield
 
 

@@ -21,11 +21,12 @@ from mason.state.store import StateStore
 from mason.util.nearest import did_you_mean
 from mason.workflows.fingerprint import call_digest
 from mason.workflows.references import Missing, Reference, fill, find_value
-from mason.workflows.run_record import this_folder
+from mason.workflows.run_record import WORKS, this_folder
 from mason.workflows.runner import Reused
 from mason.workflows.runs import is_alive
 from mason.workflows.step_code import StepCode, common_prefix
 from mason.workflows.step_paths import StepPath, foreseen_paths, places_of
+from mason.workflows.step_work import work_of
 from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
 
 _SHOWN_STEPS = 20
@@ -85,7 +86,7 @@ def resume_workflow(
             "A workflow's own step was edited since: what it said after steps that are reused stays as it was then. "
             "--from STEP asks it again."
         )
-    return workflow, Reused(run.id, reused, verdicts)
+    return workflow, Reused(run.id, reused, verdicts, _works(run, rows))
 
 
 class _Judge:
@@ -166,6 +167,13 @@ class _Judge:
         if len(makers) > 1 or not self._shared.isdisjoint(makers):
             return True  # one step wrote into the folder of another: nobody knows what was in it at the end
         return any(self._written[each] in ("", StepPath.of(each, config).fingerprint()) for each in makers)
+
+
+def _works(run: Record, rows: Mapping[str, RunStep]) -> dict[str, str]:
+    """Return the work that steps of a run had begun, or had taken up, and not done."""
+    begun = {key: work_of(run.id, key) for key, row in rows.items() if row.document.get("Attempts")}
+    known = {**begun, **run.document.get(WORKS, {})}
+    return {key: work for key, work in known.items() if key not in rows or rows[key].status != StepStatus.SUCCEEDED}
 
 
 def _does(row: RunStep | None) -> str:

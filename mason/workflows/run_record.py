@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from mason.state.store import StateStore
 from mason.workflows.step_notes import StepNotes, now_text
 from mason.workflows.valid_workflow import ValidWorkflow
 
+WORKS = "Works"
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -28,9 +30,11 @@ class Origin:
     resumed: str = ""
     schedule: str = ""
     due_at: str = ""
+    works: Mapping[str, str] = field(default_factory=dict)
+    """The work that it takes up, by the steps."""
 
-    def to_dict(self) -> dict[str, str]:
-        said = {"ResumedFrom": self.resumed, "Schedule": self.schedule, "DueAt": self.due_at}
+    def to_dict(self) -> dict[str, Any]:
+        said = {"ResumedFrom": self.resumed, "Schedule": self.schedule, "DueAt": self.due_at, WORKS: dict(self.works)}
         return {key: value for key, value in said.items() if value}
 
 

@@ -30,6 +30,8 @@ class Reused:
     run_id: str = ""
     steps: Mapping[str, RunStep] = field(default_factory=dict)
     verdicts: Mapping[str, Mapping[str, Verdict]] = field(default_factory=dict)
+    works: Mapping[str, str] = field(default_factory=dict)
+    """The work of steps that had begun and not succeeded: what they had committed is not to be done twice."""
 
     @property
     def results(self) -> Mapping[str, Mapping[str, Any]]:
@@ -56,11 +58,11 @@ def run_workflow(
     refused = support_of(type(scheduler))["run_dag"]
     if refused:
         raise Unsupported(f"{workflow.scheduler} does not run workflows in this process: {refused}.")
-    origin = replace(origin, resumed=reused.run_id)
+    origin = replace(origin, resumed=reused.run_id, works=reused.works)
     record = RunRecord(open_run_state(workflow.definitions.env), workflow, origin)
     response.add_info(f"Run {record.run_id} of {workflow.registration.name}.")
     record.reuse(reused.steps)
-    work = StepWork(workflow, code, record, reused.results)
+    work = StepWork(workflow, code, record, reused.results, reused.works)
     _tell(workflow, record.run_id, StepStatus.RUNNING, response)
     try:
         statuses, _ = scheduler.run_dag(workflow.dag, work, limit=limit, done=reused.verdicts, response=response)

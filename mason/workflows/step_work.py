@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from mason.clients.response import LOG, Response
@@ -29,6 +30,13 @@ from mason.workflows.step_notes import StepNotes
 from mason.workflows.told_runs import tell_step
 from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
 from mason.workflows.workflow_definition import WorkflowDefinition
+
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
+def work_of(run_id: str, step: str) -> str:
+    """Return by what the work of a step is known again, should another run have to take it up."""
+    return f"{run_id}/{step}"
 
 
 class StepSays(Response):
@@ -72,12 +80,18 @@ class StepWork:
     """What a scheduler runs when it runs a workflow."""
 
     def __init__(
-        self, workflow: ValidWorkflow, code: StepCode, record: StepNotes, results: Mapping[str, Mapping[str, Any]]
+        self,
+        workflow: ValidWorkflow,
+        code: StepCode,
+        record: StepNotes,
+        results: Mapping[str, Mapping[str, Any]],
+        works: Mapping[str, str] = _NONE,
     ) -> None:
         self._workflow = workflow
         self._code = code
         self._record = record
         self._results: dict[str, Mapping[str, Any]] = dict(results)
+        self._works = works  # of steps that another run had begun
         self.reasons: dict[str, str] = {}
         """Why steps failed."""
         self.statuses: dict[str, StepStatus] = {}
@@ -106,7 +120,8 @@ class StepWork:
                 self._workflow.definitions.env, bound.config, parameters, registration, operator, response
             )
             self._record.begin_work(step, prepared)
-            with within_step(str(self._workflow.registration.name), self._record.run_id, step.key):
+            name, run_id = str(self._workflow.registration.name), self._record.run_id
+            with within_step(name, run_id, step.key, self._works.get(step.key, work_of(run_id, step.key))):
                 result = prepared.run()
             self._record.end_work(step)
             return result

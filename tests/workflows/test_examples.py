@@ -32,6 +32,19 @@ def rows_of(mason: Mason, path: str) -> int:
     return int(next(each["Rows"] for each in versions if "Rows" in each))
 
 
+def killed_run(mason: Mason, *call: str) -> str:
+    """Run something that is killed when its first step has committed and is not recorded; return the run."""
+    known = {each["RunID"] for each in json.loads(mason("workflow", "--runs", "--json").stdout)}
+    died = subprocess.run(
+        [sys.executable, "-c", DIES_BEFORE_IT_IS_RECORDED, *call],
+        cwd=mason.folder, env=mason.environment(), capture_output=True, check=False,
+    )  # fmt: skip
+    assert died.returncode == -signal.SIGKILL, died.stderr.decode()
+    runs = [each["RunID"] for each in json.loads(mason("workflow", "--runs", "--json").stdout)]
+    (run_id,) = (each for each in runs if each not in known)
+    return str(run_id)
+
+
 @pytest.fixture
 def examples(mason: Mason) -> Mason:
     shutil.copytree(EXAMPLES / "data" / "suppliers", mason.folder / "suppliers")
@@ -204,26 +217,31 @@ class TestDaily:
         assert (examples.folder / "daily" / "failed").exists()
         assert not (examples.folder / "daily" / "csv").exists()
 
-    @pytest.mark.parametrize("how", ["mode: replace", "incremental: true"])
+    @pytest.mark.parametrize("how", ["mode: replace", "incremental: true", "mode: append"])
     def test_a_table_that_was_committed_when_the_run_was_killed_has_no_row_twice(
         self, examples: Mason, how: str
     ) -> None:
         given = (EXAMPLES / "parameters" / "workflow_table_daily.yaml").read_text()
         (examples.folder / "p.yaml").write_text(given.replace("input_path:", f"{how}\n    input_path:"))
         call = ["workflow", "table", "daily", "-f", "p.yaml", "-r"]
-        died = subprocess.run(
-            [sys.executable, "-c", DIES_BEFORE_IT_IS_RECORDED, *call],
-            cwd=examples.folder, env=examples.environment(), capture_output=True, check=False,
-        )  # fmt: skip
-        assert died.returncode == -signal.SIGKILL
+        run_id = killed_run(examples, *call)
         assert rows_of(examples, "daily/articles") == 13
-        (run,) = json.loads(examples("workflow", "--runs", "--json").stdout)
 
-        again = examples("workflow", "--resume", run["RunID"])
+        run_id = killed_run(examples, "workflow", "--resume", run_id)  # the work is that of the first run
+        again = examples("workflow", "--resume", run_id)
 
         assert again.exit_code == 0, again.stdout
         assert "merge: runs again, since it did not succeed." in strict_json(again)["Info"]
         assert rows_of(examples, "daily/articles") == 13
+
+    def test_a_step_that_has_succeeded_adds_again_when_it_is_asked_to(self, examples: Mason) -> None:
+        given = (EXAMPLES / "parameters" / "workflow_table_daily.yaml").read_text()
+        (examples.folder / "p.yaml").write_text(given.replace("input_path:", "mode: append\n    input_path:"))
+        run_id = strict_json(examples("workflow", "table", "daily", "-f", "p.yaml", "-r"))["Data"][0]["RunID"]
+
+        examples("workflow", "--resume", run_id, "--only", "merge")
+
+        assert rows_of(examples, "daily/articles") == 26
 
     @pytest.mark.parametrize("deleted", ["", "part-*"])
     def test_a_resume_makes_anew_what_was_deleted(self, examples: Mason, deleted: str) -> None:

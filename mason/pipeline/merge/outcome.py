@@ -98,6 +98,8 @@ class MergeResult:
         set_aside = f", {self.quarantined:,} quarantined" if self.quarantined else ""
         if not self.rounds:
             merged = counted(self.plan.merged_before, "file")
+            if not self.plan.job.options.incremental:
+                return f"Nothing to add: an earlier attempt at this step has added {merged} to {self.plan.job.output}."
             which = f"all {merged} are" if self.plan.merged_before > 1 else f"the {merged} is"
             return f"Nothing new: {which} in {self.plan.job.output} already."
         taken, written = counted(self.rows_in, "record"), counted(self.rows_out, "row")
@@ -133,7 +135,7 @@ class MergeResult:
             told["RowsRewritten"] = self.rows_rewritten
         if self.values_nulled:
             told["ValuesNulled"] = dict(self.values_nulled)
-        if self.plan.job.options.incremental:
+        if self.plan.job.options.incremental or self.plan.merged_before:
             told["MergedBefore"] = self.plan.merged_before
         return told
 

@@ -23,10 +23,11 @@ from mason.pipeline.merge.job import MergeJob, Mode, Names, OnConflict
 from mason.pipeline.merge.look import PlanRefused, look_at_files
 from mason.pipeline.merge.names import find_twins, fold_names, twins_in
 from mason.pipeline.merge.planned_file import PlannedFile
-from mason.pipeline.merge.sources_merged import Sources
+from mason.pipeline.merge.sources_merged import merged_before
 from mason.pipeline.odd_values import Misfit
 from mason.pipeline.output_place import check_apart
 from mason.pipeline.sql_types import parse_schema
+from mason.pipeline.step_work import Work
 from mason.pipeline.table_commit import CommitRecord, open_table
 from mason.pipeline.table_writer import can_name_folders
 from mason.pipeline.types import NOTHING, Evidence, decide, evidence_of, merge, mixes_zones, storable
@@ -58,6 +59,8 @@ class MergePlan:
     """How many files of the input are in the output already."""
     misfits: Mapping[str, Misfit] = field(default_factory=dict)
     """For columns that the sample had shown to be something else, the first value that made this known."""
+    work: Work | None = None
+    """The step of a workflow that the merge is for."""
     rewritten: CommitRecord | None = None
     """The version of the table that is written anew from its own rows."""
 
@@ -189,7 +192,7 @@ class MergePlan:
         }
         if self.partition_keys:
             told["PartitionKeys"] = list(self.partition_keys)
-        if self.job.options.incremental:
+        if self.job.options.incremental or self.merged_before:
             told["MergedBefore"] = self.merged_before
         if self.rows_rewritten:
             told["RowsRewritten"] = self.rows_rewritten
@@ -248,7 +251,8 @@ def plan_reading(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
     files, warnings = list_inputs(filesystem, job)
     table = open_table(job.storage, job.output)
     current = table.current() if job.options.mode is not Mode.REPLACE else None
-    merged = Sources.of(table.lineage()) if job.options.incremental else Sources()
+    work = Work.here()
+    merged = merged_before(job.options, table, work)
     new = merged.without_merged(filesystem, files)
     planned = list(look_at_files(filesystem, job.options, new, warnings))
     if not planned and len(new) == len(files):
@@ -272,6 +276,7 @@ def plan_reading(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
         given=given,
         base=base,
         merged_before=len(files) - len(new),
+        work=work,
     )
     return checked(_with_conflicts(plan)).with_base_files(filesystem)
 

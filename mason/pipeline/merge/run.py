@@ -110,5 +110,9 @@ def _record(
         encode_schema(plan.schema),
         partition_keys=list(plan.partition_keys),
         adds=plan.base is not None,
-        details={"options": asdict(plan.job.options), "sources": read, **readings(plan)},
+        details={"options": asdict(plan.job.options), "sources": read, **readings(plan), **_made_for(plan)},
     )
+
+
+def _made_for(plan: MergePlan) -> Mapping[str, Any]:
+    return plan.work.to_details() if plan.work else {}

@@ -10,9 +10,11 @@ import pyarrow.fs as pafs
 
 from mason.pipeline.file_stamp import file_stamp
 from mason.pipeline.files import DataFile
+from mason.pipeline.merge.job import MergeOptions, Mode
 from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.merge.planned_file import PlannedFile
-from mason.pipeline.table_commit import CommitRecord
+from mason.pipeline.step_work import Work
+from mason.pipeline.table_commit import CommitRecord, TableStore
 
 Fingerprint = tuple[int, int]
 
@@ -52,6 +54,15 @@ class Sources:
         if changed:
             raise PlanRefused(changed, hint="Merge everything anew (incremental: false), or give new data a new name.")
         return new
+
+
+def merged_before(options: MergeOptions, table: TableStore, work: Work | None) -> Sources:
+    """Return the files that are not to be added: those in the table, or those that an earlier attempt added."""
+    if options.incremental:
+        return Sources.of(table.lineage())
+    if options.mode is not Mode.APPEND or work is None:
+        return Sources()
+    return Sources.of(each for each in table.lineage() if work.was_attempted_by(each))
 
 
 def _fingerprint(filesystem: pafs.FileSystem, file: DataFile) -> Fingerprint | None:
