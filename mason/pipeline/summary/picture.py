@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mason.pipeline.summary.histogram import Bin
-from mason.pipeline.summary.shown import shown
+from mason.pipeline.summary.shown import shown, shown_deviation
 from mason.pipeline.summary.summaries import ColumnSummary
 from mason.util.text_width import clipped, room
 from mason.util.words import counted
@@ -62,7 +62,7 @@ def _range(column: ColumnSummary) -> str:
     if column.mean is not None:
         parts.append(f"mean {_shown(column.mean)}")
     if column.deviation is not None:
-        parts.append(f"± {_shown(column.deviation)}")
+        parts.append(f"± {shown_deviation(column.deviation, column.deviation_unit, _LONGEST_VALUE)}")
     if column.lengths:
         lengths = column.lengths
         parts.append(f"length {lengths.low:,} … {lengths.high:,}, mean {lengths.mean:.4g}")
