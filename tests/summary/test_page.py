@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import date
+from datetime import UTC, date, datetime
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -155,6 +155,21 @@ def test_a_picture_of_a_column() -> None:
         "  10 values, 1 null, 3 distinct",
         "  0 … 9 · median 6 · mean 5.5 · ± 2.25",
         "  9 (60 %)",
+    ]
+
+
+def test_the_figures_of_times_go_on_in_the_next_line_where_the_first_has_no_room() -> None:
+    moment = datetime(2026, 1, 1, 12, 30, tzinfo=UTC)
+    column = ColumnSummary(
+        "t", "t", "timestamp[us, tz=UTC]", 3, 0, low=moment, high=moment, mean=moment, deviation=60.0,
+        quantiles={"P50": moment}, deviation_unit="second",
+    )  # fmt: skip
+    shown_moment = "2026-01-01T12:30:00+00:00"
+    assert picture([column], 3, 80)[-4:] == [
+        "  3 values, 0 nulls",
+        f"  {shown_moment} … {shown_moment}",
+        f"  median {shown_moment} · mean {shown_moment}",
+        "  ± 60 seconds",
     ]
 
 
