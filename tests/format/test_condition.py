@@ -48,6 +48,8 @@ ROWS = pa.record_batch(
         "price + 1 = 6 or price - 1 = 9 or price * 2 = 40": [1, 2, 4],
         "price / 4 = 1.25": [1],
         "-price < -6": [2, 4],
+        "price > -128::tinyint and price > -128Y": [1, 2, 4],  # a sign is a part of its number
+        "country <> -1::string": [1, 2, 4],
         "ratio = ratio": [1, 2, 4],  # NaN equals itself, as in Spark
         "ratio > 1": [1],  # and is larger than any number
         "ratio >= 1": [1, 2],

@@ -36,6 +36,23 @@ def test_columns_have_the_types_of_the_schema_in_its_order(merge: Merge) -> None
     ]
 
 
+def test_a_schema_says_the_types_and_the_files_the_order_of_the_columns(merge: Merge) -> None:
+    merge.given("y=2026/a.csv", "b,a,c\n1,2,x\n")
+    merge.given("y=2026/b.csv", "b,a,c,d\n1,2,x,9\n")
+
+    schema = merge.plan(schema="y int, more date, c string, a bigint").schema
+
+    assert schema.names == ["b", "a", "c", "d", "more", "y"]
+
+
+def test_a_schema_leaves_a_table_that_is_added_to_the_order_of_its_columns(merge: Merge) -> None:
+    merge.given("a.csv", "b,a\n1,2\n")
+    merge.run()
+    merge.given("b.csv", "a,b\n3,4\n")
+
+    assert merge.plan(mode="append", schema="a bigint").schema.names == ["b", "a"]
+
+
 def test_a_value_that_does_not_fit_the_schema_sends_its_record_to_the_quarantine(merge: Merge) -> None:
     merge.given("a.csv", 'id,note\n1,one\nx,"two\nlines"\n3,three\n99999999999,four\n')
 

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from mason.clients.spark.settings import conf_options
+from mason.operators.operator_tests.guard import WroteOutside, guarded
+from mason.util.atomic_file import write_file
 from tests.cli.support import tree
 from tests.conftest import write
 from tests.operator_tests.conftest import Bench
@@ -340,3 +343,14 @@ def test_an_operator_that_ends_the_process_fails_its_test(bench: Bench) -> None:
     bench.test("name: It runs\nexpect:\n  warnings: []\n")
 
     assert "it failed: This should not have happened: SystemExit: 3" in bench.errors()[0]
+
+
+def test_the_settings_of_a_spark_in_this_process_are_its_own_affair(tmp_path: Path) -> None:
+    (tmp_path / "test").mkdir()
+    (tmp_path / "spark").mkdir()
+    with guarded(tmp_path / "test") as guard:
+        conf_options({"spark.ui.enabled": "false"}, tmp_path / "spark")
+        with pytest.raises(WroteOutside):
+            write_file(tmp_path / "elsewhere", b"")
+
+    assert guard.refused == [str(tmp_path.resolve())]

@@ -79,6 +79,29 @@ def test_an_idle_server_stops_by_itself(commands: Commands) -> None:
     assert commands.servers() == []
 
 
+def test_a_server_whose_tasks_do_not_hear_that_they_are_cancelled_is_replaced(commands: Commands) -> None:
+    commands("echo", "x")
+    (server,) = commands.servers()
+    busy = cpu_seconds(server.server.pid) + 5
+    endless = "select /*+ broadcast(b) */ sum(a.id * b.id % 7) as x from range(1000000) a cross join range(2000000) b"
+    command = commands.start("query", endless)
+    eventually(lambda: cpu_seconds(server.server.pid) > busy, 120)
+
+    command.send_signal(signal.SIGINT)
+
+    assert "KeyboardInterrupt" in command.communicate(timeout=60)[1]
+    eventually(lambda: not server.server.alive)
+    log = (commands.folder(server) / "server.log").read_text(encoding="utf-8")
+    assert "is still running" in log
+    assert commands("echo", "x")["server"] != server.server.pid
+
+
+def cpu_seconds(pid: int) -> float:
+    """How long a process has computed."""
+    user, system = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
 def test_a_port_that_is_taken_is_left_to_who_has_it(commands: Commands) -> None:
     folder = private_folder(private_folder(commands.runtime / "spark") / "taken")
     launch = Launch.of(RunnerSettings(), java_home())

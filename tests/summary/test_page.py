@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, date, datetime
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -155,6 +156,36 @@ def test_a_picture_of_a_column() -> None:
         "  0 … 9 · median 6 · mean 5.5 · ± 2.25",
         "  9 (60 %)",
     ]
+
+
+def test_the_figures_of_times_go_on_in_the_next_line_where_the_first_has_no_room() -> None:
+    moment = datetime(2026, 1, 1, 12, 30, tzinfo=UTC)
+    column = ColumnSummary(
+        "t", "t", "timestamp[us, tz=UTC]", 3, 0, low=moment, high=moment, mean=moment, deviation=60.0,
+        quantiles={"P50": moment}, deviation_unit="second",
+    )  # fmt: skip
+    shown_moment = "2026-01-01T12:30:00+00:00"
+    assert picture([column], 3, 80)[-4:] == [
+        "  3 values, 0 nulls",
+        f"  {shown_moment} … {shown_moment}",
+        f"  median {shown_moment} · mean {shown_moment}",
+        "  ± 60 seconds",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [(pa.date32(), "1 day"), (pa.date64(), "1 day"), (pa.timestamp("us", "UTC"), "86,400 seconds"), (pa.int64(), "1")],
+)
+def test_the_standard_deviation_of_dates_and_times_has_its_unit(
+    summarize: Summarize, kind: pa.DataType, told: str
+) -> None:
+    days = [date(2026, 1, number) for number in (1, 2, 3)] if pa.types.is_temporal(kind) else [1, 2, 3]
+    summarize.given("t.parquet", pa.table({"c": pa.array(days).cast(kind)}))
+    (column,) = summarize.run().columns
+
+    assert f"· ± {told}" in "\n".join(picture([column], 3, 200))
+    assert f"<td>standard deviation</td><td>{told}</td>" in page("p", 3, [column])
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,8 @@ def _is_own_affair() -> bool:
         name = str(frame.f_globals.get("__name__", ""))
         if name.startswith(_OWN_AFFAIRS):
             return True
-        if name.startswith("mason") and name != __name__:
+        # What `mason.util` writes, it writes for who calls it.
+        if name.startswith("mason") and name != __name__ and not name.startswith("mason.util."):
             return False
         frame = frame.f_back
     return False

@@ -35,7 +35,10 @@ def gather_columns(planned: Sequence[PlannedFile], table: Mapping[str, Evidence]
 def unite_evidence(
     planned: Sequence[PlannedFile], given: Mapping[str, pa.DataType], base: BaseTable | None
 ) -> Mapping[str, Evidence]:
-    """What is known of each column: first those that are given or in the table, then the files', then the folders'."""
+    """What is known of each column: the table's, the files', what only the schema has, the folders', in this order.
+
+    A schema that names every column of the files says by that how they are to stand, too.
+    """
     known = dict(base.evidence) if base else {}
     from_files = {name: None for each in planned for name in each.schema.columns if name not in each.constants}
     from_folders = folder_evidence(planned)
@@ -43,7 +46,9 @@ def unite_evidence(
         name: reduce(merge, (e.schema.columns.get(name, NOTHING) for e in planned if name not in e.constants), NOTHING)
         for name in from_files
     }
-    names = dict.fromkeys([*given, *known, *(name for name in from_files if name not in from_folders), *from_folders])
+    first, then = (given, from_files) if from_files.keys() <= given.keys() else (from_files, given)
+    own = [name for name in (*first, *then) if name not in from_folders]
+    names = dict.fromkeys([*known, *own, *from_folders])
     everything = (known, shown, from_folders)
     return {name: reduce(merge, (each.get(name, NOTHING) for each in everything), NOTHING) for name in names}
 

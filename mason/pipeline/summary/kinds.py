@@ -40,6 +40,13 @@ class NumberKind:
     """What a distance of one is in the unit that deviations are told in: seconds for times, days for dates."""
 
     @property
+    def unit_name(self) -> str | None:
+        """What that unit is called; None of plain numbers, which have none."""
+        if pa.types.is_date(self.type):
+            return "day"
+        return "second" if pa.types.is_temporal(self.type) else None
+
+    @property
     def is_whole(self) -> bool:
         return self.dtype != "f8"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mason.pipeline.summary.histogram import Bin
-from mason.pipeline.summary.shown import shown
+from mason.pipeline.summary.shown import shown, shown_deviation
 from mason.pipeline.summary.summaries import ColumnSummary
 from mason.util.atomic_file import write_file
 from mason.util.words import counted
@@ -149,8 +149,9 @@ def _facts(column: ColumnSummary) -> str:
         *((name.lower(), value) for name, value in (column.quantiles or {}).items()),
         ("max", column.high),
         ("mean", column.mean),
-        ("standard deviation", column.deviation),
     ]
+    if column.deviation is not None:
+        facts.append(("standard deviation", shown_deviation(column.deviation, column.deviation_unit, _LONGEST_VALUE)))
     if column.lengths:
         lengths = column.lengths
         facts.append(("length", f"{lengths.low:,} to {lengths.high:,}, mean {lengths.mean:.4g}"))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mason.pipeline.summary.histogram import Bin
-from mason.pipeline.summary.shown import shown
+from mason.pipeline.summary.shown import shown, shown_deviation
 from mason.pipeline.summary.summaries import ColumnSummary
 from mason.util.text_width import clipped, room
 from mason.util.words import counted
@@ -40,7 +40,7 @@ def _column_lines(column: ColumnSummary, width: int) -> list[str]:
     name = shown(column.name, max(space - room(column.type) - 2, space // 2))  # the type is not to be pushed out by it
     title = clipped(f"{name}  {column.type}", space)
     first = f"{title}{' ' * (width - room(title) - len(drawn))}{drawn}".rstrip()
-    told = [_counts(column), _range(column), _frequent(column)]
+    told = [_counts(column), *_lines_of(_range(column), width - 2), _frequent(column)]
     return [first, *(clipped(f"  {line}", width) for line in told if line)]
 
 
@@ -53,7 +53,19 @@ def _counts(column: ColumnSummary) -> str:
     return ", ".join(parts)
 
 
-def _range(column: ColumnSummary) -> str:
+def _lines_of(parts: Sequence[str], width: int) -> list[str]:
+    """Parts beside each other, and below where a line has no room for more."""
+    lines: list[str] = []
+    for part in parts:
+        longer = f"{lines[-1]} · {part}" if lines else part
+        if lines and room(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return lines
+
+
+def _range(column: ColumnSummary) -> list[str]:
     parts = []
     if column.low is not None:
         parts.append(f"{_shown(column.low)} … {_shown(column.high)}")
@@ -62,11 +74,11 @@ def _range(column: ColumnSummary) -> str:
     if column.mean is not None:
         parts.append(f"mean {_shown(column.mean)}")
     if column.deviation is not None:
-        parts.append(f"± {_shown(column.deviation)}")
+        parts.append(f"± {shown_deviation(column.deviation, column.deviation_unit, _LONGEST_VALUE)}")
     if column.lengths:
         lengths = column.lengths
         parts.append(f"length {lengths.low:,} … {lengths.high:,}, mean {lengths.mean:.4g}")
-    return " · ".join(parts)
+    return parts
 
 
 def _frequent(column: ColumnSummary) -> str:

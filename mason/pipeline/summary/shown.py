@@ -22,3 +22,11 @@ def shown(value: Any, longest: int) -> str:
         return f"{plain:,}"
     text = "".join(each if each.isprintable() else repr(each)[1:-1] for each in str(plain)[: 2 * longest])
     return clipped(text, longest) or '""'
+
+
+def shown_deviation(deviation: float, unit: str | None, longest: int) -> str:
+    """Return a standard deviation in its unit."""
+    told = shown(deviation, longest)
+    if unit is None:
+        return told
+    return f"{told} {unit}" if told == "1" else f"{told} {unit}s"

@@ -64,6 +64,8 @@ class ColumnSummary:
     frequent_error: int = 0
     lengths: Lengths | None = None
     histogram: Sequence[Bin] | None = None
+    deviation_unit: str | None = None
+    """A day for dates, a second for times; None for plain numbers."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what there is to say."""
@@ -117,7 +119,7 @@ def _of_numbers(sketch: NumberSketch, bins: int) -> dict[str, Any]:
         (sketch.wide.low, sketch.wide.high) if is_wide else (kind.show(moments.low), kind.show(moments.high))
     )
     said["mean"] = _mean(sketch)
-    said["deviation"] = _deviation(kind, moments.deviation)
+    said["deviation"], said["deviation_unit"] = _deviation(kind, moments.deviation), kind.unit_name
     if not pa.types.is_boolean(kind.type):
         values, counts, error = _points(sketch)
         show = _within_extremes(sketch) if is_wide else kind.show

@@ -1,4 +1,4 @@
-"""A command as a user would start it: `KERNEL TASK…` on a local runner, or `count PATH` of a Parquet folder.
+"""A command as a user would start it: `KERNEL TASK…` on a local runner, `query SQL`, or `count PATH` of Parquet files.
 
 MASON_TEST_RUNNER has the runner as JSON. What happened is printed as JSON.
 """
@@ -14,6 +14,7 @@ from mason.clients.spark.runners.local import LocalRunner, connect
 from mason.clients.spark.server.launch import Launch
 from mason.clients.spark.settings import RunnerSettings
 from mason.errors import MasonError
+from mason.pipeline.sql.query import SqlQuery, fetch_rows
 from mason.pipeline.tasks import without_beats
 
 
@@ -23,6 +24,9 @@ def main(kernel: str, *tasks: str) -> dict[str, object]:
     if kernel == "count":
         return _count(settings, tasks[0])
     local = LocalRunner(settings)
+    if kernel == "query":
+        rows = fetch_rows(local, SqlQuery(tasks[0], [], "file:///"))
+        return {"rows": rows.to_pylist()}
     try:
         done = list(without_beats(local.run(f"spark_kernels:{kernel}", [task.encode() for task in tasks])))
     except MasonError as error:

@@ -36,6 +36,19 @@ prices
 2L
 3S
 4Y
+4::smallint + 1.5
+4S + 1.5
+-4::smallint + 1.5
+-4S + 1.5
+4::bigint + 1.5
+-128::tinyint
+-128Y
+-1::string
+-cast(1 as string)
+-(1)::string
+-9223372036854775808::bigint
+- -4::smallint::int + 1.5
+1.5 / 2::smallint
 1.25BD
 'text'
 "text"

@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import secrets
 import select
 import shutil
@@ -34,7 +35,11 @@ DEFAULT_IDLE_MINUTES = 15.0
 START_SECONDS = 120.0
 
 _PORTS_TRIED = 5
+_DEAF_TASK = re.compile(rb"Killed task \d+ is still running")
 _TICK = 1.0
+_SECONDS_TO_STOP = 10.0
+_SECONDS_FOR_THE_DEAF = 1.0
+"""Java would wait for the tasks, and the next command for Java."""
 
 
 class Keeper:
@@ -46,6 +51,7 @@ class Keeper:
         self._scratch = Path(tempfile.mkdtemp(prefix="mason-spark-"))
         self._process: subprocess.Popen[bytes] | None = None
         self._told_to_stop = False
+        self._log_read = 0
 
     def run(self, ports: Callable[[], int] = launch.free_port) -> None:
         """Start the server, wait until it is not needed any more, and stop it."""
@@ -128,20 +134,33 @@ class Keeper:
                     last_busy = time.time()
                 idle = time.time() - max(last_busy, sessions.last_use(self._folder))
                 retired = not in_use and ((self._folder / record.RETIRE).exists() or record.has_successor(self._folder))
+                if self._has_deaf_tasks() and not in_use:
+                    self._stop(_SECONDS_FOR_THE_DEAF)
                 if retired or idle > self._idle_seconds or self._replaced():
                     self._stop()
+
+    def _has_deaf_tasks(self) -> bool:
+        """Whether Spark has just said that a task of a cancelled job goes on: it may hold a core for hours."""
+        try:
+            with (self._folder / record.LOG).open("rb") as log:
+                log.seek(self._log_read)
+                said = log.read()
+                self._log_read = log.tell()
+        except FileNotFoundError:
+            return False
+        return _DEAF_TASK.search(said) is not None
 
     def _replaced(self) -> bool:
         found = record.ServerRecord.read(self._folder)
         return found is None or found.keeper.pid != os.getpid()
 
-    def _stop(self) -> None:
+    def _stop(self, patience: float = _SECONDS_TO_STOP) -> None:
         """Stop the server. A command that comes meanwhile waits for the lock, or finds the server dead."""
         process, self._process = self._process, None
         if process:
             process.terminate()
             try:
-                process.wait(10)
+                process.wait(patience)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

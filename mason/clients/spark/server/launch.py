@@ -39,6 +39,10 @@ _SERVER_CONF = {
     # The job of a command that was killed is given up after this time.
     "spark.connect.execute.manager.detachedTimeout": "60s",
     "spark.connect.session.manager.defaultSessionTimeout": "24h",
+    # Spark asks tasks to end, and a join in compiled code does not listen. This says so in the log: see `Keeper`.
+    "spark.task.reaper.enabled": "true",
+    "spark.task.reaper.pollingInterval": "3s",
+    "spark.task.reaper.threadDump": "false",
 }
 
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 from mason.pipeline.sql.local import arithmetic, functions
 from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.given_type import given_type
-from mason.pipeline.sql.local.literals import is_suffixed_integer, literal
+from mason.pipeline.sql.local.literals import literal
 from mason.pipeline.sql.local.patterns import like_pattern
 from mason.pipeline.sql.local.places import picks_rows, stands_among_groups
 from mason.pipeline.sql.local.refusal import Refusal, does_not_fit, unlike_spark
@@ -73,8 +73,6 @@ class Expressions:
 
     def _negative(self, node: Any) -> Typed:
         inner = node.this
-        if is_suffixed_integer(inner):  # -128Y: there is no 128Y
-            return self._cast(exp.Cast(this=exp.Neg(this=inner.this.copy()), to=inner.args["to"]))
         if isinstance(inner, exp.Literal) and not inner.is_string:
             return literal(inner, is_negative=True)
         value = self.typed(inner)

@@ -7,7 +7,7 @@ from typing import Any
 from sqlglot import exp
 
 from mason.pipeline.sql.local import spark_types as st
-from mason.pipeline.sql.local.values import Typed, is_cast, plain_cast, text
+from mason.pipeline.sql.local.values import Typed, plain_cast, text
 
 
 def literal(node: Any, *, is_negative: bool = False) -> Typed:
@@ -19,12 +19,6 @@ def literal(node: Any, *, is_negative: bool = False) -> Typed:
         return _whole(-int(node.name) if is_negative else int(node.name), signed)
     kind = st.DOUBLE if "e" in node.name.lower() else st.literal_decimal(node.name)
     return Typed(plain_cast(signed, kind), kind)
-
-
-def is_suffixed_integer(node: Any) -> bool:
-    """Say whether this is a number such as 4S, which is read as a cast."""
-    is_plain_cast = isinstance(node, exp.Cast) and not is_cast(node) and isinstance(node.this, exp.Literal)
-    return is_plain_cast and node.args["to"].this in exp.DataType.INTEGER_TYPES
 
 
 def _whole(value: int, node: Any) -> Typed:
