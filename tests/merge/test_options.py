@@ -24,7 +24,7 @@ from tests.merge.conftest import Merge
 # A schema that the user gives
 
 
-def test_columns_have_the_types_of_the_schema_in_its_order(merge: Merge) -> None:
+def test_columns_have_the_types_of_the_schema(merge: Merge) -> None:
     merge.given("a.csv", "name,id,price,day\nx,007,1.5,2026-01-31\ny, 8 ,+2,\n")
 
     rows = merge.rows(schema="id int, price decimal(10,2), day date")
@@ -43,6 +43,8 @@ def test_a_schema_says_the_types_and_the_files_the_order_of_the_columns(merge: M
     schema = merge.plan(schema="y int, more date, c string, a bigint").schema
 
     assert schema.names == ["b", "a", "c", "d", "more", "y"]
+    whole = merge.plan(schema="d int, c string, more date, b int, a bigint").schema
+    assert whole.names == ["d", "c", "more", "b", "a", "y"]
 
 
 def test_a_schema_leaves_a_table_that_is_added_to_the_order_of_its_columns(merge: Merge) -> None:
