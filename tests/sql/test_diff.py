@@ -39,6 +39,7 @@ def counts(result: DiffResult) -> tuple[int, int, int, int]:
 def test_rows_that_one_table_has_more_often_are_added_or_removed(database: Database) -> None:
     result = diffed(database, database.given("b", BEFORE), database.given("a", AFTER))
     assert counts(result) == (3, 2, 2, 0)
+    assert [result.to_dict()[name] for name in ("RowsIn", "RowsBefore", "RowsAfter")] == [10, 5, 5]
     assert [(row["id"], row["name"], str(row["price"])) for row in result.samples["Added"]] == [
         (2, "b", "2.50"),
         (4, "d", "4.00"),

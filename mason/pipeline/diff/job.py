@@ -262,6 +262,7 @@ class DiffResult:
     def to_dict(self) -> dict[str, Any]:
         told = {
             **self.work.to_dict(),
+            "RowsIn": self.before.rows + self.after.rows,
             "RowsBefore": self.before.rows,
             "RowsAfter": self.after.rows,
             "RowsSame": self.same,
