@@ -94,6 +94,14 @@ def test_a_store_that_lists_folders_without_objects_is_not_believed(client: S3Me
     assert [each.name for each in answer(client.list_tables, shop.path.path)] == ["orders", "people", "sales2"]
 
 
+def test_a_table_of_one_prefix_that_was_deleted_is_not_listed_any_more(client: S3MetastoreClient, shop: Place) -> None:
+    client._storage.objects.write(f"{shop.path.path}/flat/a.csv", b"id\n1\n")
+
+    answer(client.delete_table, shop.path.path, "flat")
+
+    assert [each.name for each in answer(client.list_tables, shop.path.path)] == ["orders", "people"]
+
+
 def test_a_table_with_a_very_long_name_is_deleted(client: S3MetastoreClient, shop: Place) -> None:
     """Each of these characters takes nine in a name of Mason's own, and a key has 1,024 at most."""
     database, name = f"{shop.path.path}/{'d' * 230}", "\u65e5" * 80
