@@ -99,7 +99,9 @@ class Removal:
     versions: Sequence[Kept]
     bytes: int
     staying: int = 0
-    """How many former versions stay."""
+    """How many former versions stay as they are too new."""
+    in_use: int = 0
+    """How many of the others stay, since another version needs their files or a catalog shows them."""
     only_copies: Sequence[Kept] = ()
     """Those of them that lose what was copied for catalogs."""
 
@@ -157,7 +159,8 @@ def plan_vacuum(table: str, keep: int, older_than_days: float, storage: str = LO
     old = [each for each, after in former[keep:] if datetime.fromisoformat(after.created_at) <= limit]
     kept = kept_versions(storage, table)
     found = kept.removable(old)
-    return Removal(kept, found.versions, found.bytes, len(former) - len(found.versions), found.only_copies)
+    staying, in_use = len(former) - len(old), len(old) - len(found.versions)
+    return Removal(kept, found.versions, found.bytes, staying, in_use, found.only_copies)
 
 
 def vacuum(removal: Removal) -> None:

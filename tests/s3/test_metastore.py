@@ -94,6 +94,25 @@ def test_a_store_that_lists_folders_without_objects_is_not_believed(client: S3Me
     assert [each.name for each in answer(client.list_tables, shop.path.path)] == ["orders", "people", "sales2"]
 
 
+def test_a_table_of_one_prefix_that_was_deleted_is_not_listed_any_more(client: S3MetastoreClient, shop: Place) -> None:
+    client._storage.objects.write(f"{shop.path.path}/flat/a.csv", b"id\n1\n")
+
+    answer(client.delete_table, shop.path.path, "flat")
+
+    assert [each.name for each in answer(client.list_tables, shop.path.path)] == ["orders", "people"]
+
+
+def test_a_table_with_a_very_long_name_is_deleted(client: S3MetastoreClient, shop: Place) -> None:
+    """Each of these characters takes nine in a name of Mason's own, and a key has 1,024 at most."""
+    database, name = f"{shop.path.path}/{'d' * 230}", "\u65e5" * 80
+    client._storage.objects.write(f"{database}/{name}/a.csv", b"id\n1\n")
+
+    answer(client.delete_table, database, name)
+
+    (left,) = [each.path for each in client._storage.objects.below(database) if not each.path.endswith("/")]
+    assert left.startswith(f"{database}/.mason/trash/") and left.endswith("/a.csv")
+
+
 def test_data_that_are_also_those_of_another_table_are_not_deleted(client: S3MetastoreClient, shop: Place) -> None:
     answer(client.save_table, a_table(shop.path.path, "recent", str(shop.below("orders/year=2027"))))
 

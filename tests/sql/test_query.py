@@ -478,7 +478,7 @@ def test_sql_in_the_names_of_columns_is_a_name(database: Database) -> None:
     assert database.rows("select * from t") == [{name: 1}]
 
 
-@pytest.mark.parametrize("name", ["select", "a b", 'quo"te', "Ünïcode😀", "x;y"])
+@pytest.mark.parametrize("name", ["select", "a b", 'quo"te', "Ünïcode😀", "x;y", "[a]{b,c}*?", "back\\slash", "100%20"])
 def test_any_name_of_a_table_can_be_asked_for(database: Database, name: str) -> None:
     database.given(name, pa.table({"a": [1]}))
     assert database.rows(f"select a from `{name}`") == [{"a": 1}]

@@ -68,7 +68,8 @@ def failure(path: str, code: str, status: str, text: str) -> MasonError:
         return BadPath(f'"{path.partition("/")[0]}" cannot be the name of a bucket: {text}')
     if known == "keytoolongerror":
         return BadPath(
-            f"{place}: its key is longer than S3 takes, which is 1,024 bytes.", hint="Choose a shorter name."
+            f"{place}: its key, or a part of it, is longer than this store takes; AWS takes 1,024 bytes in all.",
+            hint="Choose a shorter name.",
         )
     if known == "bucketnotempty":
         return NotEmpty(f"{place} is not empty.", hint="Remove what is in it first.")

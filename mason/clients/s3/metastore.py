@@ -42,6 +42,8 @@ from mason.errors import (
 
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _AT_ONCE = 16
+_SHOWN_NAME = 40
+"""So much of a table's name is in that of its place in the trash: all of it may be too long for a key."""
 
 
 class S3MetastoreClient(MetastoreClient):
@@ -129,7 +131,7 @@ class S3MetastoreClient(MetastoreClient):
             raise Conflict(f'The data of "{table}" are also those of {", ".join(others)}.', hint="Delete that first.")
         # Data inside the database are the table's own and go with it; data elsewhere belong to somebody else.
         if found.place.startswith(f"{place}/") and not others:
-            trash = f"{place}/{OWN_FOLDER}/trash/{_now().replace(':', '')}-{quote(table, safe=' ')}"
+            trash = f"{place}/{OWN_FOLDER}/trash/{_now().replace(':', '')}-{quote(table[:_SHOWN_NAME], safe=' ')}"
             if self._move(found.place, trash):
                 told = f'The data of table "{table}" are now at s3://{trash}; remove that to free their space.'
                 response.add_info(told)

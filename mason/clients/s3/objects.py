@@ -172,7 +172,8 @@ class S3Objects:
         """
         bucket, key = split(folder)
         with s3_failures(folder):
-            found = self._client.list_objects_v2(Bucket=bucket, Prefix=key, Delimiter="/")
+            # Asked for by its whole name, SeaweedFS does not show a folder that has nothing in it.
+            found = self._client.list_objects_v2(Bucket=bucket, Prefix=key[:-1], Delimiter="/")
         if f"{key}/" in [each["Prefix"] for each in found.get("CommonPrefixes", ())]:
             self.delete(f"{each}/" for each in self._folders(folder))
 

@@ -111,9 +111,16 @@ def _in_order(frame: DataFrame, names: Sequence[str], table: SqlTable) -> DataFr
 
 def _files_frame(spark: SparkSession, storage: str, schema: StructType, root: str, files: Sequence[str]) -> DataFrame:
     base = java_needs(storage).root
-    # Not looked for by pattern: a name may hold brackets and stars.
-    reader = spark.read.schema(schema).option("__globPaths__", "false").option("basePath", f"{base}{root}")
-    return reader.parquet(*[f"{base}{file}" for file in files])
+    reader = spark.read.schema(schema).option("basePath", f"{base}{root}")
+    return reader.parquet(*[f"{base}{_as_pattern(file)}" for file in files])
+
+
+def _as_pattern(file: str) -> str:
+    """The path as the pattern that only it fits: a name may hold brackets and stars, and Spark looks for patterns.
+
+    The option `__globPaths__` would keep it from that, but a server of Connect loses the option: it lowers its name.
+    """
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", file)
 
 
 def _by_root(table: SqlTable) -> Mapping[str, Sequence[str]]:

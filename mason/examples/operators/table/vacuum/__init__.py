@@ -43,6 +43,9 @@ def _tell_what_stays(removal: Removal, parameters: ValidatedParameters, resp: Re
         keep, days = parameters.get_optional("keep"), parameters.get_optional("older_than_days")
         stays = f"Former versions that stay: {removal.staying:,}"
         resp.add_info(f"{stays}. The newest (keep: {keep}) do, and those replaced less than {days:g} days ago.")
+    if removal.in_use:
+        stays = f"Former versions whose files are still in use, which stay: {removal.in_use:,}"
+        resp.add_info(f"{stays}. Another version needs them, or a catalog shows them.")
 
 
 def _removal(place: TablePlace, parameters: ValidatedParameters) -> Removal:
