@@ -110,7 +110,7 @@ def _classify_batches(
         whole = _whole(rows, width)
         values = _columns(whole if whole or count else rows, width)
         found = [classify(column, nulls) for column in values]
-        texts = [index for index in range(width) if found[index] == TEXT and seen[index] != TEXT]
+        texts = [index for index in range(width) if found[index] is TEXT and not TEXT.scalars <= seen[index].scalars]
         if texts and whole:
             records = _numbers_of_whole(rows, width, number + count)
             odd |= {index: each for index in texts if (each := odd_value(values[index], nulls, records))}

@@ -73,8 +73,8 @@ def odd_value(values: Sequence[str], nulls: Collection[str], records: Sequence[i
 
     Text of digits, such as postcodes with leading zeros, is no exception among numbers: there the column is right.
     """
-    if sum(_is_text(value) for _, value in islice(_present(values, nulls), _BEGINNING)) > 1:
-        return None  # as it is with nearly every column of text
+    if len(values) < LEAST_VALUES or _begins_with_text(values, nulls):
+        return None
     present = list(_present(values, nulls))
     most = int(len(present) * ODD_ONES)
     odd = list(islice((each for each in present if _is_text(each[1])), most + 1))
@@ -88,9 +88,19 @@ def odd_value(values: Sequence[str], nulls: Collection[str], records: Sequence[i
     return OddValue(value, records[index], len(odd), str(others))
 
 
+def _begins_with_text(values: Sequence[str], nulls: Collection[str]) -> bool:
+    """Say whether more than one of the first values is text, as it is with nearly every column of text."""
+    texts = 0
+    for _, value in islice(_present(values, nulls), _BEGINNING):
+        texts += _is_text(value)
+        if texts > 1:
+            return True
+    return False
+
+
 def _present(values: Sequence[str], nulls: Collection[str]) -> Iterator[tuple[int, str]]:
     return ((index, value) for index, value in enumerate(values) if value and value not in nulls)
 
 
 def _is_text(value: str) -> bool:
-    return classify([value]) == TEXT
+    return classify((value,)) is TEXT
