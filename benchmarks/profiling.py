@@ -10,14 +10,13 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import pyarrow.fs as pafs
-
 from benchmarks.measure import HotSpot, Profile
 from benchmarks.script import MASON
 from mason.pipeline.merge.job import MergeJob
 from mason.pipeline.merge.kernel import merge_task
 from mason.pipeline.merge.plan import plan_merge
 from mason.pipeline.merge.task import MergeTask, tasks_of
+from mason.pipeline.storage_address import open_filesystem
 
 SHOWN = 8
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -26,7 +25,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 def profile_kernel(job: MergeJob, folder: Path) -> Profile:
     """Return the profile of one task of a merge, run in this process; it writes to a new folder."""
     folder.mkdir()
-    return profile_tasks(tasks_of(plan_merge(pafs.LocalFileSystem(), job), str(folder), "profile"))
+    return profile_tasks(tasks_of(plan_merge(open_filesystem(job.storage), job), str(folder), "profile"))
 
 
 def profile_tasks(tasks: Sequence[MergeTask]) -> Profile:

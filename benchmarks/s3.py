@@ -30,10 +30,12 @@ AT_LEAST = 3.0
 OBJECTS = 10_000
 PAGE = 1_000
 OTHER_REQUESTS = 10
+VOLUMES = 30_000
+"""Megabytes, as the server has them unless told: with small ones everybody would wait for new ones to be made."""
 
 
 def main() -> None:
-    with script(__doc__, rounds=3) as running, running_seaweed(running.folder / "seaweed") as server:
+    with script(__doc__, rounds=3) as running, running_seaweed(running.folder / "seaweed", VOLUMES) as server:
         running.save(measure(running, server))
         running.save(count_requests(running, server))
 

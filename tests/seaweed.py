@@ -26,6 +26,10 @@ REGION = "us-east-1"
 _START_SECONDS = 60
 
 
+SMALL_VOLUMES = 64
+"""Megabytes. Small ones are made quickly, as each bucket needs some; who fills one waits a second for the next."""
+
+
 @dataclass(frozen=True)
 class User:
     """Somebody whom the server knows."""
@@ -42,6 +46,7 @@ class Seaweed:
     ports: Mapping[str, int]
     owner: User
     reader: User
+    volume_megabytes: int = SMALL_VOLUMES
     _process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -53,7 +58,11 @@ class Seaweed:
         variables = {**os.environ, "WEED_MASTER_VOLUME_GROWTH_COPY_1": "1"}  # one volume at a time rather than seven
         with open(self.folder / "log", "w") as log:
             self._process = subprocess.Popen(
-                _command(self.folder, self.ports), stdout=log, stderr=log, env=variables, start_new_session=True
+                _command(self.folder, self.ports, self.volume_megabytes),
+                stdout=log,
+                stderr=log,
+                env=variables,
+                start_new_session=True,
             )
         _wait_until_open(self.endpoint, self._process, self.folder / "log")
 
@@ -97,13 +106,13 @@ class Seaweed:
 
 
 @contextmanager
-def running_seaweed(folder: Path) -> Iterator[Seaweed]:
+def running_seaweed(folder: Path, volume_megabytes: int = SMALL_VOLUMES) -> Iterator[Seaweed]:
     """Start a server that keeps its data below a folder, and stop it at the end."""
     owner, reader = User("MASONOWNER", uuid4().hex), User("MASONREADER", uuid4().hex)
     (folder / "data").mkdir(parents=True)
     (folder / "s3.json").write_text(json.dumps(_identities(owner, reader)))
     ports = {name: free_port() for name in ("s3", "filer", "master", "volume", "iceberg", "lance")}
-    server = Seaweed(folder, ports, owner, reader)
+    server = Seaweed(folder, ports, owner, reader, volume_megabytes)
     try:
         server.start()
         yield server
@@ -111,7 +120,7 @@ def running_seaweed(folder: Path) -> Iterator[Seaweed]:
         server.kill()  # its data are thrown away: nothing is worth a slow goodbye
 
 
-def _command(folder: Path, ports: Mapping[str, int]) -> Sequence[str]:
+def _command(folder: Path, ports: Mapping[str, int], volume_megabytes: int) -> Sequence[str]:
     return [
         _weed(),
         "server",
@@ -127,7 +136,7 @@ def _command(folder: Path, ports: Mapping[str, int]) -> Sequence[str]:
         f"-filer.port={ports['filer']}",
         f"-master.port={ports['master']}",
         f"-volume.port={ports['volume']}",
-        "-master.volumeSizeLimitMB=64",
+        f"-master.volumeSizeLimitMB={volume_megabytes}",
         "-volume.max=4000",  # each bucket has volumes of its own
         "-master.telemetry=false",
     ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from typing import IO, Any
 
 import pyarrow as pa
@@ -49,6 +50,15 @@ def read_range(filesystem: pafs.FileSystem, file: DataFile, offset: int, length:
         left = length
         while left > 0 and (block := raw.read(min(size, left))):
             left -= len(block)
+            yield block
+
+
+def read_ahead(blocks: Generator[bytes]) -> Generator[bytes]:
+    """Yield the blocks, each asked for while the one before it is worked on: a store takes its time to answer."""
+    with ThreadPoolExecutor(1, thread_name_prefix="read-ahead") as thread, closing(blocks):
+        coming = thread.submit(next, blocks, None)
+        while (block := coming.result()) is not None:
+            coming = thread.submit(next, blocks, None)
             yield block
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
-from mason.pipeline.blocks import read_blocks, read_range
+from mason.pipeline.blocks import read_ahead, read_blocks, read_range
 from mason.pipeline.csv_chunks import CHUNK
 from mason.pipeline.files import DataFile
 from mason.pipeline.merge.task import FileInTask
@@ -35,5 +35,7 @@ def raw_blocks(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[bytes]
     """Yield the file's bytes, decompressed."""
     data = DataFile(file.path, file.name, file.size)
     if file.is_whole:
-        return read_blocks(filesystem, data, BLOCK)
-    return read_range(filesystem, data, file.offset, file.length, BLOCK)
+        blocks = read_blocks(filesystem, data, BLOCK)
+    else:
+        blocks = read_range(filesystem, data, file.offset, file.length, BLOCK)
+    return blocks if filesystem.type_name == "local" else read_ahead(blocks)
