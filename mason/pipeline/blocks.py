@@ -55,7 +55,8 @@ def read_range(filesystem: pafs.FileSystem, file: DataFile, offset: int, length:
 
 def read_ahead(blocks: Generator[bytes]) -> Generator[bytes]:
     """Yield the blocks, each asked for while the one before it is worked on: a store takes its time to answer."""
-    with ThreadPoolExecutor(1, thread_name_prefix="read-ahead") as thread, closing(blocks):
+    # Closed after the thread has ended: a block that nobody wants any more may still be on its way.
+    with closing(blocks), ThreadPoolExecutor(1, thread_name_prefix="read-ahead") as thread:
         coming = thread.submit(next, blocks, None)
         while (block := coming.result()) is not None:
             coming = thread.submit(next, blocks, None)

@@ -42,17 +42,21 @@ def test_what_fails_in_reading_is_told_after_what_could_be_read() -> None:
 
 
 def test_who_stops_early_closes_the_file() -> None:
-    closed = threading.Event()
+    asked, answered, closed = threading.Event(), threading.Event(), threading.Event()
 
     def blocks() -> Generator[bytes]:
         try:
-            while True:
-                yield b"more"
+            yield b"first"
+            asked.set()
+            answered.wait(10)
+            yield b"second"
         finally:
             closed.set()
 
     coming = read_ahead(blocks())
     next(coming)
-    coming.close()
+    assert asked.wait(10)
+    threading.Timer(0.2, answered.set).start()
+    coming.close()  # while the second block is still on its way
 
     assert closed.is_set()
