@@ -22,7 +22,7 @@ COMMANDS = {
     "registry": "Shows and changes which version of an operator or workflow is current.",
     "run": "Runs the REST API.",
     "spark": "Shows and stops the Spark server that Mason keeps warm between commands.",
-    "state": "Copies what Mason knows into a database that several machines share.",
+    "state": "Copies what Mason knows into a database, and removes what is over and old.",
     "test": "Runs the tests of operators on every configuration that this machine offers.",
     "token": "Makes, lists and revokes the tokens of those who may call the REST API.",
     "workflow": "Lists, plans, runs and deploys workflows.",

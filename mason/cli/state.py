@@ -11,7 +11,7 @@ from mason.util.environment import MasonEnvironment
 
 @click.group(name="state")
 def command() -> None:
-    """Copies what Mason knows into a database that several machines share, and removes what is over and old."""
+    """Copies what Mason knows into a database, and removes what is over and old."""
 
 
 @command.command()
