@@ -22,10 +22,11 @@ SHOWN = 8
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
-def profile_kernel(job: MergeJob, folder: Path) -> Profile:
-    """Return the profile of one task of a merge, run in this process; it writes to a new folder."""
-    folder.mkdir()
-    return profile_tasks(tasks_of(plan_merge(open_filesystem(job.storage), job), str(folder), "profile"))
+def profile_kernel(job: MergeJob, folder: Path | str) -> Profile:
+    """Return the profile of one task of a merge, run in this process; it writes to a new folder of its storage."""
+    filesystem = open_filesystem(job.storage)
+    filesystem.create_dir(str(folder))
+    return profile_tasks(tasks_of(plan_merge(filesystem, job), str(folder), "profile"))
 
 
 def profile_tasks(tasks: Sequence[MergeTask]) -> Profile:

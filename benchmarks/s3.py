@@ -71,7 +71,7 @@ def measure(running: Script, server: Seaweed) -> Result:
     ]
     result = Result("s3_merge", CSV.describe(inputs), comparisons, outputs, [LOST])
     if running.wants_profile(result):
-        return replace(result, profile=profile_kernel(there.job, folder / "profile"))
+        return replace(result, profile=profile_kernel(there.job, f"{bucket}/profile"))
     return result
 
 
