@@ -14,6 +14,7 @@ import pyarrow.fs as pafs
 from mason.errors import UnreadableFile
 from mason.pipeline.files import DataFile
 from mason.pipeline.formats import codec_of, is_cut_in_its_codec
+from mason.pipeline.object_store import StreamingFiles
 
 _MAGIC_BYTES = 8
 _PIECE = 1024  # small, because of a broken stream the piece in which it breaks is lost
@@ -26,17 +27,20 @@ def read_blocks(filesystem: pafs.FileSystem, file: DataFile, size: int) -> Gener
         UnreadableFile: the file vanished, may not be read, or its compressed stream is broken; whatever could be read
             before that has been yielded.
     """
-    with reading(file), open_bytes(filesystem, file.path) as raw:
-        block = raw.read(size)
-        codec = codec_of(block)
-        if block and is_cut_in_its_codec(file.name, block):
-            raise UnreadableFile(file.name, "it ends after its first bytes: it is broken or cut off.")
-        if codec:
-            yield from _read_compressed(_Resumed(block, raw), file, codec, size)
-            return
-        while block:
-            yield block
-            block = raw.read(size)
+    with reading(file), _open_range(filesystem, file.path) as raw:
+        yield from _read_opened(raw, file, size)
+
+
+def read_sample(filesystem: pafs.FileSystem, file: DataFile, size: int) -> Generator[bytes]:
+    """Yield what `read_blocks` does, for who is likely to stop early: nothing is under way beyond what was asked for.
+
+    Raises:
+        UnreadableFile: as `read_blocks` does.
+    """
+    # Who looks at a block wants the next one, too, to see whether the file ends: a store is asked once for both.
+    buffer = 0 if filesystem.type_name == "local" else 2 * size
+    with reading(file), open_bytes(filesystem, file.path, buffer=buffer) as raw:
+        yield from _read_opened(raw, file, size)
 
 
 def read_range(filesystem: pafs.FileSystem, file: DataFile, offset: int, length: int, size: int) -> Generator[bytes]:
@@ -45,8 +49,7 @@ def read_range(filesystem: pafs.FileSystem, file: DataFile, offset: int, length:
     Raises:
         UnreadableFile: the file vanished or may not be read.
     """
-    with reading(file), filesystem.open_input_file(file.path) as raw:
-        raw.seek(offset)
+    with reading(file), _open_range(filesystem, file.path, offset, length) as raw:
         left = length
         while left > 0 and (block := raw.read(min(size, left))):
             left -= len(block)
@@ -90,6 +93,30 @@ def open_bytes(filesystem: pafs.FileSystem, path: str, *, buffer: int = 0) -> IO
     if filesystem.type_name == "local":
         return open(path, "rb", buffering=buffer)
     return filesystem.open_input_stream(path, compression=None, buffer_size=buffer)
+
+
+def _open_range(filesystem: pafs.FileSystem, path: str, offset: int = 0, length: int | None = None) -> IO[bytes] | Any:
+    """Open a part of a file, all of it unless told, to be read from its start to its end."""
+    if isinstance(filesystem, StreamingFiles):
+        return filesystem.open_range(path, offset, length)
+    if length is None:
+        return open_bytes(filesystem, path)
+    raw = filesystem.open_input_file(path)
+    raw.seek(offset)
+    return raw
+
+
+def _read_opened(raw: IO[bytes], file: DataFile, size: int) -> Generator[bytes]:
+    block = raw.read(size)
+    codec = codec_of(block)
+    if block and is_cut_in_its_codec(file.name, block):
+        raise UnreadableFile(file.name, "it ends after its first bytes: it is broken or cut off.")
+    if codec:
+        yield from _read_compressed(_Resumed(block, raw), file, codec, size)
+        return
+    while block:
+        yield block
+        block = raw.read(size)
 
 
 class _Resumed(io.RawIOBase):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -10,7 +10,7 @@ from itertools import chain
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
-from mason.pipeline.blocks import read_blocks
+from mason.pipeline.blocks import read_blocks, read_sample
 from mason.pipeline.csv_files import CsvOptions, read_csv
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.files import DataFile
@@ -19,6 +19,20 @@ from mason.pipeline.sampling import Budget
 from mason.pipeline.text_encoding import decode_blocks, encoding_of
 
 _DECLARING = ("parquet", "orc", "avro")
+
+
+def _nothing() -> Generator[bytes]:
+    yield from ()
+
+
+@dataclass(frozen=True)
+class OpenedFile:
+    """A file of which the columns are known, if it declares them, or else the beginning."""
+
+    file: DataFile
+    declared: FileSchema | None = None
+    first: bytes = b""
+    others: Generator[bytes] = field(default_factory=_nothing)
 
 
 @dataclass(frozen=True)
@@ -42,18 +56,40 @@ class FileReader:
         Raises:
             UnreadableFile: it cannot be read as what it claims to be.
         """
+        return self.read_opened(self.open(file))
+
+    def open(self, file: DataFile) -> OpenedFile:
+        """Ask for what a file declares, or for its beginning; several threads may do so at once.
+
+        Raises:
+            UnreadableFile: it cannot be read.
+        """
         declared = self._read_by_name(file)
         if declared is not None:
-            return declared
-        with closing(read_blocks(self.filesystem, file, self.budget.block)) as blocks:
-            first = next(blocks, b"")
-            if not first:
+            return OpenedFile(file, declared)
+        read = read_blocks if self.budget.reads_all else read_sample
+        blocks = read(self.filesystem, file, self.budget.block)
+        return OpenedFile(file, first=next(blocks, b""), others=blocks)
+
+    def read_opened(self, opened: OpenedFile) -> FileSchema | None:
+        """Return the columns of a file that was opened, or None if it is empty.
+
+        In the order of the files: what one of them has for a header, another need not be looked at for.
+
+        Raises:
+            UnreadableFile: it cannot be read as what it claims to be.
+        """
+        if opened.declared:
+            return opened.declared
+        file = opened.file
+        with closing(opened.others) as blocks:
+            if not opened.first:
                 return None
-            found = self.input_format or format_of(file.name, first)
+            found = self.input_format or format_of(file.name, opened.first)
             if not found:
                 raise UnreadableFile(file.name, "what it holds is in no format that can be read.")
             if found not in _DECLARING:
-                return self._read_rows(file, found, first, blocks)
+                return self._read_rows(file, found, opened.first, blocks)
         if not format_of_name(file.name):
             self._of_nameless.add(found)
         return self._read_declared(file, found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import IO, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True)
@@ -55,3 +55,19 @@ class ObjectStore(Protocol):
 
     def keeps_conditions(self, folder: str) -> bool:
         """Say whether `write_new` and `rewrite` hold what they promise here; it is found out by trying, once."""
+
+
+@runtime_checkable
+class StreamingFiles(Protocol):
+    """A file system that has, besides what Arrow asks of one, streams for whoever reads a file to its end.
+
+    Arrow's own files may cost a request for every block; a stream costs one, however it is read.
+    """
+
+    def open_range(self, path: str, offset: int = 0, length: int | None = None) -> IO[bytes]:
+        """Open a part of a file, all from the offset on unless told, to be read once from its start to its end.
+
+        Raises, when it is read:
+            FileNotFoundError: there is no such file.
+            OSError: it cannot be read, with the reason.
+        """

@@ -26,6 +26,11 @@ class Budget:
     most: int
     enough: int = 20
 
+    @property
+    def reads_all(self) -> bool:
+        """Whether every row is looked at."""
+        return self.rows == _EVERYTHING
+
 
 def budget_for(files: int, *, read_all: bool, rows: int | None = None) -> Budget:
     """Return how much to read of each of so many files; `rows` says how many rows, where the user does."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -76,7 +76,7 @@ class TableObjects:
         """
         if "/" not in self.path.strip("/"):
             raise no_room(self.path, "it is a whole bucket")
-        if self.current() is None and (tables := sorted(islice(self._tables_below(), _TOLD))):
+        if not self._commits() and (tables := sorted(islice(self._tables_below(), _TOLD))):
             raise no_room(self.path, f"there are tables in it: {', '.join(tables)}")
 
     def _tables_below(self) -> Iterator[str]:
@@ -240,7 +240,7 @@ class TableObjects:
         """Make others see the newest version. If another comes meanwhile it is that one, whoever showed what of it."""
         overtaken: list[CommitRecord] = []  # copies of it may have been made after the next version was shown
         while True:
-            commits, done = self._commits(), self._shown_numbers()
+            commits, done = self._listed()
             newest = max(commits, default=0)
             if not newest or (newest in done and not overtaken):
                 return
@@ -256,15 +256,12 @@ class TableObjects:
 
     def _commits(self) -> Mapping[int, str]:
         """The records' paths by their numbers."""
-        return self._numbered(".json")
+        return self._listed()[0]
 
-    def _shown_numbers(self) -> Mapping[int, str]:
-        return self._numbered(_SHOWN)
-
-    def _numbered(self, ending: str) -> Mapping[int, str]:
+    def _listed(self) -> tuple[Mapping[int, str], Mapping[int, str]]:
+        """The paths of the records, and of what says that others see them, by their numbers."""
         paths = [each.path for each in self._store.below(f"{self.path}/{COMMITS}")]
-        names = {path: path.rpartition("/")[2] for path in paths if path.endswith(ending)}
-        return {int(name[:8]): path for path, name in names.items() if name[:8].isdigit()}
+        return _numbered(paths, ".json"), _numbered(paths, _SHOWN)
 
     def _committed_by(self, number: int) -> str | None:
         record = self._read(self._place(number))
@@ -282,6 +279,11 @@ class TableObjects:
     def _read(self, path: str) -> CommitRecord | None:
         found = self._store.read(path)
         return CommitRecord.of(json.loads(found[0])) if found else None
+
+
+def _numbered(paths: Iterable[str], ending: str) -> Mapping[int, str]:
+    names = {path: path.rpartition("/")[2] for path in paths if path.endswith(ending)}
+    return {int(name[:8]): path for path, name in names.items() if name[:8].isdigit()}
 
 
 def _quarantine(record: CommitRecord) -> Mapping[str, str]:

@@ -29,6 +29,7 @@ from mason.util.private_folder import private_folder, runtime_root
 
 if TYPE_CHECKING:
     import boto3
+    from botocore.credentials import ReadOnlyCredentials
 
 PROFILE = "mason"
 _BASE = "mason-base"
@@ -144,6 +145,14 @@ class Keys:
             told = f'AWS has no profile "{os.environ.get(variable, "")}" on this machine.'
             raise Forbidden(told, hint=f"Check {variable}.") from error
         return _assumed(session, self.role) if self.role else session
+
+    def as_given(self) -> ReadOnlyCredentials | None:
+        """Return the keys as AWS's tools have them, if they are all that is needed: nothing else is to be asked."""
+        from botocore.credentials import ReadOnlyCredentials
+
+        if not (self.access_key and self.secret_key) or self.role:
+            return None
+        return ReadOnlyCredentials(self.access_key, self.secret_key, self.session_token or None)
 
     def as_asked_for(self) -> Keys:
         """Return the keys as the program uses them that assumes the role: with the usual chain of its process."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import pyarrow.fs as pafs
 
@@ -10,9 +11,9 @@ from mason.errors import Problems, UnreadableFile
 from mason.pipeline.blocks import is_compressed
 from mason.pipeline.csv_dialect import checked_delimiter
 from mason.pipeline.csv_splits import Range, find_ranges
-from mason.pipeline.file_reader import FileReader
+from mason.pipeline.file_reader import FileReader, OpenedFile
 from mason.pipeline.file_schema import FileSchema
-from mason.pipeline.file_stamp import file_stamp
+from mason.pipeline.file_stamp import FileStamp, file_stamp
 from mason.pipeline.files import DataFile
 from mason.pipeline.formats import checked_format
 from mason.pipeline.line_splits import find_line_ranges
@@ -20,10 +21,14 @@ from mason.pipeline.merge.job import MergeOptions
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.row_group_splits import find_group_ranges
 from mason.pipeline.sampling import budget_for
+from mason.util.asking import asked_ahead
 
 CUT_BYTES = 128 * 1024 * 1024
 _SMALL_PART = 8
+_AT_ONCE = 16
 CUT_LINES_BYTES = 32 * 1024 * 1024  # lines cost more to parse, and nothing to cut
+
+_Look = tuple[FileStamp | None, OpenedFile]
 
 
 class PlanRefused(Problems):
@@ -45,10 +50,10 @@ def look_at_files(
     total = sum(file.size for file in files)
     keys = {key for file in files for key in file.partition}
     headers: dict[bool, list[str]] = {True: [], False: []}
-    for file in files:
+    for file, look in zip(files, _looks(reader, files), strict=True):
         try:
-            stamp = file_stamp(filesystem, file.path)
-            schema = reader.read(file)
+            stamp, opened = look()
+            schema = reader.read_opened(opened)
         except UnreadableFile as error:
             problems.append(error)
             continue
@@ -69,6 +74,17 @@ def look_at_files(
             f"{name}: it has no header, unlike others: its columns are called col_0 and so on."
             for name in headers[False]
         ]
+
+
+def _looks(reader: FileReader, files: Sequence[DataFile]) -> Iterator[Callable[[], _Look]]:
+    """Yield for each file, in their order, what gives its stamp and its beginning, or what it declares."""
+
+    def look(file: DataFile) -> _Look:
+        return file_stamp(reader.filesystem, file.path), reader.open(file)
+
+    if reader.filesystem.type_name == "local":
+        return (partial(look, file) for file in files)
+    return asked_ahead(look, files, _AT_ONCE)
 
 
 def constants_of(file: DataFile, extract_paths: bool) -> Mapping[str, str | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
@@ -10,18 +11,23 @@ import pyarrow.parquet as pq
 from mason.pipeline.merge.task import TaskResult
 from mason.pipeline.rejects import FOLDER
 from mason.pipeline.table_commit import OWN_FOLDER, CommittedFile
+from mason.util.asking import asked_ahead
+
+_AT_ONCE = 16
 
 
 def written(filesystem: pafs.FileSystem, staging: str, results: Iterable[TaskResult]) -> list[CommittedFile]:
     """Return the files of accepted attempts, each with the rows that its own footer states."""
     paths = [path for result in sorted(results, key=lambda each: each.number) for path in result.files]
-    return [committed_file(filesystem, staging, path) for path in paths]
+    if filesystem.type_name == "local":
+        return [committed_file(filesystem, staging, path) for path in paths]
+    return [found() for found in asked_ahead(partial(committed_file, filesystem, staging), paths, _AT_ONCE)]
 
 
 def quarantine_files(filesystem: pafs.FileSystem, staging: str, results: Iterable[TaskResult]) -> list[str]:
     """Return the quarantine of accepted attempts, and remove that of others."""
     accepted = [f"{staging}/{result.quarantine}" for result in results if result.quarantine]
-    for path in _files(filesystem, f"{staging}/{FOLDER}"):
+    for path in _below(filesystem, f"{staging}/{FOLDER}")[0]:
         if path not in accepted:
             filesystem.delete_file(path)
     return accepted
@@ -30,12 +36,14 @@ def quarantine_files(filesystem: pafs.FileSystem, staging: str, results: Iterabl
 def remove_strangers(filesystem: pafs.FileSystem, staging: str, files: Sequence[CommittedFile]) -> None:
     """Remove the data files that are not of these, and the folders that are empty without them."""
     accepted = {f"{staging}/{each.path}" for each in files}
-    for path in _files(filesystem, staging):
-        if path not in accepted and not path.startswith(f"{staging}/{OWN_FOLDER}/"):
+    own = f"{staging}/{OWN_FOLDER}/"
+    staged, folders = _below(filesystem, staging)
+    for path in staged:
+        if path not in accepted and not path.startswith(own):
             filesystem.delete_file(path)
     used = {path[:end] for path in accepted for end, char in enumerate(path) if char == "/"}
-    for folder in _folders(filesystem, staging):
-        if folder not in used and not f"{folder}/".startswith(f"{staging}/{OWN_FOLDER}/"):
+    for folder in sorted(folders, key=len, reverse=True):  # each before those that it is in
+        if folder not in used and not f"{folder}/".startswith(own):
             filesystem.delete_dir(folder)
 
 
@@ -47,18 +55,12 @@ def empty(filesystem: pafs.FileSystem, staging: str) -> None:
 
 def committed_file(filesystem: pafs.FileSystem, staging: str, path: str) -> CommittedFile:
     """Return a Parquet file of the staging folder with the rows that its own footer states."""
-    place = f"{staging}/{path}"
-    rows = pq.read_metadata(place, filesystem=filesystem).num_rows
-    return CommittedFile(path, rows, filesystem.get_file_info(place).size)
+    with filesystem.open_input_file(f"{staging}/{path}") as file:
+        return CommittedFile(path, pq.read_metadata(file).num_rows, file.size())
 
 
-def _files(filesystem: pafs.FileSystem, folder: str) -> list[str]:
-    selector = pafs.FileSelector(folder, allow_not_found=True, recursive=True)
-    return [info.path for info in filesystem.get_file_info(selector) if info.type == pafs.FileType.File]
-
-
-def _folders(filesystem: pafs.FileSystem, folder: str) -> list[str]:
-    """The folders below one, each before those that it is in."""
-    infos = filesystem.get_file_info(pafs.FileSelector(folder, allow_not_found=True, recursive=True))
-    found = [info.path for info in infos if info.type == pafs.FileType.Directory]
-    return sorted(found, key=len, reverse=True)
+def _below(filesystem: pafs.FileSystem, folder: str) -> tuple[list[str], list[str]]:
+    """The files and the folders below one."""
+    found = filesystem.get_file_info(pafs.FileSelector(folder, allow_not_found=True, recursive=True))
+    files = [each.path for each in found if each.type == pafs.FileType.File]
+    return files, [each.path for each in found if each.type == pafs.FileType.Directory]
