@@ -17,6 +17,7 @@ from mason.pipeline.formats import codec_of, is_cut_in_its_codec
 from mason.pipeline.object_store import StreamingFiles
 
 _MAGIC_BYTES = 8
+_BUFFER = 1024 * 1024
 _PIECE = 1024  # small, because of a broken stream the piece in which it breaks is lost
 
 
@@ -27,7 +28,7 @@ def read_blocks(filesystem: pafs.FileSystem, file: DataFile, size: int) -> Gener
         UnreadableFile: the file vanished, may not be read, or its compressed stream is broken; whatever could be read
             before that has been yielded.
     """
-    with reading(file), _open_range(filesystem, file.path) as raw:
+    with reading(file, filesystem), _open_range(filesystem, file.path) as raw:
         yield from _read_opened(raw, file, size)
 
 
@@ -39,7 +40,7 @@ def read_sample(filesystem: pafs.FileSystem, file: DataFile, size: int) -> Gener
     """
     # Who looks at a block wants the next one, too, to see whether the file ends: a store is asked once for both.
     buffer = 0 if filesystem.type_name == "local" else 2 * size
-    with reading(file), open_bytes(filesystem, file.path, buffer=buffer) as raw:
+    with reading(file, filesystem), open_bytes(filesystem, file.path, buffer=buffer) as raw:
         yield from _read_opened(raw, file, size)
 
 
@@ -49,7 +50,7 @@ def read_range(filesystem: pafs.FileSystem, file: DataFile, offset: int, length:
     Raises:
         UnreadableFile: the file vanished or may not be read.
     """
-    with reading(file), _open_range(filesystem, file.path, offset, length) as raw:
+    with reading(file, filesystem), _open_range(filesystem, file.path, offset, length) as raw:
         left = length
         while left > 0 and (block := raw.read(min(size, left))):
             left -= len(block)
@@ -66,6 +67,13 @@ def read_ahead(blocks: Generator[bytes]) -> Generator[bytes]:
             yield block
 
 
+def open_stream(filesystem: pafs.FileSystem, path: str) -> IO[bytes] | Any:
+    """Open a file, to be read from its start to its end in pieces of any size: they cost no request each."""
+    if isinstance(filesystem, StreamingFiles):
+        return io.BufferedReader(filesystem.open_range(path), _BUFFER)
+    return open_bytes(filesystem, path, buffer=_BUFFER)
+
+
 def is_compressed(filesystem: pafs.FileSystem, path: str) -> bool:
     """Say whether a file's first bytes are those of a compression."""
     with open_bytes(filesystem, path) as raw:
@@ -73,7 +81,7 @@ def is_compressed(filesystem: pafs.FileSystem, path: str) -> bool:
 
 
 @contextmanager
-def reading(file: DataFile) -> Iterator[None]:
+def reading(file: DataFile, filesystem: pafs.FileSystem) -> Iterator[None]:
     """Turn what an unreadable file raises into one message that names it."""
     try:
         yield
@@ -82,7 +90,9 @@ def reading(file: DataFile) -> Iterator[None]:
     except PermissionError as error:
         raise UnreadableFile(file.name, "permission denied.") from error
     except OSError as error:
-        raise UnreadableFile(file.name, f"{error.strerror or error}".rstrip(".") + ".") from error
+        asked = isinstance(filesystem, StreamingFiles)
+        told = filesystem.why_unreadable(file.path, error) if asked else error.strerror or str(error)
+        raise UnreadableFile(file.name, told.rstrip(".") + ".") from error
 
 
 def open_bytes(filesystem: pafs.FileSystem, path: str, *, buffer: int = 0) -> IO[bytes] | Any:

@@ -35,7 +35,7 @@ def read_parquet(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     """
     import pyarrow.parquet as pq
 
-    with reading(file), filesystem.open_input_file(file.path) as source, parsing(file.name, "Parquet"):
+    with reading(file, filesystem), filesystem.open_input_file(file.path) as source, parsing(file.name, "Parquet"):
         footer = pq.ParquetFile(source)
         schema = footer.schema_arrow
         return _declared("parquet", schema, _parquet_details(footer.schema, schema), footer.metadata.num_rows)
@@ -49,7 +49,7 @@ def read_orc(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     """
     from pyarrow import orc
 
-    with reading(file), filesystem.open_input_file(file.path) as source, parsing(file.name, "ORC"):
+    with reading(file, filesystem), filesystem.open_input_file(file.path) as source, parsing(file.name, "ORC"):
         footer = orc.ORCFile(source)
         return _declared("orc", footer.schema, stated_rows=footer.nrows)
 
@@ -67,7 +67,7 @@ def read_avro(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
 
     broken = (SchemaParseException, UnknownType)
     with (
-        reading(file),
+        reading(file, filesystem),
         open_bytes(filesystem, file.path, buffer=_HEADER) as source,
         parsing(file.name, "Avro", *broken),
     ):

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import pyarrow as pa
 import pyarrow.fs as pafs
 
 
@@ -28,9 +29,14 @@ def file_stamp(filesystem: pafs.FileSystem, path: str) -> FileStamp | None:
         return FileStamp(info.size, info.mtime_ns or 0) if info.type == pafs.FileType.File else None
     try:
         with filesystem.open_input_file(path) as file:
-            return FileStamp(file.size(), _number(file.metadata() or {}))
+            return stamp_of(file)
     except FileNotFoundError:
         return None
+
+
+def stamp_of(opened: pa.NativeFile) -> FileStamp:
+    """Return the stamp of an object that was opened."""
+    return FileStamp(opened.size(), _number(opened.metadata() or {}))
 
 
 def _number(metadata: Mapping[str, bytes]) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import IO, Protocol, runtime_checkable
+from io import BytesIO, RawIOBase
+from typing import Protocol, runtime_checkable
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,13 @@ class StreamingFiles(Protocol):
     Arrow's own files may cost a request for every block; a stream costs one, however it is read.
     """
 
-    def open_range(self, path: str, offset: int = 0, length: int | None = None) -> IO[bytes]:
+    def open_range(self, path: str, offset: int = 0, length: int | None = None) -> RawIOBase | BytesIO:
         """Open a part of a file, all from the offset on unless told, to be read once from its start to its end.
 
         Raises, when it is read:
             FileNotFoundError: there is no such file.
             OSError: it cannot be read, with the reason.
         """
+
+    def why_unreadable(self, path: str, error: OSError) -> str:
+        """Return why a file cannot be read, in a sentence; the error, which is Arrow's or a stream's, may not tell."""

@@ -48,6 +48,7 @@ def running_proxy(target: str) -> Iterator[Proxy]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # a body would wait 40 ms for the head to be acknowledged
 
         def handle_one(self) -> None:
             body = self._body()

@@ -45,6 +45,11 @@ def s3_failures(path: str) -> Iterator[None]:
         raise failure(path, told["code"], told["status"] or "", told["text"]) if told else error from error
 
 
+def is_of_arrow(error: OSError) -> bool:
+    """Say whether an error is what Arrow makes of an answer of the store."""
+    return "AWS Error" in str(error)
+
+
 def failure(path: str, code: str, status: str, text: str) -> MasonError:
     """Return the error for a code of S3, such as `NoSuchBucket` or Arrow's `NO_SUCH_BUCKET`."""
     known = code.replace("_", "").lower()

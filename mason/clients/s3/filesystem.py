@@ -16,7 +16,7 @@ import pyarrow.fs as pafs
 from botocore.exceptions import IncompleteReadError, ReadTimeoutError, ResponseStreamingError
 
 from mason.clients.aws.connection import ATTEMPTS
-from mason.clients.s3.failures import s3_failures
+from mason.clients.s3.failures import is_of_arrow, s3_failures
 from mason.errors import MasonError, PathNotFound
 
 _CUT_OFF = (IncompleteReadError, ReadTimeoutError, ResponseStreamingError)
@@ -36,6 +36,21 @@ class S3Files(pafs.S3FileSystem):  # type: ignore[misc] # it has no types
     def open_range(self, path: str, offset: int = 0, length: int | None = None) -> ObjectStream:
         """Open a part of an object, all from the offset on unless told, to be read once from its start to its end."""
         return ObjectStream(self._client, path, offset, None if length is None else offset + length)
+
+    def why_unreadable(self, path: str, error: OSError) -> str:
+        """Return why an object cannot be read.
+
+        Arrow tells of an error no more than fits the place for what it wanted to read, and of a HEAD nothing: so the
+        store is asked once more in a way that is answered with a reason.
+        """
+        if not is_of_arrow(error):
+            return str(error)
+        try:
+            with self.open_range(path, 0, 1) as stream:
+                stream.read(1)
+        except OSError as told:
+            return str(told)
+        return str(error)
 
 
 class ObjectStream(io.RawIOBase):
@@ -62,6 +77,12 @@ class ObjectStream(io.RawIOBase):
         with _as_errors_of_a_disk(self._path):
             return self._read(None if size < 0 else size)
 
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer)
+        piece = self.read(len(view))
+        view[: len(piece)] = piece
+        return len(piece)
+
     def close(self) -> None:
         if self._body is not None:
             self._body.close()
@@ -72,11 +93,11 @@ class ObjectStream(io.RawIOBase):
             self._body = self._ask()
         try:
             piece: bytes = self._body.read(size)
-        except _CUT_OFF:
+        except _CUT_OFF as error:
             self._body.close()
             self._body = None
             if attempts == 1:
-                raise
+                raise OSError("the store breaks off while it is read, again and again") from error
             return self._read(size, attempts - 1)
         self._at += len(piece)
         return piece

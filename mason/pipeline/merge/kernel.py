@@ -22,8 +22,8 @@ from mason.pipeline.given_types import fit_given_text, told
 from mason.pipeline.merge.batches import Batch, CannotBeCut
 from mason.pipeline.merge.misfit import find_misfit
 from mason.pipeline.merge.numbering import COUNTED_FROM
-from mason.pipeline.merge.readers import read_batches
 from mason.pipeline.merge.task import FileInTask, MergeTask, TaskResult
+from mason.pipeline.merge.task_files import read_files
 from mason.pipeline.odd_values import Misfit
 from mason.pipeline.python_values import python_value
 from mason.pipeline.rejects import Reject
@@ -47,9 +47,8 @@ def merge_task(content: bytes) -> bytes:
     with ExitStack() as stack:
         work = _Work(task, filesystem, stack)
         try:
-            for file in task.files:
-                for batch in read_batches(filesystem, file, task.nulls, work.schema, work.needed):
-                    work.take(file, batch)
+            for file, batch in read_files(filesystem, task.files, task.nulls, work.schema, work.needed):
+                work.take(file, batch)
         except CannotBeCut as problem:
             return TaskResult(task.number, 0, 0, [], not_to_cut=[problem.path]).to_bytes()
         return work.result().to_bytes()

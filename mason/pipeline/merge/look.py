@@ -8,7 +8,7 @@ from functools import partial
 import pyarrow.fs as pafs
 
 from mason.errors import Problems, UnreadableFile
-from mason.pipeline.blocks import is_compressed
+from mason.pipeline.blocks import is_compressed, reading
 from mason.pipeline.csv_dialect import checked_delimiter
 from mason.pipeline.csv_splits import Range, find_ranges
 from mason.pipeline.file_reader import FileReader, OpenedFile
@@ -80,7 +80,9 @@ def _looks(reader: FileReader, files: Sequence[DataFile]) -> Iterator[Callable[[
     """Yield for each file, in their order, what gives its stamp and its beginning, or what it declares."""
 
     def look(file: DataFile) -> _Look:
-        return file_stamp(reader.filesystem, file.path), reader.open(file)
+        with reading(file, reader.filesystem):
+            stamp = file_stamp(reader.filesystem, file.path)
+        return stamp, reader.open(file)
 
     if reader.filesystem.type_name == "local":
         return (partial(look, file) for file in files)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
+from mason.pipeline.blocks import open_stream, reading
 from mason.pipeline.columnar_files import parsing
 from mason.pipeline.file_stamp import FileStamp, file_stamp
 from mason.pipeline.merge.batches import Batch, Place, json_text, rows_batch
@@ -25,6 +26,7 @@ from mason.pipeline.sources import ArrowSource, Source, with_text_inside
 ROWS = 20_000
 ROW_GROUP = 122_880
 READ_BUFFER = 1024 * 1024
+_AGAIN = "Run the merge again."
 
 
 def read_batches(
@@ -41,12 +43,55 @@ def read_batches(
     Raises:
         UnreadableFile: it cannot be read, or is not what it was when the plan was made.
     """
-    _check_unchanged(filesystem, file)
+    check_unchanged(filesystem, file)
+    yield from read_records(filesystem, file, nulls, schema, columns)
+    check_unchanged(filesystem, file)
+
+
+def read_records(
+    filesystem: pafs.FileSystem,
+    file: FileInTask,
+    nulls: Sequence[str],
+    schema: pa.Schema,
+    columns: Collection[str],
+) -> Iterator[Batch]:
+    """Yield what `read_batches` does, for who looks himself that the file is what it was.
+
+    Raises:
+        UnreadableFile: it cannot be read.
+    """
     if file.is_own and file.format != "parquet":
         yield from _read_own(filesystem, file, schema, columns)
     else:
         yield from _read(filesystem, file, nulls, schema, columns)
-    _check_unchanged(filesystem, file)
+
+
+def check_unchanged(filesystem: pafs.FileSystem, file: FileInTask) -> None:
+    """See that a file is what it was when the plan was made.
+
+    Raises:
+        UnreadableFile: it is not, or is not there.
+    """
+    with reading(file.data, filesystem):
+        found = file_stamp(filesystem, file.path)
+    if found is None:
+        raise vanished(file)
+    check_stamp(file, found)
+
+
+def check_stamp(file: FileInTask, found: FileStamp) -> None:
+    """See that a stamp is that of the file when the plan was made.
+
+    Raises:
+        UnreadableFile: it is another one's.
+    """
+    if found != FileStamp(file.size, file.stamp):
+        raise UnreadableFile(file.name, "it was changed after the plan was made.", hint=_AGAIN)
+
+
+def vanished(file: FileInTask) -> UnreadableFile:
+    """Return the error of a file that is not there any more."""
+    return UnreadableFile(file.name, "it vanished after the plan was made.", hint=_AGAIN)
 
 
 def _read(
@@ -80,14 +125,6 @@ def _types_in_file(file: FileInTask, schema: pa.Schema) -> dict[str, pa.DataType
     return {old: schema.field(new).type for old, new in names.items() if new in schema.names}
 
 
-def _check_unchanged(filesystem: pafs.FileSystem, file: FileInTask) -> None:
-    found = file_stamp(filesystem, file.path)
-    if found is None:
-        raise UnreadableFile(file.name, "it vanished after the plan was made.", hint="Run the merge again.")
-    if found != FileStamp(file.size, file.stamp):
-        raise UnreadableFile(file.name, "it was changed after the plan was made.", hint="Run the merge again.")
-
-
 def _read_msgpack(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
     from mason.pipeline.msgpack_files import Maps
 
@@ -106,7 +143,8 @@ def _read_msgpack(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Bat
 def _read_parquet(filesystem: pafs.FileSystem, file: FileInTask, columns: Collection[str]) -> Iterator[Batch]:
     import pyarrow.parquet as pq
 
-    with filesystem.open_input_file(file.path) as source, parsing(file.name, "Parquet"):
+    opened = filesystem.open_input_file
+    with reading(file.data, filesystem), opened(file.path) as source, parsing(file.name, "Parquet"):
         # Without a buffer whole column chunks would be loaded: of a file with one row group that is all of it.
         parquet = pq.ParquetFile(source, buffer_size=READ_BUFFER, pre_buffer=False)
         stored = parquet.metadata
@@ -137,7 +175,8 @@ def _rows_at_once(stored: Any) -> int:
 def _read_orc(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
     from pyarrow import orc
 
-    with filesystem.open_input_file(file.path) as source, parsing(file.name, "ORC"):
+    opened = filesystem.open_input_file
+    with reading(file.data, filesystem), opened(file.path) as source, parsing(file.name, "ORC"):
         stored = orc.ORCFile(source)
         yield from _declared(file, file.columns, map(stored.read_stripe, range(stored.nstripes)), stored.nrows)
 
@@ -147,7 +186,7 @@ def _read_avro(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]
 
     from mason.pipeline.avro_types import arrow_schema
 
-    with filesystem.open_input_stream(file.path, compression=None) as source, parsing(file.name, "Avro"):
+    with reading(file.data, filesystem), open_stream(filesystem, file.path) as source, parsing(file.name, "Avro"):
         reader = fastavro.reader(source)
         schema = arrow_schema(reader.writer_schema)
         while rows := list(islice(reader, ROWS)):

@@ -9,6 +9,7 @@ from typing import Any
 
 from mason.pipeline.csv_splits import Range
 from mason.pipeline.evidence_json import encode_schema
+from mason.pipeline.files import DataFile
 from mason.pipeline.merge.gather import folder_evidence
 from mason.pipeline.merge.job import Names, OnBadRecord
 from mason.pipeline.merge.plan import MergePlan
@@ -54,6 +55,10 @@ class FileInTask:
     @property
     def is_whole(self) -> bool:
         return self.length == self.size
+
+    @property
+    def data(self) -> DataFile:
+        return DataFile(self.path, self.name, self.size)
 
 
 @dataclass(frozen=True)

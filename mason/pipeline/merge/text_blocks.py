@@ -10,7 +10,6 @@ import pyarrow.fs as pafs
 from mason.errors import UnreadableFile
 from mason.pipeline.blocks import read_ahead, read_blocks, read_range
 from mason.pipeline.csv_chunks import CHUNK
-from mason.pipeline.files import DataFile
 from mason.pipeline.merge.task import FileInTask
 
 BLOCK = CHUNK  # one block is one chunk: nothing is copied to make it larger
@@ -33,9 +32,8 @@ def utf8_blocks(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[bytes
 
 def raw_blocks(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[bytes]:
     """Yield the file's bytes, decompressed."""
-    data = DataFile(file.path, file.name, file.size)
     if file.is_whole:
-        blocks = read_blocks(filesystem, data, BLOCK)
+        blocks = read_blocks(filesystem, file.data, BLOCK)
     else:
-        blocks = read_range(filesystem, data, file.offset, file.length, BLOCK)
+        blocks = read_range(filesystem, file.data, file.offset, file.length, BLOCK)
     return blocks if filesystem.type_name == "local" else read_ahead(blocks)

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from mason.pipeline.blocks import open_stream
 from mason.pipeline.sources import ArrowSource, Source
 from mason.pipeline.writers.codecs import Codec, cast_to, codec_for, count_of_units, entries, time_text
 from mason.pipeline.writers.output_format import (
@@ -153,7 +154,7 @@ def count_rows(filesystem: pafs.FileSystem, path: str) -> int:
     """Add up what the blocks of the file state."""
     import fastavro
 
-    with filesystem.open_input_file(path) as source:
+    with open_stream(filesystem, path) as source:
         return sum(block.num_records for block in fastavro.block_reader(source))
 
 

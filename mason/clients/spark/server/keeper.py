@@ -35,7 +35,9 @@ DEFAULT_IDLE_MINUTES = 15.0
 START_SECONDS = 120.0
 
 _PORTS_TRIED = 5
-_DEAF_TASK = re.compile(rb"Killed task \d+ is still running")
+_KILLED_TASK = re.compile(rb"Killed task \d+ is still running after (\d+) ms")
+_DEAF_AFTER = 5_000
+"""Milliseconds: Spark gives a task in Python two seconds to end by itself, and a busy machine takes its time."""
 _TICK = 1.0
 _SECONDS_TO_STOP = 10.0
 _SECONDS_FOR_THE_DEAF = 1.0
@@ -148,7 +150,7 @@ class Keeper:
                 self._log_read = log.tell()
         except FileNotFoundError:
             return False
-        return _DEAF_TASK.search(said) is not None
+        return any(int(elapsed) >= _DEAF_AFTER for elapsed in _KILLED_TASK.findall(said))
 
     def _replaced(self) -> bool:
         found = record.ServerRecord.read(self._folder)

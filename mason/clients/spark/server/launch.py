@@ -41,7 +41,7 @@ _SERVER_CONF = {
     "spark.connect.session.manager.defaultSessionTimeout": "24h",
     # Spark asks tasks to end, and a join in compiled code does not listen. This says so in the log: see `Keeper`.
     "spark.task.reaper.enabled": "true",
-    "spark.task.reaper.pollingInterval": "3s",
+    "spark.task.reaper.pollingInterval": "2500ms",
     "spark.task.reaper.threadDump": "false",
 }
 
