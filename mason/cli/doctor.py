@@ -13,7 +13,14 @@ from mason.util.environment import MasonEnvironment
 
 @click.command(name="doctor")
 @config_id
-def command(config_id: str | None) -> int:
+@click.option(
+    "--path",
+    "paths",
+    metavar="PATH",
+    multiple=True,
+    help="Also try whether tables can be read and written there; may be given several times.",
+)
+def command(config_id: str | None, paths: tuple[str, ...]) -> int:
     """Checks this machine and the clients of a configuration.
 
     One line for each thing, with what to do about it where something is wrong; the exit code is 1 then.
@@ -26,7 +33,7 @@ def command(config_id: str | None) -> int:
         Verdict.WRONG: coloured("WRONG", "red", sys.stdout),
     }
     healthy = True
-    for finding in diagnose(MasonEnvironment.of(), config_id or ""):
+    for finding in diagnose(MasonEnvironment.of(), config_id or "", paths):
         show(f"{words[finding.verdict]}  {finding.subject}: {finding.message}")
         healthy = healthy and finding.verdict is not Verdict.WRONG
     return 0 if healthy else 1

@@ -70,9 +70,10 @@ class Engine(Generic[C]):
 
     def client_for(self, path: str) -> C:
         """Return the client that serves the scheme of the path (storage); without a scheme, `client`."""
-        scheme, separator, _ = path.partition("://")
+        written, separator, _ = path.partition("://")
         if not separator:
             return self.client
+        scheme = written.lower()
         unusable: MasonError | None = None
         for name in self.client_names:
             try:

@@ -6,7 +6,7 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
@@ -17,7 +17,7 @@ from mason.clients.discovery import find_client
 from mason.clients.engines.role import ROLES
 from mason.configurations.saved import use_configuration
 from mason.configurations.valid_config import Engine, ValidConfig
-from mason.errors import MasonError
+from mason.errors import MasonError, Unsupported
 from mason.lineage.sender import HOW_TO_INSTALL as HOW_TO_INSTALL_LINEAGE
 from mason.lineage.settings import lineage_settings
 from mason.state.home import read_state
@@ -47,8 +47,8 @@ class Finding:
     message: str
 
 
-def diagnose(env: MasonEnvironment, config_id: str) -> Iterator[Finding]:
-    """Yield a finding for the programs, the folders, and every client of the configuration."""
+def diagnose(env: MasonEnvironment, config_id: str, paths: Sequence[str] = ()) -> Iterator[Finding]:
+    """Yield a finding for the programs, the folders, every client of the configuration, and places in its storage."""
     yield _check_python()
     yield _check_java()
     yield _check_spark()
@@ -56,7 +56,7 @@ def diagnose(env: MasonEnvironment, config_id: str) -> Iterator[Finding]:
     yield _check_state(env)
     yield _check_disk(env)
     yield from _check_lineage(env)
-    yield from _check_configuration(env, config_id)
+    yield from _check_configuration(env, config_id, paths)
 
 
 def _check_python() -> Finding:
@@ -131,7 +131,7 @@ def _check_lineage(env: MasonEnvironment) -> Iterator[Finding]:
         yield Finding("Lineage", Verdict.FINE, f"told to {settings.place}")
 
 
-def _check_configuration(env: MasonEnvironment, config_id: str) -> Iterator[Finding]:
+def _check_configuration(env: MasonEnvironment, config_id: str, paths: Sequence[str]) -> Iterator[Finding]:
     try:
         config = use_configuration(env, config_id)
     except MasonError as error:
@@ -143,6 +143,23 @@ def _check_configuration(env: MasonEnvironment, config_id: str) -> Iterator[Find
         for name in engine.client_names:
             yield from _check_client(engine, role, name)
     yield from _check_reach(config)
+    for path in paths:
+        yield from _check_place(config, path)
+
+
+def _check_place(config: ValidConfig, path: str) -> Iterator[Finding]:
+    """Whether tables can be read and written at a path."""
+    try:
+        storage = config.storage.client_for(path)
+        troubles = storage.check_place(storage.path(path))
+    except Unsupported as error:
+        yield Finding(path, Verdict.LATER, str(error))
+        return
+    except MasonError as error:
+        troubles = [str(error)]
+    if not troubles:
+        yield Finding(path, Verdict.FINE, "can be listed and written to")
+    yield from (Finding(path, Verdict.WRONG, trouble) for trouble in troubles)
 
 
 def _check_reach(config: ValidConfig) -> Iterator[Finding]:

@@ -94,6 +94,16 @@ class TestDoctor:
 
         assert findings(mason("doctor"))["acme as metastore"] == ("note", "configured; not usable yet: it comes later")
 
+    def test_a_place_is_tried(self, mason: Mason) -> None:
+        write(mason.folder, {"data/orders.csv": "id\n1\n"})
+
+        found = findings(mason("doctor", "--path", "data/new", "--path", "data/orders.csv", "--path", "gs://b/k"))
+
+        assert found["data/new"] == ("ok", "can be listed and written to")
+        assert found["data/orders.csv"] == ("WRONG", f"{mason.folder}/data/orders.csv is a file: a table is a folder")
+        assert found["gs://b/k"][0] == "WRONG" and "serves gs:// paths" in found["gs://b/k"][1]
+        assert not (mason.folder / "data/new").exists()
+
     def test_an_unknown_configuration_and_an_unset_variable_are_wrong(self, mason: Mason) -> None:
         configured(
             mason, 'id: t\nmetastore_engine: local\nclients:\n  local:\n    configuration:\n      root: "{{GONE}}"\n'

@@ -51,7 +51,9 @@ def failing(client: S3StorageClient, path: str) -> list[MasonError]:
     return errors
 
 
-@pytest.mark.parametrize("text", ["s3://b/k/x", "s3a://b/k/x/", "s3n://b/k/x", "b/k/x", "/b/k/x", "b/k/x/"])
+@pytest.mark.parametrize(
+    "text", ["s3://b/k/x", "s3a://b/k/x/", "s3n://b/k/x", "S3://b/k/x", "b/k/x", "/b/k/x", "b/k/x/"]
+)
 def test_a_path_is_the_same_in_every_spelling_of_the_seeds(client: S3StorageClient, text: str) -> None:
     assert str(client.path(text)) == "s3://b/k/x"
 
@@ -284,6 +286,20 @@ def test_the_doctor_compares_the_clocks(seaweed: Seaweed, proxy: Proxy) -> None:
 
     [trouble] = client.check()
     assert "s ahead of that of AWS" in trouble
+
+
+def test_the_doctor_tries_whether_a_place_can_be_written_to(
+    seaweed: Seaweed, client: S3StorageClient, place: Place, bucket: str
+) -> None:
+    reader = S3StorageClient(seaweed.configuration(seaweed.reader))
+    assert reader.check() == []  # who may read is known there
+
+    assert client.check_place(place.path) == []
+    [trouble] = reader.check_place(place.path)
+    assert trouble.startswith("it cannot be written to: ") and "access denied" in trouble
+    [trouble] = client.check_place(client.path("no-such-bucket/t"))
+    assert trouble.startswith("it cannot be listed: ") and 'There is no bucket "no-such-bucket"' in trouble
+    assert not [key for key in seaweed.keys(bucket) if "probes" in key]
 
 
 def test_a_whole_bucket_is_not_deleted(client: S3StorageClient, bucket: str) -> None:

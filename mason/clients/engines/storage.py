@@ -34,6 +34,10 @@ class StorageClient(Role):
             BadPath: the text names no place in this storage.
         """
 
+    def check_place(self, path: Path) -> list[str]:
+        """Return what stands in the way of reading and writing tables at a path; `mason doctor --path` shows it."""
+        raise Unsupported(f"{type(self).__name__} cannot tell what may be done at a path before it is done.")
+
     @abstractmethod
     def filesystem(self) -> pyarrow.fs.FileSystem:
         """Return the file system through which the data pipeline reads and writes."""

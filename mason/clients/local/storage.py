@@ -37,6 +37,14 @@ class LocalStorageClient(StorageClient):
             return [f"root {self.root} is not a folder: create it, or change it in the configuration"]
         return [] if os.access(self.root, os.W_OK) else [f"root {self.root} cannot be written to"]
 
+    def check_place(self, path: Path) -> list[str]:
+        place = LocalPath(path.path)
+        nearest = next(each for each in (place, *place.parents) if each.exists())
+        if not nearest.is_dir():
+            return [f"{nearest} is a file: a table is a folder"]
+        modes = {"listed": os.R_OK | os.X_OK, "written to": os.W_OK | os.X_OK}
+        return [f"{nearest} cannot be {what}" for what, mode in modes.items() if not os.access(nearest, mode)]
+
     def path(self, text: str) -> Path:
         plain = text.removeprefix("file://")
         if not plain or "\0" in plain or "://" in plain:

@@ -181,16 +181,17 @@ class S3Objects:
         """Say whether conditional writes hold what they promise here; it is found out by trying, once per bucket."""
         where = (self._client.meta.endpoint_url, split(folder)[0])
         if where not in self._kept_conditions:
-            self._kept_conditions[where] = self._try_conditions(f"{folder}/_mason/probes/{uuid4().hex}")
+            self._kept_conditions[where] = self.try_conditions(folder)
         return self._kept_conditions[where]
 
-    def _folders(self, folder: str) -> Iterator[str]:
-        """A folder and those below it, the innermost first."""
-        for name in self.children(folder)[0]:
-            yield from self._folders(f"{folder}/{name}")
-        yield folder
+    def try_conditions(self, folder: str) -> bool:
+        """Say whether conditional writes hold what they promise in a folder, of which nothing is known yet.
 
-    def _try_conditions(self, path: str) -> bool:
+        Raises:
+            Forbidden: nothing may be written there.
+            PathNotFound: there is no such bucket.
+        """
+        path = f"{folder}/_mason/probes/{uuid4().hex}"
         try:
             tag = self.write_new(path, b"1")
             refused = self.write_new(path, b"2") is None
@@ -200,6 +201,12 @@ class S3Objects:
             return False
         finally:
             self.delete([path])
+
+    def _folders(self, folder: str) -> Iterator[str]:
+        """A folder and those below it, the innermost first."""
+        for name in self.children(folder)[0]:
+            yield from self._folders(f"{folder}/{name}")
+        yield folder
 
     def _write_if(self, path: str, content: bytes, condition: Mapping[str, str]) -> str | None:
         bucket, key = split(path)

@@ -55,9 +55,23 @@ class S3StorageClient(StorageClient):
         except MasonError as error:
             return [str(error)]
 
+    def check_place(self, path: Path) -> list[str]:
+        """Besides asking, write something and remove it: who may read need not be allowed to do more."""
+        try:
+            self.objects.is_folder(path.path)
+        except MasonError as error:
+            return [f"it cannot be listed: {error}"]
+        try:
+            if not self.objects.try_conditions(path.path):
+                return ["this store has no conditional writes: no table can be written to it"]
+        except MasonError as error:
+            return [f"it cannot be written to: {error}"]
+        return []
+
     def path(self, text: str) -> Path:
         scheme, separator, rest = text.partition("://")
-        plain = (rest if separator else text).strip("/") if not separator or scheme in self.schemes else ""
+        serves = not separator or scheme.lower() in self.schemes
+        plain = (rest if separator else text).strip("/") if serves else ""
         if not plain or "\0" in plain:
             raise BadPath(f'"{text}" is not a path in S3.', hint="Write s3://bucket/key, or bucket/key.")
         if {"", ".", ".."} & set(plain.split("/")):
