@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.aws import forget_user
+from tests.s3.proxy import Proxy, running_proxy
 from tests.seaweed import Seaweed, running_seaweed
 
 
@@ -20,6 +21,12 @@ def seaweed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seaweed]:
 @pytest.fixture(scope="session")
 def bucket(seaweed: Seaweed) -> str:
     return seaweed.bucket()
+
+
+@pytest.fixture
+def proxy(seaweed: Seaweed) -> Iterator[Proxy]:
+    with running_proxy(seaweed.endpoint) as running:
+        yield running
 
 
 @pytest.fixture(autouse=True)

@@ -19,18 +19,12 @@ from mason.pipeline.merge.work import MergeWork
 from mason.pipeline.table_commit import open_table
 from mason.pipeline.tasks import TaskEvent
 from mason.testing import Place
-from tests.s3.proxy import HALF, RESET, Answer, Proxy, error_body, running_proxy
+from tests.s3.proxy import HALF, RESET, Answer, Proxy, error_body
 from tests.seaweed import Seaweed, running_seaweed
 
 ROWS = 3_000
 BUSY = (503, error_body("SlowDown", "Please reduce your request rate."))
 BROKEN = (500, error_body("InternalError", "We encountered an internal error. Please try again."))
-
-
-@pytest.fixture
-def proxy(seaweed: Seaweed) -> Iterator[Proxy]:
-    with running_proxy(seaweed.endpoint) as running:
-        yield running
 
 
 @pytest.fixture

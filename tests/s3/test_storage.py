@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -19,7 +18,7 @@ from mason.errors import BadPath, ClientFailed, Forbidden, MasonError, PathNotFo
 from mason.pipeline.storage_address import open_filesystem
 from mason.testing import Place
 from mason.testing.contract import answer
-from tests.s3.proxy import Proxy, error_body, running_proxy
+from tests.s3.proxy import Proxy, error_body
 from tests.seaweed import Seaweed, User
 
 
@@ -31,12 +30,6 @@ def client(seaweed: Seaweed) -> S3StorageClient:
 @pytest.fixture
 def place(client: S3StorageClient, bucket: str) -> Place:
     return Place(client.filesystem(), client.path(f"{bucket}/{uuid4().hex}"))
-
-
-@pytest.fixture
-def proxy(seaweed: Seaweed) -> Iterator[Proxy]:
-    with running_proxy(seaweed.endpoint) as running:
-        yield running
 
 
 def failing(client: S3StorageClient, path: str) -> list[MasonError]:

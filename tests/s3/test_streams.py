@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Iterator
 from uuid import uuid4
 
 import fastavro
@@ -25,19 +24,13 @@ from mason.pipeline.merge.task_files import SMALL
 from mason.pipeline.merge.work import MergeWork
 from mason.testing import Place
 from mason.testing.contract import answer
-from tests.s3.proxy import HALF, RESET, Answer, Proxy, error_body, running_proxy
+from tests.s3.proxy import HALF, RESET, Answer, Proxy, error_body
 from tests.seaweed import Seaweed
 
 CONTENT = bytes(range(256)) * 4_000
 BLOCK = 300_000
 DENIED = (403, error_body("AccessDenied", "Access Denied"))
 EXPIRED = (400, error_body("ExpiredToken", "The provided token has expired."))
-
-
-@pytest.fixture
-def proxy(seaweed: Seaweed) -> Iterator[Proxy]:
-    with running_proxy(seaweed.endpoint) as running:
-        yield running
 
 
 @pytest.fixture

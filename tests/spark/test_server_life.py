@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mason.clients.spark.java_home import java_home
-from mason.clients.spark.server.keeper import Keeper
+from mason.clients.spark.server.keeper import Keeper, tells_of_deaf_tasks
 from mason.clients.spark.server.launch import Launch
 from mason.clients.spark.server.record import ServerRecord
 from mason.clients.spark.server.runtime import private_folder
@@ -94,6 +94,14 @@ def test_a_server_whose_tasks_do_not_hear_that_they_are_cancelled_is_replaced(co
     log = (commands.folder(server) / "server.log").read_text(encoding="utf-8")
     assert "is still running" in log
     assert commands("echo", "x")["server"] != server.server.pid
+
+
+def test_a_task_that_takes_its_time_to_end_is_not_taken_for_one_that_does_not_hear() -> None:
+    """Spark gives a task in Python two seconds to end by itself; then it says so every two and a half."""
+    said = b"WARN Executor: Killed task 7 is still running after %d ms"
+
+    assert not tells_of_deaf_tasks(said % 2_501)
+    assert tells_of_deaf_tasks(said % 2_501 + b"\n" + said % 5_002)
 
 
 def cpu_seconds(pid: int) -> float:

@@ -14,12 +14,13 @@ from typing import Any
 
 import pyarrow.fs as pafs
 from botocore.exceptions import IncompleteReadError, ReadTimeoutError, ResponseStreamingError
+from urllib3.exceptions import HTTPError
 
 from mason.clients.aws.connection import ATTEMPTS
 from mason.clients.s3.failures import is_of_arrow, s3_failures
 from mason.errors import MasonError, PathNotFound
 
-_CUT_OFF = (IncompleteReadError, ReadTimeoutError, ResponseStreamingError)
+_CUT_OFF = (IncompleteReadError, ReadTimeoutError, ResponseStreamingError, HTTPError)
 
 
 class S3Files(pafs.S3FileSystem):  # type: ignore[misc] # it has no types

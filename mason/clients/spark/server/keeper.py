@@ -44,6 +44,11 @@ _SECONDS_FOR_THE_DEAF = 1.0
 """Java would wait for the tasks, and the next command for Java."""
 
 
+def tells_of_deaf_tasks(log: bytes) -> bool:
+    """Say whether Spark tells of a task that goes on long after it was cancelled."""
+    return any(int(elapsed) >= _DEAF_AFTER for elapsed in _KILLED_TASK.findall(log))
+
+
 class Keeper:
     """Keeps one server."""
 
@@ -150,7 +155,7 @@ class Keeper:
                 self._log_read = log.tell()
         except FileNotFoundError:
             return False
-        return any(int(elapsed) >= _DEAF_AFTER for elapsed in _KILLED_TASK.findall(said))
+        return tells_of_deaf_tasks(said)
 
     def _replaced(self) -> bool:
         found = record.ServerRecord.read(self._folder)
