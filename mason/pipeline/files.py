@@ -45,7 +45,7 @@ def list_files(filesystem: pafs.FileSystem, path: str, *, strict: bool = False) 
     except PermissionError as error:
         raise Forbidden(f'"{error.filename or path}" may not be listed: permission denied.') from error
     except FileNotFoundError as error:
-        raise PathNotFound(path) from error
+        raise _not_found(filesystem, path) from error
     except OSError as error:
         raise explained(filesystem, path, error) from error
 
@@ -120,7 +120,7 @@ def _list_files(filesystem: pafs.FileSystem, path: str, strict: bool) -> list[Da
     if local or format_of_name(path):  # on an object store this question costs as much as a page of the listing
         root = filesystem.get_file_info(path)
         if root.type == pafs.FileType.NotFound:
-            raise PathNotFound(path)
+            raise _not_found(filesystem, path)
         if root.type == pafs.FileType.File:
             return [DataFile(root.path, root.base_name, root.size)]
     base = path.rstrip("/") + "/"
@@ -155,8 +155,12 @@ def _single_object(filesystem: pafs.FileSystem, path: str) -> list[DataFile]:
     if found.type == pafs.FileType.File:
         return [DataFile(found.path, found.base_name, found.size)]
     if found.type == pafs.FileType.NotFound or "/" in path.strip("/"):
-        raise PathNotFound(path)
+        raise _not_found(filesystem, path)
     return []
+
+
+def _not_found(filesystem: pafs.FileSystem, path: str) -> PathNotFound:
+    return PathNotFound(path if filesystem.type_name == "local" else f"{filesystem.type_name}://{path}")
 
 
 def _walk_local(

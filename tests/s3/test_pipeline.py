@@ -9,6 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from mason.clients.s3.storage import S3StorageClient
+from mason.errors import PathNotFound
+from mason.pipeline.merge.job import MergeJob
+from mason.pipeline.merge.work import MergeWork
 from mason.testing import Place
 from tests.conftest import Mason
 from tests.seaweed import Seaweed
@@ -147,6 +150,15 @@ def test_a_wrong_key_fails_a_merge_with_one_sentence(on_s3: Mason, place: Place)
     [error] = done.json["Errors"]
     assert "the secret key does not fit the access key." in error
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["nothing", "nothing.csv"])
+def test_an_input_that_is_not_there_is_named_as_it_is_written(seaweed: Seaweed, bucket: str, name: str) -> None:
+    storage = S3StorageClient(seaweed.configuration()).address()
+    job = MergeJob(f"{bucket}/{name}", f"{bucket}/out", storage)
+
+    with pytest.raises(PathNotFound, match=f'^Path "s3://{bucket}/{name}" not found.$'):
+        MergeWork.plan(job.to_job())
 
 
 def test_a_reader_cannot_merge_and_leaves_nothing(on_s3: Mason, seaweed: Seaweed, place: Place) -> None:
