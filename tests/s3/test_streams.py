@@ -7,6 +7,7 @@ import threading
 from uuid import uuid4
 
 import fastavro
+import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
@@ -17,6 +18,7 @@ from mason.errors import UnreadableFile
 from mason.pipeline.blocks import open_stream, read_blocks, read_range
 from mason.pipeline.files import DataFile
 from mason.pipeline.in_process import InProcessRunner
+from mason.pipeline.merge import readers
 from mason.pipeline.merge.job import MergeJob
 from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.merge.outcome import MergeResult
@@ -235,3 +237,25 @@ def test_an_avro_object_is_not_asked_for_byte_by_byte(seaweed: Seaweed, proxy: P
 
     assert result.commit.rows == 40_000
     assert len([each for each in proxy.requests if "/in/a.avro" in each]) <= 10, proxy.requests
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["small groups", "large groups"])
+def test_a_row_group_of_a_parquet_object_is_one_request_unless_it_is_large(
+    seaweed: Seaweed, proxy: Proxy, place: Place, at_once: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large one would fill the memory: its columns are read through buffers."""
+    if not at_once:
+        monkeypatch.setattr(readers, "GROUP_AT_ONCE", 0)
+    rows, columns, groups = 200_000, 8, 4
+    table = pa.table({f"c{number}": range(number, rows + number) for number in range(columns)})
+    content = io.BytesIO()
+    pq.write_table(table, content, row_group_size=rows // groups)
+    assert content.tell() > SMALL
+    place.write("in/a.parquet", content.getvalue())
+
+    result = run(planned(seaweed, proxy, place))
+
+    [file] = result.commit.files
+    assert pq.read_table(place.below(f"out/{file.path}").path, filesystem=place.filesystem).equals(table)
+    asked = [each for each in proxy.requests if each.startswith("GET") and "/in/a.parquet" in each]
+    assert (len(asked) <= groups + 4) == at_once, asked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import pyarrow as pa
@@ -26,6 +26,7 @@ from mason.pipeline.sources import ArrowSource, Source, with_text_inside
 ROWS = 20_000
 ROW_GROUP = 122_880
 READ_BUFFER = 1024 * 1024
+GROUP_AT_ONCE = 64 * 1024 * 1024
 _AGAIN = "Run the merge again."
 
 
@@ -152,10 +153,32 @@ def _read_parquet(filesystem: pafs.FileSystem, file: FileInTask, columns: Collec
         # A file of the table's own may be older than some of its columns, and has each name once.
         names = parquet.schema_arrow.names if file.is_own else file.columns
         wanted = _wanted(file, names, columns)
-        batches = parquet.iter_batches(_rows_at_once(stored), groups, wanted, use_threads=False)
+        batches = _rows_of_groups(filesystem, source, parquet, groups, wanted)
         before = sum(stored.row_group(group).num_rows for group in range(groups[0] if groups else 0))
         rows = sum(stored.row_group(group).num_rows for group in groups)
         yield from _declared(file, names if wanted is None else wanted, batches, rows, before)
+
+
+def _rows_of_groups(
+    filesystem: pafs.FileSystem, source: pa.NativeFile, parquet: Any, groups: Sequence[int], columns: list[str] | None
+) -> Iterable[pa.RecordBatch]:
+    """The rows of row groups; of a store, a row group that is not too large is asked for at once, not by columns."""
+    import pyarrow.parquet as pq
+
+    stored, rows = parquet.metadata, _rows_at_once(parquet.metadata)
+    if filesystem.type_name == "local":
+        return parquet.iter_batches(rows, groups, columns, use_threads=False)  # type: ignore[no-any-return]
+    at_once = pq.ParquetFile(source, metadata=stored, pre_buffer=True)
+
+    def read(group: int) -> Iterable[pa.RecordBatch]:
+        reader = at_once if _compressed_bytes(stored.row_group(group)) <= GROUP_AT_ONCE else parquet
+        return reader.iter_batches(rows, [group], columns, use_threads=False)  # type: ignore[no-any-return]
+
+    return chain.from_iterable(map(read, groups))
+
+
+def _compressed_bytes(group: Any) -> int:
+    return sum(group.column(number).total_compressed_size for number in range(group.num_columns))
 
 
 def _wanted(file: FileInTask, names: Sequence[str], columns: Collection[str]) -> list[str] | None:
