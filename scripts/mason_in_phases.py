@@ -21,11 +21,12 @@ from typing import Any
 import mason.pipeline.merge.kernel as kernel
 import mason.pipeline.merge.plan as plan
 import mason.pipeline.merge.run as merge_run
+import mason.pipeline.merge.task_files as task_files
 import mason.pipeline.merge.work as merge_work
 import mason.pipeline.table_folder as table_folder
 from mason.__main__ import main
 from mason.pipeline.file_reader import FileReader
-from mason.pipeline.merge.readers import read_batches
+from mason.pipeline.merge.readers import read_batches, read_records
 from mason.pipeline.merge.task import KERNEL
 from mason.pipeline.tasks import TaskRunner
 
@@ -98,13 +99,23 @@ class ToldRunner:
 
 def merge_slowly(task: bytes) -> bytes:
     """The kernel of the merge, with time between its batches. Spark's workers import it by its name."""
-    kernel.read_batches = slow_batches  # type: ignore[assignment, attr-defined]
+    for name, slow in {"read_records": slow_records, "read_batches": slow_batches}.items():
+        assert hasattr(task_files, name), f"tasks do not call {name} any more, and would not be slow"
+        setattr(task_files, name, slow)
     return kernel.merge_task(task)
 
 
 def slow_batches(*arguments: Any) -> Iterator[Any]:
+    return slowly(read_batches(*arguments))
+
+
+def slow_records(*arguments: Any) -> Iterator[Any]:
+    return slowly(read_records(*arguments))
+
+
+def slowly(batches: Iterator[Any]) -> Iterator[Any]:
     time.sleep(random.uniform(0, LONG))
-    for batch in read_batches(*arguments):
+    for batch in batches:
         yield batch
         time.sleep(random.uniform(0, LONG))
 
@@ -112,13 +123,13 @@ def slow_batches(*arguments: Any) -> Iterator[Any]:
 def tell_phases(phases: Phases, hold: Path | None) -> None:
     """Have everything that a merge does told, in the order in which it is done."""
     merge_work.plan_merge = phases.entering("plan", merge_work.plan_merge)  # type: ignore[attr-defined]
-    read = FileReader.read
+    read = FileReader.read_opened
 
     def read_slowly(self: FileReader, *arguments: Any) -> Any:
         phases.step("read")
         return read(self, *arguments)
 
-    FileReader.read = read_slowly  # type: ignore[method-assign, assignment]
+    FileReader.read_opened = read_slowly  # type: ignore[method-assign, assignment]
     plan.TASK_FILES = 2  # several tasks, though the files are small
     run = merge_run.run_merge
 
