@@ -20,6 +20,7 @@ from mason.pipeline.preview import Preview
 from mason.pipeline.python_values import python_rows
 from mason.pipeline.sql.job import QueryJob, check_parameters, only_the_first
 from mason.pipeline.sql.query import BadQuery
+from mason.pipeline.sql.rendering import render_for_spark
 from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
 from mason.pipeline.storage_address import is_local
 from mason.util.words import counted
@@ -55,7 +56,8 @@ class AthenaWork:
     def question(self) -> Question:
         """What Athena is asked."""
         schemas = {name: athena_schema(table) for name, table in self.tables.items()}
-        text = without_database(self.statement, self.job.database)
+        # As for Spark: what is translated is read from the text that was checked, and from no other.
+        text = render_for_spark(without_database(self.statement, self.job.database))
         return Question(text, self.job.parameters, schemas, self.statement.names)
 
     @property

@@ -68,7 +68,7 @@ def run_query(spark: SparkSession, content: bytes, kind: Callable[[SparkSession]
             for row in results.fetch(queries.written_frame(frame, query, query.output), tag, _SOME_TASKS):
                 yield row[0], row[1], bytes(row[2])
         except Exception as error:
-            raise queries.explained(error, query.statement) or error from error
+            raise queries.explained(error, query) or error from error
         finally:
             queries.forget_tables(spark, query)
 

@@ -27,6 +27,7 @@ from mason.pipeline.sql.query import (
     quoted,
     table_gone,
 )
+from mason.pipeline.sql.rendering import place_in_text
 from mason.pipeline.sql.statement import bad_query, check_names, offset_of
 from mason.pipeline.storage_address import java_needs, open_filesystem
 
@@ -58,7 +59,8 @@ def _with_views(spark: SparkSession, query: SqlQuery, frames: Mapping[str, DataF
     for name, frame in frames.items():
         frame.createOrReplaceTempView(quoted(name))
     parameters = dict(query.parameters)
-    return spark.sql(query.statement, args=parameters) if parameters else spark.sql(query.statement)
+    text = query.rendered or query.statement
+    return spark.sql(text, args=parameters) if parameters else spark.sql(text)
 
 
 def _over_connect(spark: SparkSession, query: SqlQuery, frames: Mapping[str, DataFrame]) -> DataFrame:
@@ -72,7 +74,9 @@ def _over_connect(spark: SparkSession, query: SqlQuery, frames: Mapping[str, Dat
 
     tables = [SubqueryAlias(cast(Any, frame)._plan, quoted(name)) for name, frame in frames.items()]
     parameters = {name: lit(value) for name, value in query.parameters.items()}
-    return cast("DataFrame", ConnectFrame(SQL(query.statement, [], parameters, tables), cast(Any, spark)))
+    return cast(
+        "DataFrame", ConnectFrame(SQL(query.rendered or query.statement, [], parameters, tables), cast(Any, spark))
+    )
 
 
 def _is_connect(spark: SparkSession) -> bool:
@@ -189,7 +193,7 @@ def _partition() -> int:
     return context.partitionId() if context else 0
 
 
-def explained(error: Exception, statement: str) -> Exception | None:
+def explained(error: Exception, query: SqlQuery) -> Exception | None:
     """Return what an error of Spark's says of the query, if it does."""
     from pyspark.errors import AnalysisException, ParseException
 
@@ -204,8 +208,15 @@ def explained(error: Exception, statement: str) -> Exception | None:
     message = _told(text)
     for first, pattern in enumerate(_PLACES):
         if found := pattern.search(text):
-            return bad_query(statement, offset_of(statement, int(found[1]), int(found[2]) + 1 - first), message)
+            return bad_query(query.statement, _start(query, int(found[1]), int(found[2]) + 1 - first), message)
     return BadQuery(f"The query failed: {message}")
+
+
+def _start(query: SqlQuery, line: int, column: int) -> int:
+    """Where in the caller's text that stands of which Spark tells a line and a column."""
+    if not query.rendered:
+        return offset_of(query.statement, line, column)
+    return place_in_text(query.statement, query.rendered, offset_of(query.rendered, line, column))
 
 
 def _is_of_the_query(error: Exception) -> bool:

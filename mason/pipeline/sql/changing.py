@@ -6,22 +6,24 @@ from sqlglot import exp
 
 from mason.pipeline.sql.statement import Statement
 
-_OF_THE_TIME = (
-    exp.CurrentDate,
-    exp.CurrentDatetime,
-    exp.CurrentTime,
-    exp.CurrentTimestamp,
-    exp.Localtime,
-    exp.Localtimestamp,
-)
-_OF_CHANCE = (exp.Rand, exp.Randn, exp.Shuffle, exp.TableSample, exp.Uuid)
-_NAMES_OF_THE_TIME = {"now"}  # these have no class of their own
-_NAMES_OF_CHANCE = {"randstr", "uniform"}
+_OF_THE_TIME = {"curdate", "current_date", "current_time", "current_timestamp", "localtimestamp", "now"}
+_OF_CHANCE = {"rand", "randn", "random", "randstr", "shuffle", "uniform", "uuid"}
 
 
 def changing_in(statement: Statement) -> str:
     """Return on what a query depends besides the rows that it reads: "the time", "chance", or nothing."""
+    # Some of them stand without parentheses, and look like columns.
+    names = {each.name.casefold() for each in statement.tree.find_all(exp.Anonymous, exp.Column)}
     calls = {each.name.casefold() for each in statement.tree.find_all(exp.Anonymous)}
-    if statement.tree.find(*_OF_THE_TIME) or calls & _NAMES_OF_THE_TIME:
+    if statement.tree.find(exp.CurrentDate) or names & _OF_THE_TIME or _asks_for_now(statement):
         return "the time"
-    return "chance" if statement.tree.find(*_OF_CHANCE) or calls & _NAMES_OF_CHANCE else ""
+    return "chance" if statement.tree.find(exp.TableSample) or calls & _OF_CHANCE else ""
+
+
+def _asks_for_now(statement: Statement) -> bool:
+    """Whether a function gives the moment when it is called without arguments."""
+    calls = statement.tree.find_all(exp.Anonymous)
+    return any(each.name.casefold() in _NOW_WITHOUT_ARGUMENTS and not each.expressions for each in calls)
+
+
+_NOW_WITHOUT_ARGUMENTS = {"unix_timestamp", "to_unix_timestamp"}

@@ -25,6 +25,7 @@ from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sinks import table_spec
 from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
 from mason.pipeline.sql.query import Output, SqlQuery, fetch_rows, write_rows
+from mason.pipeline.sql.rendering import render_for_spark
 from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
 from mason.pipeline.sql.table_types import sql_schema
 from mason.pipeline.storage_address import open_filesystem
@@ -66,6 +67,10 @@ class QueryWork:
     job: QueryJob
     statement: Statement
     tables: Sequence[TableInput]
+    text: str
+    """The caller's text, with the name of the database blanked out."""
+    rendered: str
+    """What Spark is given for it."""
 
     @classmethod
     def plan(cls, job: Job) -> QueryWork:
@@ -83,7 +88,9 @@ class QueryWork:
             check_output(query.storage, list(query.tables.values()), query.output)
         scans = {name: plan_scan(query.storage, path) for name, path in query.tables.items()}
         columns = check_columns(statement, {name: scan.schema for name, scan in scans.items()})
-        work = cls(query, statement, [TableInput(name, scan, columns[name]) for name, scan in scans.items()])
+        inputs = [TableInput(name, scan, columns[name]) for name, scan in scans.items()]
+        text = without_database(statement, query.database)
+        work = cls(query, statement, inputs, text, render_for_spark(text))
         if work.rewritten and query.format != "parquet":
             raise BadPath(f"{query.output} is read by the query: it can be written anew in Parquet only.")
         return work
@@ -102,8 +109,8 @@ class QueryWork:
         """
         from mason.pipeline.sql.local.translation import translated  # of no use to those who ask Spark
 
-        text = without_database(self.statement, self.job.database)
-        translated(text, self.job.parameters, {each.name: sql_schema(each.scan.schema) for each in self.tables})
+        schemas = {each.name: sql_schema(each.scan.schema) for each in self.tables}
+        translated(self.text, self.job.parameters, schemas)
 
     @property
     def summary(self) -> str:
@@ -142,9 +149,14 @@ class QueryWork:
         """
         with ExitStack() as stack:
             ready = [made_ready(each, runner, job_id, progress, stack) for each in self.tables]
-            text = without_database(self.statement, self.job.database)
-            tables = [each.sql_table() for each in ready]
-            query = SqlQuery(text, tables, self.job.storage, self.job.parameters, self.statement.names)
+            query = SqlQuery(
+                statement=self.text,
+                tables=[each.sql_table() for each in ready],
+                storage=self.job.storage,
+                parameters=self.job.parameters,
+                names=self.statement.names,
+                rendered=self.rendered,
+            )
             if self.job.output:
                 return self._kept(query, ready, runner, job_id, progress)
             rows = fetch_rows(runner, replace(query, limit=self.job.limit + 1))

@@ -74,6 +74,8 @@ class SqlQuery:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     names: Sequence[str] | None = None
     """What the columns of the result are called, where the engine need not decide it."""
+    rendered: str = ""
+    """The text that Spark is given for a caller's statement; Mason's own statements are given as they are."""
     limit: int | None = None
     output: Output | None = None
 

@@ -1,26 +1,45 @@
-"""Spark SQL as sqlglot reads what users write."""
+"""Spark SQL as sqlglot reads what users write, and writes it for Spark: a call stays what it is written as."""
 
 from __future__ import annotations
 
 import logging
 from typing import Any
 
+import sqlglot
 from sqlglot import exp
-from sqlglot.dialects.spark import Spark
-from sqlglot.parsers.spark import SparkParser
+from sqlglot.dialects.databricks import Databricks
+from sqlglot.generators.databricks import DatabricksGenerator
+from sqlglot.parsers.databricks import DatabricksParser
 from sqlglot.tokenizer_core import TokenType
 
 # It warns of statements that it does not know, which are refused in Mason's own words.
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())
 
+UNITS = {
+    *("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFYEAR"),
+    *("HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND"),
+}
+TAKES_A_UNIT = {"timestampadd", "timestampdiff", "dateadd", "datediff", "date_add", "date_diff", "time_diff"}
+"""Functions whose first of three arguments is a word such as DAY, and no column."""
 
-def colon_cast(parser: Any, value: Any, kind: Any) -> Any:
-    """Return the cast of `4::smallint`, or that which `4S` is read as: its type has the letter for a text."""
-    cast = parser.build_cast(strict=parser.STRICT_CAST, this=value, to=kind)
-    letter = parser._prev.text.upper()
-    if letter in Spark.Tokenizer.NUMERIC_LITERALS:
-        cast.meta[_SUFFIX] = letter
-    return cast
+# Of these alone sqlglot knows how they make rows, or their arguments are no plain list.
+_ROW_MAKERS = ("EXPLODE", "EXPLODE_OUTER", "POSEXPLODE", "POSEXPLODE_OUTER")
+_SPECIAL = ("CAST", "TRY_CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTRING", "SUBSTR", "TRIM")
+_SUFFIX = "suffix"
+_OPENING = TokenType.L_PAREN
+_STATED_CAST = "stated cast"
+_FLOATING = ("D", "F")  # -0.0D has its sign, which the decimal -0.0 has not
+
+
+def mark_cast(node: Any) -> Any:
+    """Return a cast, marked as one that stands in the statement."""
+    node.meta[_STATED_CAST] = True
+    return node
+
+
+def is_cast(node: Any) -> bool:
+    """Say whether a cast stands in the statement, and not only in what was made of it."""
+    return bool(node.meta.get(_STATED_CAST))
 
 
 def suffix(node: Any) -> str | None:
@@ -29,7 +48,32 @@ def suffix(node: Any) -> str | None:
     return letter
 
 
-def negative(parser: Any) -> Any:
+def is_unit(node: Any) -> bool:
+    """Say whether a node is the word DAY, or the like, of a function that takes one there."""
+    call = node.parent
+    return (
+        isinstance(node, exp.Column)
+        and not node.table
+        and not node.this.args.get("quoted")
+        and node.name.upper() in UNITS
+        and isinstance(call, exp.Anonymous)
+        and call.name.lower() in TAKES_A_UNIT
+        and len(call.expressions) == 3
+        and call.expressions[0] is node
+    )
+
+
+def _parse_colon_cast(parser: Any, value: Any, kind: Any) -> Any:
+    """Return the cast of `4::smallint`, or that which `4S` is read as: its type has the letter for a text."""
+    cast = parser.build_cast(strict=parser.STRICT_CAST, this=value, to=kind)
+    letter = parser._prev.text.upper()
+    if letter not in Databricks.Tokenizer.NUMERIC_LITERALS:
+        return mark_cast(cast)
+    cast.meta[_SUFFIX] = letter
+    return cast
+
+
+def _parse_negative(parser: Any) -> Any:
     """Return what a minus stands before: of a number it is a part, before any cast, so that `-1::string` is '-1'."""
     is_number = parser._curr.token_type is TokenType.NUMBER
     value = number = parser._parse_unary()
@@ -41,16 +85,107 @@ def negative(parser: Any) -> Any:
     return value
 
 
-_SUFFIX = "suffix"
-_FLOATING = ("D", "F")  # -0.0D has its sign, which the decimal -0.0 has not
+def simplify_tree(tree: Any) -> Any:
+    """Return a tree in which what can be written in several ways is there in one."""
+    for node in list(tree.walk()):
+        if is_unit(node):
+            node.replace(exp.Var(this=node.name.upper()))
+        elif isinstance(node, exp.RawString):
+            node.replace(exp.Literal.string(node.name))
+        elif isinstance(node, exp.Concat) and all(each.is_string for each in node.expressions):
+            node.replace(exp.Literal.string("".join(each.name for each in node.expressions)))  # 'a' 'b' is one text
+        elif isinstance(node, exp.WindowSpec):
+            _simplify_window(node)
+        elif isinstance(node, exp.CurrentTimestamp):
+            node.replace(exp.Anonymous(this="current_timestamp"))
+    return tree
 
 
-class SparkAsWritten(Spark):
-    """Spark SQL as Spark 4 reads it: a quote that stands twice in a text is one, and does not end it."""
+def _simplify_window(node: Any) -> None:
+    for name in ("kind", "start", "start_side", "end", "end_side"):
+        if isinstance(node.args.get(name), str):
+            node.set(name, node.args[name].upper())
+    if not node.args.get("end"):
+        node.set("end", "CURRENT ROW")
 
-    class Tokenizer(Spark.Tokenizer):
+
+def function_start(text: str, name: str) -> int:
+    """Return the place at which a statement first calls a function."""
+    tokens = sqlglot.tokenize(text, dialect=SparkAsWritten)
+    named = [number for number, token in enumerate(tokens) if token.text.casefold() == name.casefold()]
+    called = [number for number in named if [each.token_type for each in tokens[number + 1 : number + 2]] == [_OPENING]]
+    return next((tokens[number].start for number in [*called, *named]), 0)
+
+
+class SparkAsWritten(Databricks):
+    """Spark 4 raises where Spark 3 gave null, as Databricks does, and doubles a quote to have it in a text."""
+
+    class Tokenizer(Databricks.Tokenizer):
         STRING_ESCAPES = ["\\", "'", '"']
 
-    class Parser(SparkParser):
-        COLUMN_OPERATORS = SparkParser.COLUMN_OPERATORS | {TokenType.DCOLON: colon_cast}
-        UNARY_PARSERS = SparkParser.UNARY_PARSERS | {TokenType.DASH: negative}
+    class Parser(DatabricksParser):
+        FUNCTIONS = {name: DatabricksParser.FUNCTIONS[name] for name in _ROW_MAKERS}
+        FUNCTION_PARSERS = {
+            name: parse
+            for name, parse in DatabricksParser.FUNCTION_PARSERS.items()
+            if name in _SPECIAL or name.startswith(("BROADCAST", "MAPJOIN", "MERGE", "SHUFFLE"))  # the latter are hints
+        } | {"CAST": lambda parser: mark_cast(DatabricksParser.FUNCTION_PARSERS["CAST"](parser))}
+        COLUMN_OPERATORS = DatabricksParser.COLUMN_OPERATORS | {TokenType.DCOLON: _parse_colon_cast}
+        UNARY_PARSERS = DatabricksParser.UNARY_PARSERS | {TokenType.DASH: _parse_negative}
+        NO_PAREN_FUNCTION_PARSERS = {
+            name: parse
+            for name, parse in DatabricksParser.NO_PAREN_FUNCTION_PARSERS.items()
+            if name in ("CASE", "IF", "ANY")
+        }
+        ARRAY_CONSTRUCTORS = {}  # array(1, 2)[0] is an element, and no list of its own
+
+        def _parse_interval(self, *args: Any, **options: Any) -> Any:
+            """`x - interval 1 day 2 hours` takes both away: their sum stands in parentheses."""
+            found = super()._parse_interval(*args, **options)
+            return exp.Paren(this=found) if isinstance(found, exp.Add) else found
+
+    class Generator(DatabricksGenerator):
+        # Written as it was read, without what sqlglot does for statements of other dialects.
+        TRANSFORMS = {
+            kind: write
+            for kind, write in DatabricksGenerator.TRANSFORMS.items()
+            if kind not in (exp.Select, exp.From, exp.Pivot, exp.StrPosition, exp.Table, exp.Trim, exp.WithinGroup)
+        }
+        TYPE_MAPPING = DatabricksGenerator.TYPE_MAPPING | {exp.DType.TIME: "TIME"}
+
+        def lateral_sql(self, expression: exp.Lateral) -> str:
+            """Quote the name of a LATERAL VIEW: sqlglot writes it as it is, whatever stands in it."""
+            alias = expression.args.get("alias")
+            if not expression.args.get("view") or not alias or not alias.this:
+                return super().lateral_sql(expression)
+            outer = " OUTER" if expression.args.get("outer") else ""
+            columns = self.expressions(alias, key="columns", flat=True)
+            named = f" AS {columns}" if columns else ""
+            return f" LATERAL VIEW{outer} {self.sql(expression, 'this')} {self.sql(alias, 'this')}{named}"
+
+        def literal_sql(self, expression: exp.Literal) -> str:
+            """Write a text with two escapes alone, which every reader of Spark SQL knows."""
+            if not expression.is_string:
+                return super().literal_sql(expression)
+            text = expression.name.replace("\\", "\\\\").replace("'", "\\'")
+            return f"'{text}'"
+
+        def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:
+            letter = suffix(expression)
+            if letter and letter != "BD" and isinstance(expression.this, exp.Literal | exp.Neg):
+                return f"{self.sql(expression, 'this')}{letter}"
+            return super().cast_sql(expression, safe_prefix)
+
+        def regexplike_sql(self, expression: exp.RegexpLike) -> str:
+            return self.binary(expression, "RLIKE")
+
+        def strposition_sql(self, expression: exp.StrPosition) -> str:
+            start = expression.args.get("position")
+            if start is None:
+                return f"POSITION({self.sql(expression, 'substr')} IN {self.sql(expression, 'this')})"
+            return self.func("POSITION", expression.args["substr"], expression.this, start)
+
+        def trim_sql(self, expression: exp.Trim) -> str:
+            side, characters = expression.args.get("position"), self.sql(expression, "expression")
+            said = " ".join(filter(None, [side, characters]))
+            return f"TRIM({f'{said} FROM ' if said else ''}{self.sql(expression, 'this')})"

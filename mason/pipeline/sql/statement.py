@@ -14,19 +14,19 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError, TokenError
 from sqlglot.tokenizer_core import TokenType
 
+from mason.pipeline.sql.allowed import check_parts, is_of_the_machine
 from mason.pipeline.sql.gaps import find_gap, open_quote
 from mason.pipeline.sql.query import BadQuery
-from mason.pipeline.sql.spark_dialect import SparkAsWritten
+from mason.pipeline.sql.spark_dialect import SparkAsWritten, simplify_tree
 from mason.util.nearest import did_you_mean
 
-# Functions that reach beyond the tables: into the JVM, or to files.
-_REFUSED_FUNCTIONS = {"reflect", "try_reflect", "java_method"}
 _ROW_MAKERS = {"range", "explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer", "stack"}
 _READS = (exp.Select, exp.SetOperation, exp.Values, exp.Subquery)
 _LONGEST_LINE = 160
-_MAKES_COLUMNS = (exp.Explode, exp.Posexplode, exp.Inline, exp.Stack, exp.Aliases)
-_NAMES_OF_MAKERS = {"inline_outer", "json_tuple"}  # these have no class of their own
+_MAKES_COLUMNS = (exp.Explode, exp.Posexplode, exp.Aliases)
+_NAMES_OF_MAKERS = {"inline", "inline_outer", "json_tuple", "stack", "variant_explode", "variant_explode_outer"}
 _NAMES_OF_SPARK = ("col", "pos", "key", "value", "id")  # what explode, posexplode, maps and range call their columns
+_NAMES_OF_THE_TIME = ("current_time", "localtimestamp")  # functions that stand without parentheses
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Statement:
             return None
         named = (exp.Alias, exp.Column, exp.Dot)
         return [
-            each.alias_or_name if isinstance(each, named) else each.sql(dialect="spark", comments=False)
+            each.alias_or_name if isinstance(each, named) else each.sql(dialect=SparkAsWritten, comments=False)
             for each in select.expressions
         ]
 
@@ -105,10 +105,11 @@ def parse_statement(text: str) -> Statement:
         raise BadQuery("The query is empty.")
     if len(trees) > 1:
         raise bad_query(text, _second_start(text), "A query is one statement, and here begins another.")
-    statement = Statement(text, trees[0])
+    statement = Statement(text, simplify_tree(trees[0]))
     if not isinstance(trees[0], _READS):
         raise bad_query(text, _first_word(text), "A query reads, and this statement does something else.", _WHAT_IT_IS)
     _check_reach(statement)
+    check_parts(statement)
     _check_whole(text)
     return statement
 
@@ -166,11 +167,28 @@ def check_columns(statement: Statement, schemas: Mapping[str, pa.Schema]) -> Map
             name = parts[-1].name
             hint = did_you_mean(name, sorted(known.values())) or _columns_told(schemas)
             raise statement.problem(parts[-1].meta.get("start", 0), f'There is no column "{name}".', hint)
-    everything = any(not isinstance(each.parent, exp.Count) for each in statement.tree.find_all(exp.Star))
+        if is_of_the_machine(column.name) and not column.table and not _has_such_column(column, schemas):
+            said = f'Spark takes "{column.name}" for a function that tells of the machine.'
+            hint = f"Name the table of a column that is called so, as in orders.{column.name}."
+            raise statement.problem(parts[-1].meta.get("start", 0), said, hint)
+    everything = any(not _is_count(each.parent) for each in statement.tree.find_all(exp.Star))
     return {
         table: [name for name in schema.names if everything or name.casefold() in named]
         for table, schema in schemas.items()
     }
+
+
+def _has_such_column(column: Any, schemas: Mapping[str, pa.Schema]) -> bool:
+    """Whether a table that the column's own SELECT names has a column of this name."""
+    select = column.find_ancestor(exp.Select)
+    sources = [select.args.get("from_"), *(select.args.get("joins") or ())] if select is not None else []
+    tables = [each.this.name.casefold() for each in sources if each is not None and isinstance(each.this, exp.Table)]
+    found = [schema for table, schema in schemas.items() if table.casefold() in tables]
+    return column.name.casefold() in {name.casefold() for schema in found for name in schema.names}
+
+
+def _is_count(node: Any) -> bool:
+    return isinstance(node, exp.Anonymous) and node.name.casefold() == "count"
 
 
 def without_database(statement: Statement, database: str) -> str:
@@ -260,11 +278,6 @@ def _check_reach(statement: Statement) -> None:
     writes = statement.tree.find(exp.DML, exp.DDL, exp.Into, exp.Command)
     if writes is not None and not isinstance(writes, _READS):
         raise statement.problem(_start(writes), "A query cannot write or change anything.", _WHAT_IT_IS)
-    if statement.tree.find(exp.QueryTransform):
-        raise statement.problem(0, "TRANSFORM would run a script; a query only reads tables.")
-    for call in statement.tree.find_all(exp.Anonymous):
-        if call.name.casefold() in _REFUSED_FUNCTIONS:
-            raise statement.problem(_find(statement, call.name), f"{call.name} reaches beyond the tables.")
     for table in statement.tree.find_all(exp.Table):
         if isinstance(table.this, exp.Identifier):
             continue
@@ -318,7 +331,7 @@ def _column_parts(tree: Any) -> Iterator[Any]:
 
 def _known_names(tree: Any, schemas: Mapping[str, pa.Schema]) -> Mapping[str, str]:
     """Every name that a column could have here: of tables, of what the statement itself names, of nested fields."""
-    names = {name: name for name in _NAMES_OF_SPARK}
+    names = {name: name for name in (*_NAMES_OF_SPARK, *_NAMES_OF_THE_TIME)}
     names.update({f"col{number}": f"col{number}" for number in range(1, 100) if tree.find(exp.Values)})
     for table, schema in schemas.items():
         names[table.casefold()] = table

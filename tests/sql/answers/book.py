@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.sql.query import SqlQuery, SqlTable
+from mason.pipeline.sql.rendering import render_for_spark
 from mason.pipeline.sql.statement import parse_statement
 
 FOLDER = Path(__file__).parent
@@ -119,7 +120,8 @@ def _told(value: Any) -> Any:
 
 def query_of(statement: str, tables: Sequence[SqlTable]) -> SqlQuery:
     """Return a statement as `table query` asks it."""
-    return SqlQuery(statement, tables, "file:///", names=parse_statement(statement).names)
+    names = parse_statement(statement).names
+    return SqlQuery(statement, tables, "file:///", names=names, rendered=render_for_spark(statement))
 
 
 def write_tables(folder: Path) -> Sequence[SqlTable]:

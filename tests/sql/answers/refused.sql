@@ -61,7 +61,6 @@ select id, typeof(i32) as x from t order by id
 select id, i32 in (select i64 from t) as x from t order by id
 select id, i32 in (select d10 from t) as x from t order by id
 select id, upper('straße ŉ') as x from t order by id
-select id, array(1, 2)[0] as x from t order by id
 select id, transform(nums, (x, i) -> x + i) as x from t order by id
 select id, upper('ﬁn ǰ') as x from t order by id
 select ok, max(place) as x from t group by ok order by ok

@@ -10,7 +10,8 @@ from sqlglot import exp
 
 from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
-from mason.pipeline.sql.local.values import Typed, call, converted, huge, is_cast, number, plain_cast, told
+from mason.pipeline.sql.local.values import Typed, call, converted, huge, number, plain_cast, told
+from mason.pipeline.sql.spark_dialect import is_cast
 
 _DECIMALS: Mapping[type, Callable[[pa.DataType, pa.DataType], pa.DataType]] = {
     exp.Add: st.sum_of,

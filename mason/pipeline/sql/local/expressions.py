@@ -17,7 +17,8 @@ from mason.pipeline.sql.local.places import picks_rows, stands_among_groups
 from mason.pipeline.sql.local.refusal import Refusal, does_not_fit, unlike_spark
 from mason.pipeline.sql.local.sameness import in_order, is_same, one_zero
 from mason.pipeline.sql.local.scope import Scope
-from mason.pipeline.sql.local.values import Typed, call, converted, is_cast, plain_cast, stated_cast, text, told, tried
+from mason.pipeline.sql.local.values import Typed, call, converted, plain_cast, stated_cast, text, told, tried
+from mason.pipeline.sql.spark_dialect import is_cast
 
 OneColumn = Callable[[Any, Scope], pa.DataType]
 """Makes a query inside an expression one of DuckDB, and returns the type of its only column."""

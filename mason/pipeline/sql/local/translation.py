@@ -10,11 +10,11 @@ import pyarrow as pa
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from mason.pipeline.sql.local.dialect import Spark4
 from mason.pipeline.sql.local.macros import macros_of
 from mason.pipeline.sql.local.queries import made_query
 from mason.pipeline.sql.local.refusal import Refusal, unlike_spark
 from mason.pipeline.sql.local.scope import Columns, Scope
+from mason.pipeline.sql.spark_dialect import SparkAsWritten
 from mason.pipeline.sql.statement import as_select, bad_query, statements_in, too_deep
 
 
@@ -60,7 +60,7 @@ def translated(statement: str, parameters: Mapping[str, Any], schemas: Mapping[s
 
 def _parsed(statement: str) -> Any:
     try:
-        (given,) = statements_in(statement, Spark4)
+        (given,) = statements_in(statement, SparkAsWritten)
     except SqlglotError as error:
         said = str(getattr(error, "errors", [{}])[0].get("highlight") or "a part of the query")
         raise unlike_spark(f'"{said}" as it stands here') from error

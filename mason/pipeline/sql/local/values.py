@@ -11,6 +11,7 @@ from sqlglot import exp
 from mason.pipeline.sql.duckdb_types import duckdb_type
 from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
+from mason.pipeline.sql.spark_dialect import mark_cast
 
 
 @dataclass(frozen=True)
@@ -44,23 +45,9 @@ def plain_cast(node: Any, kind: pa.DataType) -> Any:
     return exp.Cast(this=node, to=_data_type(kind))
 
 
-def mark_cast(node: Any) -> Any:
-    """Return a cast, marked as one that stands in the statement."""
-    node.meta[_CAST] = True
-    return node
-
-
 def stated_cast(node: Any, kind: pa.DataType) -> Any:
     """Return a cast that stands for one in the statement."""
     return mark_cast(plain_cast(node, kind))
-
-
-def is_cast(node: Any) -> bool:
-    """Say whether a cast stands in the statement, and not only in what was made of it."""
-    return bool(node.meta.get(_CAST))
-
-
-_CAST = "cast"
 
 
 def _data_type(kind: pa.DataType) -> Any:
