@@ -79,10 +79,17 @@ def test_what_is_an_error_in_spark_or_would_be_another_answer_is_an_error_here(
         asking(InProcessRunner(), tables)(statement)
 
 
-def test_what_is_recorded_is_what_spark_says(spark_runner: TaskRunner, tables: Sequence[SqlTable]) -> None:
-    """Of every tenth expression; `scripts/compare_engines.py --record` asks for all of them."""
-    some = ANSWERED[::10]
-    assert answers_together(some, spark_runner, tables) == expected([each.statement for each in some])
+def test_what_is_recorded_is_what_spark_says_to_the_text_that_mason_writes(
+    spark_runner: TaskRunner, tables: Sequence[SqlTable]
+) -> None:
+    assert answers_together(ANSWERED, spark_runner, tables) == expected([each.statement for each in ANSWERED])
+
+
+def test_whole_queries_are_answered_as_recorded_by_spark_in_the_text_that_mason_writes(
+    spark_runner: TaskRunner, tables: Sequence[SqlTable]
+) -> None:
+    ask = asking(spark_runner, tables)
+    assert {each: encoded(ask(each)) for each in QUERIES} == expected(QUERIES)
 
 
 def test_a_refusal_names_what_the_local_engine_lacks_and_who_has_it(tables: Sequence[SqlTable]) -> None:

@@ -1,4 +1,4 @@
-"""What sqlglot reads over and Spark does not: a list with nothing in it, or between two commas, and open quotes."""
+"""What sqlglot reads over and Spark does not: a list with nothing in it, open quotes, comments that go on."""
 
 from __future__ import annotations
 
@@ -55,6 +55,16 @@ def open_quote(text: str) -> int | None:
     while place < len(text):
         piece = _PIECE.match(text, place)
         if piece is None:
+            return place
+        place = piece.end()
+    return None
+
+
+def continued_comment(text: str) -> int | None:
+    """Return where a comment begins that ends in a backslash: to Spark the next line belongs to it, too."""
+    place = 0
+    while piece := _PIECE.match(text, place):
+        if piece[0].startswith("--") and piece[0].rstrip("\r").endswith("\\") and piece.end() < len(text):
             return place
         place = piece.end()
     return None

@@ -15,7 +15,7 @@ from sqlglot.errors import SqlglotError, TokenError
 from sqlglot.tokenizer_core import TokenType
 
 from mason.pipeline.sql.allowed import check_parts, is_of_the_machine
-from mason.pipeline.sql.gaps import find_gap, open_quote
+from mason.pipeline.sql.gaps import continued_comment, find_gap, open_quote
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.spark_dialect import SparkAsWritten, simplify_tree
 from mason.util.nearest import did_you_mean
@@ -253,6 +253,10 @@ def _not_understood(text: str, error: SqlglotError) -> BadQuery:
 
 
 def _check_whole(text: str) -> None:
+    comment = continued_comment(text)
+    if comment is not None:
+        said = "This comment ends in a backslash, which makes the next line a part of it in Spark."
+        raise bad_query(text, comment, said, "Leave the backslash out.")
     gap = find_gap(text)
     if gap is not None:
         said = f'The query cannot be understood near "{gap.word}": something is missing {gap.where} it.'

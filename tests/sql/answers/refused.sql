@@ -105,9 +105,7 @@ select count(*) as n, try_avg(i32) as x from t where id > 100
 select * from (select ok, i32 from t) pivot (sum(i32) for ok in (true as yes, false as no))
 select * from t tablesample (50 percent) where false
 select rand() as r from t where false
-select current_user() as u
 select monotonically_increasing_id() as m from t where false
-select input_file_name() as f from t where false
 with recursive r(n) as (select 1 union all select n + 1 from r where n < 3) select n from r order by n
 select id from t where i64 not in (select weight from u where weight is not null) order by id
 select * from (select length(s) from t)
