@@ -8,6 +8,7 @@ import click
 
 from mason.cli.options import log_level
 from mason.cli.output import chosen_level, tell
+from mason.util.dotenv import read_once
 from mason.util.environment import MasonEnvironment
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def command(
     from mason.state.home import open_state
     from mason.workflows.retention import retention_of
 
+    read_once(MasonEnvironment.of().home)
     settings = ServerSettings(
         host,
         port,
