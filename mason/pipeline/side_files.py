@@ -45,7 +45,8 @@ def write_side_file(path: str, content: bytes, *, overwrite: bool) -> None:
     file that is there is known.
 
     Raises:
-        BadPath: it cannot be written.
+        BadPath: what is there is no plain file.
+        OSError: it cannot be written.
         AlreadyExists: what is there is not Mason's, and `overwrite` is false.
         Conflict: another process writes the same file, and takes long.
     """
@@ -60,8 +61,6 @@ def write_side_file(path: str, content: bytes, *, overwrite: bool) -> None:
             (write_new_file if is_new else write_file)(file, content)
         except FileExistsError as error:
             raise _foreign(file) from error
-        except OSError as error:
-            raise BadPath(f"{file} cannot be written: {error.strerror}.") from error
 
 
 def is_side_file(path: str) -> bool:

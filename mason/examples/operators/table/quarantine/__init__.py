@@ -4,7 +4,7 @@ from itertools import islice
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
-from mason.errors import InvalidParameters
+from mason.errors import BadPath, InvalidParameters
 from mason.operators.catalog_entries import follow_job, settle_table
 from mason.operators.local_file import local_file, side_file
 from mason.operators.operator_definition import OperatorDefinition
@@ -57,7 +57,10 @@ class TableQuarantine(OperatorDefinition):
         file = side_file(config, _file(parameters), [place.path])
         check_side_file(file, overwrite=overwrite)
         rejects = list(_rejects(config, parameters, resp))
-        write_side_file(file, encode_rejects(rejects, file), overwrite=overwrite)
+        try:
+            write_side_file(file, encode_rejects(rejects, file), overwrite=overwrite)
+        except OSError as error:
+            raise BadPath(f"{file} cannot be written: {error.strerror}.") from error
         count = len(rejects)
         resp.add_info(f'{counted(count, "record")} exported to {file}. Mend the "Raw" of each, then replay them.')
         resp.add_data({"File": file, "Records": count})
