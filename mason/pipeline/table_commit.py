@@ -166,7 +166,8 @@ def _check_fields(record: CommitRecord) -> None:
         raise ValueError("a text is none")
     if not all(type(each) is int for each in (*numbers, *counts)) or not isinstance(record.details, dict):
         raise ValueError("a number is none")
-    decode_schema(record.schema)
+    if record.schema:
+        decode_schema(record.schema)
 
 
 def _reason(error: Exception) -> str:

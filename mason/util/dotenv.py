@@ -34,8 +34,9 @@ _REFUSED_BEGINNINGS = (
 _ALLOWED = frozenset(
     {"SPARK_LOCAL_DIRS", "SPARK_LOCAL_HOSTNAME", "SPARK_LOCAL_IP", "SPARK_MASTER", "SPARK_PUBLIC_DNS", "SPARK_REMOTE"}
     | {"SPARK_CONNECT_AUTHENTICATE_TOKEN", "SPARK_USER", "SPARK_VERSION"}
+    | {"HADOOP_CONF_DIR", "HADOOP_USER_NAME", "YARN_CONF_DIR"}
 )
-"""They say where Spark is and who asks it, not what it runs."""
+"""They say where Spark and its cluster are and who asks, not what is run here."""
 
 _told: set[str] = set()
 

@@ -254,3 +254,14 @@ def test_a_commit_record_with_a_field_of_another_kind_is_damaged(shop: Shop, fie
 
     with pytest.raises(MasonError, match=rf"{record.name} is damaged \(a field"):
         shop.m.operator("table", "summarize", path=shop.path("made"))
+
+
+@pytest.mark.parametrize("content", [b"<!doctype html>\n", b"[]\n", b"{}\n", b'{"Id": 1', b"\xff"])
+def test_a_damaged_quarantine_is_named_with_what_to_do(shop: Shop, content: bytes) -> None:
+    (file,) = (shop.folder / "made_bad/_mason/quarantine").iterdir()
+    file.write_bytes(content)
+
+    with pytest.raises(
+        Unprocessable, match=rf"{file.name}.* line 1 is not a record of the quarantine.*Restore the file"
+    ):
+        shop.m.operator("table", "quarantine", path=shop.path("made_bad"))
