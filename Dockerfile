@@ -14,7 +14,8 @@ RUN scripts/install.sh
 RUN mason register mason/examples/operators/
 RUN mason register mason/examples/workflows/
 
-# What calls may read and write lies below the folder that the server runs in: none of Mason's own is there.
+# What calls may read and write lies below this folder: none of Mason's own is there.
+ENV MASON_ROOTS=/app/data
 WORKDIR /app/data
 
 EXPOSE 5000

@@ -8,6 +8,7 @@ import click
 
 from mason.cli.options import log_level
 from mason.cli.output import chosen_level, tell
+from mason.util.dotenv import read_once
 from mason.util.environment import MasonEnvironment
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
     metavar="FOLDER",
     type=click.Path(),
     envvar="MASON_ROOTS",
-    help="A folder that local paths in calls must be below; the root of each configuration unless told. Repeatable.",
+    help="A folder that local paths in calls must be below; the root of each configuration unless told, or data/ in "
+    "MASON_HOME. Repeatable.",
 )
 @click.option(
     "--allow-host",
@@ -81,6 +83,7 @@ def command(
     from mason.state.home import open_state
     from mason.workflows.retention import retention_of
 
+    read_once(MasonEnvironment.of().home)
     settings = ServerSettings(
         host,
         port,

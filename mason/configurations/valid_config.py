@@ -16,7 +16,7 @@ from mason.clients.engines.storage import StorageClient
 from mason.configurations.client_secrets import ClientSecrets
 from mason.configurations.configuration import Configuration
 from mason.configurations.templates import fill, has_constrained_template, is_template, missing_variables
-from mason.errors import BadPath, InvalidConfiguration, MasonError, MissingDependency, RoleNotFilled
+from mason.errors import BadPath, InvalidConfiguration, MasonError, MissingDependency, RoleNotFilled, StateFailed
 from mason.util.dotenv import env_files, read_env_files
 from mason.util.environment import MasonEnvironment
 from mason.util.problems import Problem
@@ -106,6 +106,8 @@ class ValidConfig:
     redactor: Redactor
     roots: Sequence[str] | None = None
     """Where files on this machine must stay: anywhere (None), or below these folders."""
+    database_folders: Sequence[str] = ()
+    """The folders of this machine that hold databases, which are folders themselves."""
 
     def engine(self, role: str) -> Engine[Any]:
         """Return the engine of a role by the role's name."""
@@ -116,7 +118,9 @@ class ValidConfig:
         engines = {
             role: self.engine(role).narrowed(choice[role]) if role in choice else self.engine(role) for role in ROLES
         }
-        return ValidConfig(self.id, **engines, redactor=self.redactor, roots=self.roots)
+        return ValidConfig(
+            self.id, **engines, redactor=self.redactor, roots=self.roots, database_folders=self.database_folders
+        )
 
 
 def validate_configuration(configuration: Configuration, env: MasonEnvironment) -> ValidConfig:
@@ -125,7 +129,7 @@ def validate_configuration(configuration: Configuration, env: MasonEnvironment) 
     Raises:
         InvalidConfiguration: variables that are not set, each with its place; values that do not fit once filled.
     """
-    for name, value in read_env_files(env_files(env.home)).items():
+    for name, value in read_env_files(env_files(env.home, only_home=env.roots is not None)).items():
         os.environ.setdefault(name, value)
     filled = {name: _confined(name, values, env) for name, values in _fill_clients(configuration).items()}
     redactor = Redactor()
@@ -138,7 +142,13 @@ def validate_configuration(configuration: Configuration, env: MasonEnvironment) 
         names = configuration.engines[role] or (_own_storages(configuration) if role == "storage" else ())
         values = {name: filled[name] for name in names}
         engines[role] = Engine(role, configuration.id, values, secrets=secrets)
-    return ValidConfig(configuration.id, **engines, redactor=redactor, roots=_roots(filled, env))
+    return ValidConfig(
+        configuration.id,
+        **engines,
+        redactor=redactor,
+        roots=_roots(filled, env),
+        database_folders=_database_folders(filled),
+    )
 
 
 def _own_storages(configuration: Configuration) -> Sequence[str]:
@@ -175,18 +185,54 @@ def _check_filled(document: YamlDocument, name: str, values: Any, filled: Any) -
 
 
 def _confined(name: str, values: Mapping[str, Any], env: MasonEnvironment) -> Mapping[str, Any]:
-    """Return the values of a client that reads local files with the folders that these must stay below."""
+    """Return the values of a client that reads local files with the folders that these must stay below.
+
+    Where none says which folder to begin in, a server has one of its own: what lies in the folder that it was started
+    in, such as a `.env`, is not for its calls.
+    """
+    words = _folder_words(name)
+    if env.roots is None or words is None:
+        return values
+    confined = {**values, words.root: values.get(words.root) or _served_folder(env)}
+    return {**confined, words.roots: values.get(words.roots) or list(env.roots) or [confined[words.root]]}
+
+
+@dataclass(frozen=True)
+class _FolderWords:
+    """What a client that reads local files calls the folder that paths begin in, and those that they stay below."""
+
+    root: str
+    roots: str
+
+
+def _folder_words(name: str) -> _FolderWords | None:
     for word, schema in _client_schema(name).get("properties", {}).items():
-        if env.roots is not None and "x-mason-roots-beside" in schema and not values.get(word):
-            return {**values, word: list(env.roots) or [values.get(schema["x-mason-roots-beside"]) or "."]}
-    return values
+        if "x-mason-roots-beside" in schema:
+            return _FolderWords(schema["x-mason-roots-beside"], word)
+    return None
+
+
+def _served_folder(env: MasonEnvironment) -> str:
+    """Return the folder in which the paths of a server's calls begin where nothing else says it."""
+    if env.roots:
+        return env.roots[0]
+    try:
+        env.data_home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StateFailed(f"{env.data_home}: {error.strerror}.", hint="Give the configuration a root.") from error
+    return str(env.data_home)
 
 
 def _roots(filled: Mapping[str, Mapping[str, Any]], env: MasonEnvironment) -> Sequence[str] | None:
     if env.roots is None:
         return None
     found = [root for values in filled.values() for root in values.get("roots", ())]
-    return [os.path.realpath(root) for root in [*found, *env.roots] or ["."]]
+    return [os.path.realpath(root) for root in [*found, *env.roots] or [_served_folder(env)]]
+
+
+def _database_folders(filled: Mapping[str, Mapping[str, Any]]) -> Sequence[str]:
+    found = [(values, words) for name, values in filled.items() if (words := _folder_words(name))]
+    return [os.path.realpath(os.path.expanduser(values.get(words.root) or ".")) for values, words in found]  # noqa: PTH111
 
 
 def _client_schema(name: str) -> Mapping[str, Any]:

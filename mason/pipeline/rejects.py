@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow.fs as pafs
 
-from mason.errors import PathNotFound
+from mason.errors import PathNotFound, UnreadableFile
 from mason.pipeline.files import require_inside
 from mason.pipeline.storage_address import LOCAL
 from mason.pipeline.table_files import newest_commit
@@ -51,12 +51,21 @@ def read_quarantine(filesystem: pafs.FileSystem, table: str, storage: str = LOCA
 
     Raises:
         PathNotFound: there is no such table.
+        UnreadableFile: a file of the quarantine is damaged.
     """
     for path in _quarantine_files(filesystem, table, storage):
         require_inside(filesystem, path)
         with filesystem.open_input_stream(path) as stream:
-            for line in stream.read().splitlines():
-                yield Reject.of(json.loads(line))
+            for number, line in enumerate(stream.read().splitlines(), 1):
+                yield _reject(path, number, line)
+
+
+def _reject(path: str, number: int, line: bytes) -> Reject:
+    try:
+        return Reject.of(json.loads(line))
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        hint = "Restore the file from a backup, or remove it: its records are then lost."
+        raise UnreadableFile(path, f"line {number:,} is not a record of the quarantine.", hint=hint) from error
 
 
 def _quarantine_files(filesystem: pafs.FileSystem, table: str, storage: str) -> list[str]:

@@ -6,12 +6,13 @@ lies: `table_folder` is for disks, `table_objects` for stores that know neither 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from mason.errors import BadPath, Conflict
+from mason.errors import BadPath, Conflict, Unprocessable
 from mason.pipeline.storage_address import is_local, open_objects
 
 OWN_FOLDER = "_mason"
@@ -131,6 +132,59 @@ def open_table(storage: str, path: str) -> TableStore:
     from mason.pipeline.table_objects import TableObjects
 
     return TableFolder(path) if is_local(storage) else TableObjects(open_objects(storage), path)
+
+
+class DamagedRecord(Unprocessable):
+    """422 · exit 1 · nobody knows which files are the table's"""
+
+
+def read_record(content: bytes, place: str, advice: str) -> CommitRecord:
+    """Return the commit record that stands in a file.
+
+    Raises:
+        DamagedRecord: it was cut off or written over; the advice says what to do about it.
+    """
+    try:
+        record = CommitRecord.of(json.loads(content))
+        _check_fields(record)
+    except (ValueError, LookupError, TypeError, AttributeError, OSError, RecursionError) as error:
+        told = f"The commit record {place} is damaged ({_reason(error)}): which files are the table's is not known."
+        raise DamagedRecord(told, hint=advice) from error
+    return record
+
+
+def _check_fields(record: CommitRecord) -> None:
+    """Raise ValueError where a field is of another kind than whoever reads it expects."""
+    from mason.pipeline.evidence_json import decode_schema  # heavy: who lists tables knows them by their folders
+
+    texts = [record.id, record.job, record.schema, record.created_at, *record.partition_keys, *record.aside]
+    files = [(each.path, each.home) for each in record.files]
+    beside = [*record.beside, *record.beside.values(), *(text for pair in files for text in pair)]
+    numbers = [record.number, record.rows, record.quarantined]
+    counts = [count for each in record.files for count in (each.rows, each.bytes)]
+    if not all(isinstance(each, str) for each in (*texts, *beside)) or not isinstance(record.parent, str | None):
+        raise ValueError("a text is none")
+    if not all(type(each) is int for each in (*numbers, *counts)) or not isinstance(record.details, dict):
+        raise ValueError("a number is none")
+    if record.schema:
+        decode_schema(record.schema)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
+        return "it is not JSON"
+    return f"a field is missing or of another kind: {error}"
+
+
+def check_names(path: str, below: str) -> None:
+    """Refuse a folder for a table among what Mason keeps beside and inside of tables.
+
+    Raises:
+        BadPath: a name on the way is that of such a folder.
+    """
+    own = next((part for part in below.split("/") if part in (OWN_FOLDER, ".mason")), "")
+    if own:
+        raise no_room(path, f'what is below "{own}" is Mason\'s own')
 
 
 def no_room(path: str, inside: str) -> BadPath:

@@ -18,7 +18,16 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 
-from mason.pipeline.table_commit import COMMITS, OWN_FOLDER, CommitRecord, CommittedFile, check_unchanged, no_room
+from mason.pipeline.table_commit import (
+    COMMITS,
+    OWN_FOLDER,
+    CommitRecord,
+    CommittedFile,
+    check_names,
+    check_unchanged,
+    no_room,
+    read_record,
+)
 from mason.util.atomic_file import sync_folder
 from mason.util.environment import MasonEnvironment
 from mason.util.exchange import exchange_folders
@@ -26,6 +35,10 @@ from mason.util.exchange import exchange_folders
 LOG = logging.getLogger("mason.pipeline")
 _OWNER = f"{OWN_FOLDER}/owner.lock"
 _SHOWN = 5
+_ADVICE = (
+    f"Restore it from a backup. Without one, move {OWN_FOLDER} out of the table's folder: the data files beside it are "
+    "then read as they are, without versions and quarantine."
+)
 
 
 class TableFolder:
@@ -42,7 +55,7 @@ class TableFolder:
     def history(self) -> Iterator[CommitRecord]:
         """Yield the commits, the newest first."""
         for file in sorted((self.path / COMMITS).glob("*.json"), reverse=True):
-            yield CommitRecord.of(json.loads(file.read_bytes()))
+            yield read_record(file.read_bytes(), str(file), _ADVICE)
 
     def lineage(self) -> Iterator[CommitRecord]:
         """Yield the commits that the current version consists of: those that added to it, back to one that replaced."""
@@ -106,16 +119,26 @@ class TableFolder:
         return published
 
     def check_room(self) -> None:
-        """See that neither tables nor somebody's home are in the folder: what is in it is moved aside.
+        """See that neither tables nor somebody's home are in the folder, and that it is in no table itself.
+
+        What is in it is moved aside. A folder in a table that is one already, as `table explode` makes them, may stay.
 
         Raises:
-            BadPath: they are.
+            BadPath: they are, or it is.
         """
-        homes = [str(each) for each in _homes() if each.is_relative_to(self.path.resolve())]
-        tables = [] if homes or self.current() else sorted(islice(_tables_below(self.path), _SHOWN))
-        if homes or tables:
-            inside = f"your home {homes[0]} is in it" if homes else f"there are tables in it: {', '.join(tables)}"
-            raise no_room(str(self.path), inside)
+        place = self.path.resolve()
+        check_names(str(self.path), _below_home(place))
+        homes = [str(each) for each in _homes() if each.is_relative_to(place)]
+        if homes:
+            raise no_room(str(self.path), f"your home {homes[0]} is in it")
+        if self.current():
+            return
+        around = table_around(place)
+        if around:
+            raise no_room(str(self.path), f"it lies in the table {around}")
+        tables = sorted(islice(_tables_below(self.path), _SHOWN))
+        if tables:
+            raise no_room(str(self.path), f"there are tables in it: {', '.join(tables)}")
 
     def sweep(self) -> None:
         """Remove what killed jobs left behind; finish what one had published but not tidied up."""
@@ -206,6 +229,23 @@ def _homes() -> Iterator[Path]:
     for each in (os.path.expanduser("~"), MasonEnvironment.of().home):  # noqa: PTH111
         if Path(each).is_absolute():
             yield Path(each).resolve()
+
+
+def table_around(place: Path) -> Path | None:
+    """Return the table that a place lies in, of Mason's, Delta's or Iceberg's: the folder that is nearest to it."""
+    return next((each for each in place.parents if _is_table(each)), None)
+
+
+def _is_table(folder: Path) -> bool:
+    if (folder / COMMITS).is_dir() or (folder / "_delta_log").is_dir():
+        return True
+    return any((folder / "metadata").glob("*.metadata.json"))
+
+
+def _below_home(place: Path) -> str:
+    """Return the part of a path that is below MASON_HOME, whose own name may look like that of a folder of Mason's."""
+    home = MasonEnvironment.of().home.resolve()
+    return str(place.relative_to(home)) if place.is_relative_to(home) else str(place)
 
 
 def _tables_below(folder: Path) -> Iterator[str]:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
+from pathlib import PurePosixPath
 from typing import ClassVar
 
 from mason.errors import Conflict, MasonError, Unsupported
@@ -28,8 +29,10 @@ from mason.pipeline.table_commit import (
     CommitRecord,
     CommittedFile,
     changed_meanwhile,
+    check_names,
     check_unchanged,
     no_room,
+    read_record,
 )
 
 LOG = logging.getLogger("mason.pipeline")
@@ -38,6 +41,10 @@ _SHOWN = ".shown"
 _CAME_ALONG = "-"
 """In the name of a record: it was copied here with the commit of the table above, see `CommitRecord.place`."""
 _AGAIN = "Run it again."
+_ADVICE = (
+    "Restore it from a backup, or from an earlier version of the object. Without one, delete it: the table is then "
+    "what the record before it says, if its files were not removed since."
+)
 _TOLD = 5
 
 
@@ -69,15 +76,25 @@ class TableObjects:
                 return
 
     def check_room(self) -> None:
-        """See that no tables lie below the prefix: what others see below it is moved aside.
+        """See that no tables lie below the prefix, and that it is in none: what others see below it is moved aside.
+
+        A prefix in a table that is one already, as `table explode` makes them, may stay.
 
         Raises:
-            BadPath: some do, or it is a whole bucket.
+            BadPath: some do, it is in one, or it is a whole bucket.
         """
         if "/" not in self.path.strip("/"):
             raise no_room(self.path, "it is a whole bucket")
-        if not self._commits() and (tables := sorted(islice(self._tables_below(), _TOLD))):
+        check_names(self.path, self.path)
+        if self._commits():
+            return
+        if around := next(filter(self._is_table, map(str, PurePosixPath(self.path).parents[:-2])), ""):
+            raise no_room(self.path, f"it lies in the table {around}")
+        if tables := sorted(islice(self._tables_below(), _TOLD)):
             raise no_room(self.path, f"there are tables in it: {', '.join(tables)}")
+
+    def _is_table(self, folder: str) -> bool:
+        return any(True for _ in self._store.below(f"{folder}/{COMMITS}"))
 
     def _tables_below(self) -> Iterator[str]:
         """The tables of Mason's that lie below the prefix, each once, by their names below it."""
@@ -278,7 +295,7 @@ class TableObjects:
 
     def _read(self, path: str) -> CommitRecord | None:
         found = self._store.read(path)
-        return CommitRecord.of(json.loads(found[0])) if found else None
+        return read_record(found[0], path, _ADVICE) if found else None
 
 
 def _numbered(paths: Iterable[str], ending: str) -> Mapping[int, str]:

@@ -29,6 +29,8 @@ class RecordKind(StrEnum):
     """An operator or workflow that was called through the API: queued, running, and what came of it."""
     TOKEN = "token"
     """Who may call the API; the token itself is not in it, only its digest."""
+    FILE = "file"
+    """A file outside of tables that Mason wrote, by its path: the digest says whether it still is that one."""
 
     def lease(self, record_id: str) -> str:
         """Return the name of the lease that whoever works on a record holds."""

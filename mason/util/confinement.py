@@ -1,4 +1,4 @@
-"""Keeps paths below the folders that they may be in, links and `..` included, and away from MASON_HOME."""
+"""Keeps paths below the folders that they may be in, links and `..` included, and away from what is hidden."""
 
 from __future__ import annotations
 
@@ -28,6 +28,37 @@ def require_below(path: str, roots: Sequence[str], shown: str) -> None:
         f'"{shown}" is outside of the folders that may be used.',
         hint="Give a path below the root of the configuration.",
     )
+
+
+def require_visible(path: str, folders: Sequence[str], shown: str) -> None:
+    """Check that no name on the way from the folders to a path, as it is written, begins with a dot.
+
+    Hidden files are programs' own: a `.env`, `.ssh`, what Mason keeps beside tables. A link may still lead to such a
+    name, as in the volumes of Kubernetes: whoever runs the server has made it.
+
+    Raises:
+        BadPath: one does; the message says only what the caller wrote.
+    """
+    hidden = name_beginning_with(".", path, folders)
+    if hidden:
+        raise BadPath(
+            f'"{shown}" is not for calls: "{hidden}" is a hidden name.',
+            hint="Give a path without names that begin with a dot.",
+        )
+
+
+def name_beginning_with(marks: str | tuple[str, ...], path: str, folders: Sequence[str]) -> str:
+    """Return the first name in a path, below the deepest of the folders that it is in, that begins so; else nothing."""
+    rest = _part_below(path, folders)
+    if rest is None:  # a link may stand above the folders
+        real = os.path.realpath(path)
+        rest = _part_below(real, list(map(os.path.realpath, folders))) or real
+    return next((part for part in rest.split("/") if part.startswith(marks)), "")
+
+
+def _part_below(path: str, folders: Sequence[str]) -> str | None:
+    above = max((each for each in map(_folder, folders) if path.startswith(each)), key=len, default="")
+    return path[len(above) :] if above else None
 
 
 def is_home(path: str) -> bool:

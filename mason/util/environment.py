@@ -50,6 +50,11 @@ class MasonEnvironment:
         return self.home / "objects"
 
     @property
+    def data_home(self) -> Path:
+        """Where the calls of a server have their files, if no configuration and no `--root` says where."""
+        return self.home / "data"
+
+    @property
     def settings_file(self) -> Path:
         return self.home / "settings.yaml"
 

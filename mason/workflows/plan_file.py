@@ -11,7 +11,7 @@ from typing import Any
 
 from mason import __version__
 from mason.clients.response import Response
-from mason.errors import PlanDiffers, UnreadableFile
+from mason.errors import AlreadyExists, PlanDiffers, UnreadableFile
 from mason.operators.runner import PreparedOperator
 from mason.util.atomic_file import write_file
 from mason.util.json_text import json_text, json_value
@@ -37,11 +37,14 @@ def save_plan(workflow: ValidWorkflow, path: Path) -> None:
 
     Raises:
         UnreadableFile: the file cannot be written, or an input cannot be read.
+        AlreadyExists: a file is there that is no plan.
     """
     if not path.parent.is_dir():  # a folder that nobody has made is a word that somebody has mistyped
         raise UnreadableFile(str(path), f"cannot be written: there is no folder {path.parent}.")
     if path.exists() and not path.is_file():  # to put a file in the place of /dev/null would hit everybody
         raise UnreadableFile(str(path), "cannot be written: it is no file.")
+    if path.exists() and path.stat().st_size:
+        _require_plan(path)
     try:
         write_file(path, (json_text(_pinned(workflow)) + "\n").encode())
     except OSError as error:
@@ -59,6 +62,16 @@ def check_plan(workflow: ValidWorkflow, path: Path) -> None:
     differences = list(_differences(planned, _pinned(workflow)))
     if differences:
         raise PlanDiffers([f"{path}: {each}" for each in differences], hint="Nothing ran. Look at a new dry run.")
+
+
+def _require_plan(path: Path) -> None:
+    """See that a file is a plan, which another may replace."""
+    try:
+        _read(path)
+    except UnreadableFile as error:
+        raise AlreadyExists(
+            f"{path} is there already, and is no plan of a workflow.", hint="Choose another name, or remove it."
+        ) from error
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -17,9 +17,6 @@ from mason.operators.runner import PreparedOperator
 from mason.pipeline.storage_address import LOCAL, is_local, open_filesystem, open_objects
 
 NOT_THERE = "not there"
-_DAMAGED = (ValueError, KeyError, TypeError)
-"""What comes of reading the record of a commit that was cut off or written over."""
-
 _CHUNK = 1024 * 1024
 
 
@@ -53,13 +50,13 @@ class StepPath:
 
     def is_whole(self) -> bool:
         """Say whether what was written there still is: a file or a folder, and of a table each of its files."""
-        from mason.pipeline.table_commit import open_table
+        from mason.pipeline.table_commit import DamagedRecord, open_table
 
         if not self.exists():
             return False
         try:
             commit = open_table(self.storage, self.path).current()
-        except _DAMAGED:  # nobody knows any more which files are the table's
+        except DamagedRecord:  # nobody knows any more which files are the table's
             return False
         if commit is None:
             return True
@@ -94,9 +91,9 @@ class StepPath:
     def _stored(self) -> str:
         """What an object store says: a table's commit, or else the tag that it has for every content."""
         from mason.pipeline.file_stamp import file_stamp
-        from mason.pipeline.table_commit import open_table
+        from mason.pipeline.table_commit import DamagedRecord, open_table
 
-        with suppress(*_DAMAGED):
+        with suppress(DamagedRecord):
             if commit := open_table(self.storage, self.path).current():
                 return _digest([f"commit\0{commit.id}"])
         found = sorted((each.path, each.size, each.tag) for each in open_objects(self.storage).below(self.path))

@@ -377,6 +377,18 @@ class TestVariables:
             {"AWS_PROFILE": "lake", "AWS_REGION": "from-environment"}
         ]
 
+    def test_a_dotenv_does_not_change_how_programs_start(self, mason: Mason, tmp_path: Path) -> None:
+        body = 'resp.add_data({name: os.environ.get(name) for name in ("BASH_ENV", "JAVA_TOOL_OPTIONS", "FINE")})'
+        registered(mason, operator_with(tmp_path / "src", "new", "environ", body=body))
+        write(mason.folder, {".env": "FINE=1\nBASH_ENV=evil\n\nJAVA_TOOL_OPTIONS=-javaagent:evil.jar\n"})
+
+        result = mason("operator", "new", "environ")
+
+        assert strict_json(result)["Data"] == [{"BASH_ENV": None, "JAVA_TOOL_OPTIONS": None, "FINE": "1"}]
+        for place in (".env:2: BASH_ENV", ".env:4: JAVA_TOOL_OPTIONS"):
+            assert f"warning: {mason.folder}/{place} is not taken from a .env file" in result.stderr
+        assert "evil" not in result.stderr
+
     def test_a_folder_called_dotenv_is_passed_over(self, mason: Mason) -> None:
         mason.register_examples()
         write(mason.folder, {".env/bin/activate": "# a virtual environment", "shop/orders.csv": "a\n1\n"})

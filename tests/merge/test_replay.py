@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +14,10 @@ import pytest
 
 from mason.errors import UnreadableFile
 from mason.pipeline.merge.look import PlanRefused
-from mason.pipeline.merge.mended import NotMended, export_rejects
+from mason.pipeline.merge.mended import NotMended, encode_rejects
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.replay import ReplayJob, ReplayPlan, ReplayResult, plan_replay, run_replay
+from mason.pipeline.rejects import Reject
 from mason.pipeline.table_folder import TableFolder
 from tests.conftest import PROJECT
 from tests.merge.conftest import LOCAL, Merge
@@ -35,6 +37,10 @@ root = Path(sys.argv[1])
 plan = plan_replay(LOCAL, ReplayJob(str(root / "out"), str(root / "bad.csv")))
 run_replay(plan, Killed(), "killed", lambda *_: None)
 """
+
+
+def export_rejects(rejects: Iterable[Reject], file: Path) -> None:
+    file.write_bytes(encode_rejects(rejects, file.name))
 
 
 def export(merge: Merge, name: str = "bad.csv") -> Path:

@@ -55,5 +55,8 @@ class Summarize:
 
 
 @pytest.fixture
-def summarize(tmp_path: Path) -> Summarize:
+def summarize(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Summarize:
+    monkeypatch.setenv(
+        "MASON_HOME", str(tmp_path_factory.mktemp("home"))
+    )  # the state knows the pages that were written
     return Summarize(tmp_path)

@@ -437,7 +437,7 @@ def test_a_page_that_cannot_be_written_leaves_no_half_of_it(
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        summarize.run(html=str(page))
+        summarize.run(html=str(page), overwrite=True)
     assert page.read_text() == "the old one"
     assert sorted(each.name for each in tmp_path.iterdir()) == ["in", "page.html"]
 

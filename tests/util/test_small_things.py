@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -17,6 +18,7 @@ from mason.util.names import class_name, is_config_id, is_identifier
 from mason.util.nearest import did_you_mean
 from mason.util.text_table import table_lines
 from mason.util.text_width import clipped
+from tests.conftest import write
 
 
 @pytest.mark.parametrize(
@@ -53,6 +55,36 @@ def test_the_first_env_file_wins_and_a_missing_one_is_nothing(tmp_path: Path) ->
     (tmp_path / "b").write_text("X=2\nY=3\n")
 
     assert read_env_files([tmp_path / "none", tmp_path / "a", tmp_path / "b"]) == {"X": "1", "Y": "3"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("BASH_ENV", "ENV", "PATH", "HOME", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES"),
+        *("PYTHONPATH", "PYTHONSTARTUP", "JAVA_HOME", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"),
+        *("SPARK_HOME", "SPARK_CONF_DIR", "SPARK_SUBMIT_OPTS", "PYSPARK_PYTHON", "PYSPARK_SUBMIT_ARGS"),
+        *("HADOOP_OPTS", "CLASSPATH", "GCONV_PATH", "bash_env", "MASON_HOME", "MASON_ENV_READ"),
+    ],
+)
+def test_a_name_that_changes_how_programs_start_is_not_taken_from_a_dotenv(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger("mason"), "propagate", True)
+    write(tmp_path, {".env": f"FINE=1\n# a comment\nexport {name}=/tmp/evil\n"})
+
+    found = read_env_files([tmp_path / ".env", tmp_path / ".env"])
+
+    assert found == {"FINE": "1"}
+    (told,) = [each.getMessage() for each in caplog.records]
+    assert told.startswith(f"{tmp_path}/.env:3: {name} is not taken from a .env file")
+    assert "/tmp/evil" not in told
+
+
+@pytest.mark.parametrize("name", ["SPARK_REMOTE", "HADOOP_CONF_DIR", "AWS_PROFILE", "ENVIRONMENT", "HOMEPAGE"])
+def test_other_names_are_taken_from_a_dotenv(name: str, tmp_path: Path) -> None:
+    write(tmp_path, {".env": f"{name}=1\n"})
+
+    assert read_env_files([tmp_path / ".env"]) == {name: "1"}
 
 
 def test_json_has_a_word_for_everything() -> None:

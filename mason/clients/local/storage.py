@@ -16,7 +16,7 @@ from mason.engines.metastore.models.table import Table
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.path import File, Path
 from mason.errors import BadPath, ClientFailed, Forbidden, NotFound, PathNotFound
-from mason.util.confinement import require_below
+from mason.util.confinement import require_below, require_visible
 
 if TYPE_CHECKING:
     import pyarrow.fs
@@ -57,13 +57,14 @@ class LocalStorageClient(StorageClient):
         return Path("file", place)
 
     def require_allowed(self, place: str, shown: str) -> None:
-        """Check that a place is in one of the folders that may be used.
+        """Check that a place is in one of the folders that may be used, and not hidden there.
 
         Raises:
             BadPath: it is not; the message has only what is to be shown.
         """
         if self._roots:
             require_below(place, self._roots, shown)
+            require_visible(place, [str(self.root), *self._roots], shown)
 
     def filesystem(self) -> pyarrow.fs.FileSystem:
         from mason.pipeline.storage_address import open_filesystem

@@ -9,9 +9,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from mason.errors import BadPath, PathNotFound, Unprocessable, UnreadableFile
+from mason.errors import PathNotFound, Unprocessable, UnreadableFile
 from mason.pipeline.rejects import Reject
-from mason.util.atomic_file import write_file
 
 COLUMNS = ("Id", "File", "Record", "Offset", "Column", "Reason", "Raw")
 _LONGEST_FIELD = 2**31 - 1
@@ -21,23 +20,15 @@ class NotMended(Unprocessable):
     """422 · exit 1"""
 
 
-def export_rejects(rejects: Iterable[Reject], file: Path) -> int:
-    """Write records to a CSV file, or to JSON lines if its name says so, and return how many; `Raw` is to be mended.
-
-    Raises:
-        BadPath: no file can be written there.
-    """
+def encode_rejects(rejects: Iterable[Reject], file: str) -> bytes:
+    """Return records as the content of a CSV file, or of JSON lines if its name says so; `Raw` is to be mended."""
     rows = [each.to_dict() for each in rejects]
-    if file.suffix in (".jsonl", ".json", ".ndjson"):
+    if Path(file).suffix in (".jsonl", ".json", ".ndjson"):
         text = "".join(json.dumps(row) + "\n" for row in rows)
     else:
         text = _csv_text(rows)
-    try:
-        # Bytes that are no UTF-8 stay what they were: mending them is what the file is for.
-        write_file(file, text.encode("utf-8", "surrogateescape"))
-    except OSError as error:
-        raise BadPath(f"{file} cannot be written: {error.strerror}.") from error
-    return len(rows)
+    # Bytes that are no UTF-8 stay what they were: mending them is what the file is for.
+    return text.encode("utf-8", "surrogateescape")
 
 
 def read_mended(file: Path) -> dict[str, str]:

@@ -26,11 +26,18 @@ class SummaryJob:
     """The folder that becomes a table with a row for each column; empty for none."""
     html: str = ""
     """The file that the summary is written to as a page; empty for none."""
+    overwrite: bool = False
+    """The page may replace a file that Mason did not write."""
 
     def to_job(self) -> Job:
         """Return the job as an engine takes it."""
         inputs = {"path": self.path, "storage": self.storage}
-        options = {"columns": list(self.columns), "exact": self.exact, "histogram": self.histogram}
+        options = {
+            "columns": list(self.columns),
+            "exact": self.exact,
+            "histogram": self.histogram,
+            "overwrite": self.overwrite,
+        }
         return Job("summarize", inputs, {"path": self.output, "html": self.html}, options)
 
     @classmethod

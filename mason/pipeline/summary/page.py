@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from mason.pipeline.summary.histogram import Bin
 from mason.pipeline.summary.shown import shown, shown_deviation
 from mason.pipeline.summary.summaries import ColumnSummary
-from mason.util.atomic_file import write_file
 from mason.util.words import counted
 
 FOLD = 50
@@ -54,11 +52,6 @@ td:last-child { text-align: right; font-variant-numeric: tabular-nums; width: 10
 .often span { position: relative; overflow-wrap: anywhere; white-space: pre-wrap; }
 .often span:last-child { flex: none; }
 """
-
-
-def write_page(file: Path, path: str, rows: int, columns: Sequence[ColumnSummary]) -> None:
-    """Write the page; whoever reads the file meanwhile sees the old one or the new one."""
-    write_file(file, page(path, rows, columns).encode("utf-8", "replace"))
 
 
 def page(path: str, rows: int, columns: Sequence[ColumnSummary]) -> str:

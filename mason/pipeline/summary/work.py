@@ -11,12 +11,13 @@ from mason.engines.execution.models.job import Job
 from mason.errors import Unprocessable
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.scan import Scan, ScanResult, plan_scan, run_scan
+from mason.pipeline.side_files import check_side_file, write_side_file
 from mason.pipeline.sinks import SinkSpec
 from mason.pipeline.summary.columns import ColumnSketch, ListSketch, column_sketch, column_sketch_of
 from mason.pipeline.summary.job import SummaryJob
 from mason.pipeline.summary.leaves import Leaf, leaves_of
 from mason.pipeline.summary.output import Target, check_place, commit_summary
-from mason.pipeline.summary.page import write_page
+from mason.pipeline.summary.page import page
 from mason.pipeline.summary.picture import picture
 from mason.pipeline.summary.sink import SINK
 from mason.pipeline.summary.sketch import Sizes
@@ -86,6 +87,8 @@ class SummaryWork:
             check_place(asked.storage, asked.path, asked.output)
         if asked.html and not Path(asked.html).parent.is_dir():
             raise NoSuchFolder(f"There is no folder {Path(asked.html).parent} for the page.", hint="Make it first.")
+        if asked.html:
+            check_side_file(asked.html, overwrite=asked.overwrite)
         return cls(asked, plan_scan(asked.storage, asked.path, asked.columns))
 
     @property
@@ -119,6 +122,7 @@ class SummaryWork:
         Raises:
             RowsLost: a column does not have a value or a null for every row that was read.
             Conflict: another job committed to the output meanwhile.
+            AlreadyExists: somebody else made the page meanwhile.
         """
         target = Target.of(self.job.storage, self.job.output) if self.job.output else None
         sizes = self._sizes
@@ -127,7 +131,8 @@ class SummaryWork:
         commit = commit_summary(target, job_id, columns) if target else None
         summary = Summary(self.job, done.rows_in, done.rows, done.quarantined, columns, commit)
         if self.job.html:
-            write_page(Path(self.job.html), self.job.path, summary.rows, columns)
+            content = page(self.job.path, summary.rows, columns).encode("utf-8", "replace")
+            write_side_file(self.job.html, content, overwrite=self.job.overwrite)
         return summary
 
     @property

@@ -1,19 +1,20 @@
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
-from mason.errors import InvalidParameters
+from mason.errors import BadPath, InvalidParameters
 from mason.operators.catalog_entries import follow_job, settle_table
-from mason.operators.local_file import local_file
+from mason.operators.local_file import local_file, side_file
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
+from mason.operators.table_place import place_of
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.merge.mended import export_rejects
+from mason.pipeline.merge.mended import encode_rejects
 from mason.pipeline.merge.replay import ReplayJob
 from mason.pipeline.rejects import Reject, read_quarantine
+from mason.pipeline.side_files import check_side_file, write_side_file
 from mason.util.environment import MasonEnvironment
 from mason.util.words import counted
 
@@ -52,8 +53,15 @@ class TableQuarantine(OperatorDefinition):
         return OperatorResponse(resp)
 
     def _export(self, config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> OperatorResponse:
-        file = _file(config, parameters)
-        count = export_rejects(_rejects(config, parameters, resp), Path(file))
+        place, overwrite = place_of(config, parameters.get_required("path")), parameters.get_optional("overwrite")
+        file = side_file(config, _file(parameters), [place.path])
+        check_side_file(file, overwrite=overwrite)
+        rejects = list(_rejects(config, parameters, resp))
+        try:
+            write_side_file(file, encode_rejects(rejects, file), overwrite=overwrite)
+        except OSError as error:
+            raise BadPath(f"{file} cannot be written: {error.strerror}.") from error
+        count = len(rejects)
         resp.add_info(f'{counted(count, "record")} exported to {file}. Mend the "Raw" of each, then replay them.')
         resp.add_data({"File": file, "Records": count})
         return OperatorResponse(resp)
@@ -75,11 +83,12 @@ def _told(shown: int, more: int) -> str:
 def _replay(config: ValidConfig, parameters: ValidatedParameters) -> Job:
     path = parameters.get_required("path")
     storage = config.storage.client_for(path)
-    return ReplayJob(storage.path(path).path, _file(config, parameters), storage.address()).to_job()
+    file = local_file(config, _file(parameters))
+    return ReplayJob(storage.path(path).path, file, storage.address()).to_job()
 
 
-def _file(config: ValidConfig, parameters: ValidatedParameters) -> str:
+def _file(parameters: ValidatedParameters) -> str:
     file: str = parameters.get_optional("file") or ""
     if not file:
         raise InvalidParameters([f'The parameter "file" is missing: {parameters.get_required("action")} needs it.'])
-    return local_file(config, file)
+    return file

@@ -1,7 +1,7 @@
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
-from mason.operators.local_file import local_file
+from mason.operators.local_file import side_file
 from mason.operators.operator_definition import DataOperator
 from mason.operators.table_place import find_table
 from mason.parameters.validated_parameters import ValidatedParameters
@@ -15,12 +15,14 @@ class TableSummarize(DataOperator):
         place = find_table(config, parameters, Response())
         output: str = parameters.get_optional("output_path") or ""
         html: str = parameters.get_optional("html") or ""
+        summary = place.storage.path(output).path if output else ""
         return SummaryJob(
             place.path,
             place.storage.address(),
             tuple(parameters.get_optional("columns") or ()),
             parameters.get_optional("exact"),
             parameters.get_optional("histogram"),
-            place.storage.path(output).path if output else "",
-            local_file(config, html) if html else "",
+            summary,
+            side_file(config, html, [place.path, *filter(None, [summary])]) if html else "",
+            parameters.get_optional("overwrite"),
         ).to_job()
