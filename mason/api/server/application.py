@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FrameType
@@ -33,7 +34,7 @@ from mason.api.server.settings import ServerSettings
 from mason.errors import StateFailed
 from mason.operators.catalogue import Catalogue, LiveCatalogue
 from mason.pipeline.job_totals import TOTALS
-from mason.state.home import open_run_state, open_state
+from mason.state.home import check_state, open_run_state, open_state
 from mason.state.models import Name, RecordKind, Registration
 from mason.util.environment import MasonEnvironment
 
@@ -43,11 +44,17 @@ SWITCH_SECONDS = 0.001
 """How long a thread may keep the others waiting: the one that answers must not wait for each of those that work."""
 
 
+CHECK_SECONDS = 1.0
+"""So often a server looks whether its state is still the one that it opened."""
+
+
 class Application:
     """Routes requests by what is registered now. Requests that began before a change end with what there was then."""
 
     def __init__(self, settings: ServerSettings, env: MasonEnvironment) -> None:
         self._settings = settings
+        self._env = env
+        self._checked_at = float("-inf")
         self._store = open_run_state(env)
         self._live = LiveCatalogue(env, open_state(env))
         execution = Execution(env, self._live)
@@ -104,7 +111,19 @@ class Application:
 
     async def _look(self) -> Catalogue:
         if self._store.is_far:  # nobody else is to wait for its answer
-            return await asyncio.to_thread(self._live.now)
+            return await asyncio.to_thread(self._look_now)
+        return self._look_now()
+
+    def _look_now(self) -> Catalogue:
+        """Return what is registered now.
+
+        Raises:
+            StateFailed: nobody can tell, or the state is not the one any more that this server began with.
+        """
+        moment = time.monotonic()
+        if moment - self._checked_at > CHECK_SECONDS:
+            check_state(self._env)
+            self._checked_at = moment
         return self._live.now()
 
     async def _app_for(self, catalogue: Catalogue) -> ASGIApp:
