@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from mason.configurations.valid_config import ValidConfig
-from mason.util.confinement import require_below
+from mason.util.confinement import name_below, require_below
 
 
 def local_file(config: ValidConfig, text: str) -> str:
@@ -18,4 +18,4 @@ def local_file(config: ValidConfig, text: str) -> str:
         return os.path.abspath(text)  # noqa: PTH100 (links stay what they are)
     path = os.path.abspath(os.path.join(config.roots[0], text))  # noqa: PTH100, PTH118
     require_below(path, config.roots, text)
-    return path
+    return name_below(path, config.roots)
