@@ -6,6 +6,8 @@ The store is a file in the home, unless the settings name a database.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +18,12 @@ from mason.state.sqlite import SqliteStore
 from mason.state.sqlite_file import is_state
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
+
+_OWN = {
+    *("state.db", "state.db-wal", "state.db-shm", "settings.yaml", ".env", "objects", ".objects.lock", ".links.lock"),
+    *("configurations", "registered_operators", "registered_workflows"),
+}
+"""What Mason has in its home. A folder with anything else in it may be for others as well, and is left as it is."""
 
 
 def read_state(env: MasonEnvironment) -> StateStore:
@@ -66,7 +74,10 @@ def check_state(env: MasonEnvironment) -> None:
 
 
 def make_home(env: MasonEnvironment) -> list[tuple[str, Path]]:
-    """Create what is missing of the home and return the folders that were created, each with its name."""
+    """Create what is missing of the home and return the folders that were created, each with its name.
+
+    What is there is closed to others: configurations and operators' code may hold what is not for them.
+    """
     folders = [
         ("MASON_HOME", env.home),
         ("OPERATOR_HOME", env.operator_home),
@@ -81,7 +92,23 @@ def make_home(env: MasonEnvironment) -> list[tuple[str, Path]]:
                 created.append((name, folder))
         except OSError as error:
             raise _failed(folder, error) from error
+    close_to_others(env.home, only_if=_OWN.issuperset)
+    for own in (env.operator_home, env.workflow_home, env.config_home, env.object_home):
+        close_to_others(own)
     return created
+
+
+def close_to_others(folder: Path, *, only_if: Callable[[Iterable[str]], bool] = lambda names: True) -> None:
+    """Let nobody else look into a folder, if it is there and belongs to this user.
+
+    Args:
+        only_if: is told the names in the folder, and says whether it may be closed.
+    """
+    with suppress(FileNotFoundError):
+        found = folder.stat()
+        if found.st_mode & 0o077 and found.st_uid == os.getuid() and only_if(os.listdir(folder)):  # noqa: PTH208
+            with suppress(OSError):  # a file system that is read-only, or knows no such thing
+                folder.chmod(0o700)
 
 
 def _open(env: MasonEnvironment, synchronous: str) -> StateStore:
