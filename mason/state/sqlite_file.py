@@ -9,7 +9,6 @@ import errno
 import fcntl
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,7 +16,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mason.errors import StateFailed
-from mason.util.atomic_file import sync_folder
 
 RESTORE = "Restore it from a backup; or move it away, and begin with an empty state: nothing registered, no token."
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
@@ -83,6 +81,10 @@ def make_state(file: Path, fill: Callable[[Path], None]) -> None:
     Raises:
         OSError: it cannot be written.
     """
+    import tempfile  # once in the life of a state: no other command need wait for these
+
+    from mason.util.atomic_file import sync_folder
+
     _sweep(file)
     handle, name = tempfile.mkstemp(prefix=f".{file.name}.", suffix=".new", dir=file.parent)  # readable by its owner
     aside = Path(name)

@@ -19,8 +19,9 @@ from mason.state.models import RecordKind
 from mason.util.environment import MasonEnvironment
 from mason.util.quiet_secrets import hide_secrets
 from mason.util.redaction import Redactor
+from mason.workflows.definition_kind import WORKFLOWS
 from tests.api.support import Server, operator
-from tests.conftest import Mason
+from tests.conftest import Mason, write
 
 SECRET = "not-to-be-told"
 BLAB = """\
@@ -49,6 +50,24 @@ def api(*args, **kwargs):
     return {"Length": len(args[0]["password"])}
 """
 
+WORKFLOW = """
+from mason.workflows.workflow_definition import WorkflowDefinition
+
+
+class TestBlabs(WorkflowDefinition):
+    def step(self, current, next):
+        print("printed by the workflow", current.step.parameters["password"])
+        return next
+"""
+STEPS = """
+type: workflow
+namespace: test
+command: blabs
+dag:
+  - {id: step_1, type: operator, namespace: test, command: blab}
+  - {id: step_2, type: operator, namespace: test, command: blab, dependencies: [step_1]}
+"""
+
 
 @pytest.fixture
 def blabbing(tmp_path: Path) -> Mason:
@@ -58,9 +77,10 @@ def blabbing(tmp_path: Path) -> Mason:
     operator(operators, "test", "blab", BLAB, parameters=SECRETS, swagger=swagger.format(name="blab"))
     own = {"parameters": SECRETS, "swagger": swagger.format(name="own"), "extra": OWN_API}
     operator(operators, "test", "own", "pass", **own)
+    write(operators / "workflow", {"workflow.yaml": STEPS, "__init__.py": WORKFLOW})
     mason.folder.mkdir()
     env = MasonEnvironment(mason.home)
-    register(env, open_state(env), read_definitions(operators, [OPERATORS]).valid, replace=False)
+    register(env, open_state(env), read_definitions(operators, [OPERATORS, WORKFLOWS]).valid, replace=False)
     return mason
 
 
@@ -88,10 +108,13 @@ def test_a_server_tells_no_secret(server: Server) -> None:
     (job,) = open_state(MasonEnvironment(server.mason.home)).list_records(RecordKind.CALL)
     log = server.get(f"/api/job/{job.id}/log")
     own = server.post("/api/test/own?config_id=local", json={"password": SECRET})
+    steps = {f"step_{number}": {"parameters": {"password": SECRET}} for number in (1, 2)}
+    workflow = server.post("/api/workflow/test/blabs?run_now=true&config_id=local", json=steps)
     server.stop()
 
-    assert (reply.status_code, own.status_code) == (200, 200), own.text
-    assert SECRET not in reply.text + log.text + own.text + server.log_text()
+    assert (reply.status_code, own.status_code, workflow.status_code) == (200, 200, 200), workflow.text
+    assert SECRET not in reply.text + log.text + own.text + workflow.text + server.log_text()
+    assert "printed by the workflow REDACTED" in server.log_text()
     assert "logged by mason REDACTED" in log.text
     assert reply.json()["Data"][0]["Hosts"] == {"REDACTED": {"up": True}, "other": "REDACTED"}
     for way in ("printed REDACTED", "warned of REDACTED", "logged REDACTED", "printed by api REDACTED"):

@@ -205,7 +205,11 @@ def create_application() -> Application:
     sys.setswitchinterval(SWITCH_SECONDS)
     start_logging(settings.log_level)
     threading.Thread(target=_end_with_parent, name="mason-parent", daemon=True).start()
-    return make_application(settings)
+    try:
+        return make_application(settings)
+    except StateFailed as error:  # one that starts later, and finds its state gone
+        LOG.error("%s", error)
+        raise SystemExit(1) from None
 
 
 def _end_with_parent() -> None:
