@@ -8,8 +8,10 @@ import signal
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
+import httpx
 import pytest
 
 from mason.state.home import open_state
@@ -72,18 +74,21 @@ def test_a_server_serves_again_when_its_state_is_back(start: Start) -> None:
     assert server.post("/api/test/sleep?config_id=files", json={"seconds": 0}).status_code == 200
 
 
-def test_a_worker_that_starts_later_makes_no_state(start: Start) -> None:
+def test_workers_that_start_later_make_no_state_and_wait_for_theirs(start: Start) -> None:
     server = start("--workers", "2")
     assert server.process is not None
-    shutil.rmtree(server.mason.home)
-    workers = _children(server.process.pid)
+    away = server.mason.home.with_name("away")
+    server.mason.home.rename(away)
 
-    os.kill(workers[-1], signal.SIGKILL)
+    for worker in _workers(server.process.pid):
+        os.kill(worker, signal.SIGKILL)
 
-    until(lambda: workers[-1] not in _children(server.process.pid), "the worker is replaced")  # type: ignore[union-attr]
     server.wait_for_log("is gone: a server uses the state that was there")
-    assert server.get("/readyz").status_code == 503
+    assert [_status(server, path) for path in ("/readyz", "/api/configs", "/healthz")] == [503, 503, 200]
     assert not server.mason.home.exists()
+    away.rename(server.mason.home)
+    for path in ("/readyz", "/api/configs"):  # another worker may answer each of them
+        until(lambda path=path: _status(server, path) == 200, f"the server answers at {path}")  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("how", [("--require-token",), ()])
@@ -123,7 +128,20 @@ def _state(server: Server):  # type: ignore[no-untyped-def]
     return open_state(MasonEnvironment(server.mason.home))
 
 
-def _children(pid: int) -> list[int]:
+def _status(server: Server, path: str) -> int:
+    """Return how a server answers; a worker that ends meanwhile may break a connection."""
+    found: list[int] = []
+
+    def ask() -> bool:
+        with suppress(httpx.TransportError):
+            found.append(httpx.get(f"{server.url}{path}", timeout=60, trust_env=False).status_code)
+        return bool(found)
+
+    until(ask, "the server answers")
+    return found[0]
+
+
+def _workers(pid: int) -> list[int]:
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from types import FrameType
 
@@ -25,7 +26,7 @@ from mason.api.server.handlers import CallHandlers
 from mason.api.server.json_log import start_logging
 from mason.api.server.metrics import Metrics
 from mason.api.server.own_routes import OwnRoutes
-from mason.api.server.replies import JSON, PathHider, json_reply
+from mason.api.server.replies import JSON, PathHider, document, json_reply
 from mason.api.server.retention import Retention
 from mason.api.server.routed_app import RoutedApp, build_routed_app
 from mason.api.server.routes import Route, operator_routes, without_clashes
@@ -199,7 +200,34 @@ def _is_sound(route: Route, hide: PathHider) -> bool:
     return True
 
 
-def create_application() -> Application:
+class WithoutState:
+    """Stands in for the application of a worker that is started while the state is gone.
+
+    It answers, so that nobody waits for it, and ends when the state is back: its place is taken by another worker then.
+    """
+
+    def __init__(self, env: MasonEnvironment) -> None:
+        self._env = env
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            for event in ("startup", "shutdown"):
+                await receive()
+                await send({"type": f"lifespan.{event}.complete"})
+        elif scope["type"] == "http" and scope["path"] == "/healthz":
+            await json_reply({"status": "ok"})(scope, receive, send)
+        elif scope["type"] == "http":
+            await asyncio.to_thread(self._end_if_back)
+            told = document(errors=["The state cannot be used. Try again later."])
+            await json_reply(told, StateFailed.status)(scope, receive, send)
+
+    def _end_if_back(self) -> None:
+        with suppress(StateFailed):
+            check_state(self._env)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def create_application() -> ASGIApp:
     """Return the application for a worker process, which is told what it should be in its environment."""
     settings = ServerSettings.of_json(os.environ[SETTINGS_VARIABLE])
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -207,9 +235,9 @@ def create_application() -> Application:
     threading.Thread(target=_end_with_parent, name="mason-parent", daemon=True).start()
     try:
         return make_application(settings)
-    except StateFailed as error:  # one that starts later, and finds its state gone
+    except StateFailed as error:
         LOG.error("%s", error)
-        raise SystemExit(1) from None
+        return WithoutState(MasonEnvironment.of())
 
 
 def _end_with_parent() -> None:
