@@ -2,6 +2,8 @@ FROM python:3.11-slim-bookworm
 
 ENV HOME=/app/home
 ENV MASON_HOME=/app/home/.mason
+# Whatever becomes of MASON_HOME: this server answers nobody without a token.
+ENV MASON_REQUIRE_TOKEN=1
 ENV PATH=/app/.venv/bin:$PATH
 WORKDIR /app
 

@@ -56,6 +56,12 @@ if TYPE_CHECKING:
 @click.option("--certificate", metavar="FILE", default="", help="The certificate for TLS.")
 @click.option("--key", metavar="FILE", default="", help="The key of the certificate.")
 @click.option("--create-token", is_flag=True, help="Make a token and print it, once, if there is none yet.")
+@click.option(
+    "--require-token",
+    is_flag=True,
+    envvar="MASON_REQUIRE_TOKEN",
+    help="Answer nobody without a token, on this machine either, and do not start when there is none.",
+)
 @log_level
 def command(
     host: str,
@@ -68,6 +74,7 @@ def command(
     certificate: str,
     key: str,
     create_token: bool,
+    require_token: bool,
 ) -> int:
     """Runs the REST API.
 
@@ -78,9 +85,9 @@ def command(
         raise click.UsageError("--host is empty. Give 127.0.0.1, or 0.0.0.0 for every address of this machine.")
     if bool(certificate) != bool(key):
         raise click.UsageError("--certificate and --key go together.")
-    from mason.api.server.required_token import create_first_token, require_token
+    from mason.api.server import required_token
     from mason.api.server.settings import ServerSettings
-    from mason.state.home import open_state
+    from mason.state.home import pin_state
     from mason.workflows.retention import retention_of
 
     read_once(MasonEnvironment.of().home)
@@ -92,16 +99,21 @@ def command(
         queued_jobs=queue,
         hosts=tuple(name.lower() for name in hosts),
         roots=roots,
+        require_token=require_token,
         certificate=certificate,
         key=key,
         log_level=chosen_level(),
     )
     retention_of(MasonEnvironment.of())  # what is wrong with it is told before there is a server
-    open_state(MasonEnvironment.of()).close()  # without a state, nobody need be told that there is a server
-    first = create_first_token(MasonEnvironment.of()) if create_token else ""
+    if not create_token:
+        required_token.require_token(
+            settings, MasonEnvironment.of()
+        )  # before a state is made: where one is lost, none is begun
+    pin_state(MasonEnvironment.of())  # without a state, nobody need be told that there is a server
+    first = required_token.create_first_token(MasonEnvironment.of()) if create_token else ""
     if first:
         tell(f"Made a token, which is shown only this once: {first}", "error")
-    require_token(settings, MasonEnvironment.of())
+    required_token.require_token(settings, MasonEnvironment.of())
     from mason.api.server.serve import serve  # takes half a second, which what is refused need not wait for
 
     serve(settings, _tell_place)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mason.cli.output import show, show_table, tell
+from mason.cli.output import show, show_table, tell, tell_warning
 from mason.errors import BadInput, ConfigurationNotFound
 from mason.util.durations import HOW, read_duration
 from mason.util.environment import MasonEnvironment
@@ -85,12 +85,21 @@ def list_all() -> None:
 @command.command()
 @click.argument("name")
 def revoke(name: str) -> None:
-    """Makes a token worthless, from the next request on."""
-    from mason.state.home import open_state
-    from mason.state.tokens import revoke_token
+    """Makes a token worthless, from the next request on.
 
-    revoke_token(open_state(MasonEnvironment.of()), name)
+    Calls that it began are cancelled, and schedules that it deployed on the local scheduler are paused.
+    """
+    from mason.state.home import open_state
+    from mason.workflows.revocation import revoke as revoke_with_all
+
+    ended = revoke_with_all(open_state(MasonEnvironment.of()), name)
     tell(f'Revoked the token "{name}".')
+    if ended.cancelled:
+        tell(f"Cancelled what it began and what was not over: {ended.cancelled:,} calls.")
+    if ended.paused:
+        tell(f"Paused the schedules that it deployed: {', '.join(ended.paused)}. Deploying one again resumes it.")
+    for schedule, scheduler in ended.elsewhere:
+        tell_warning(f"The schedule {schedule}, which it deployed, is with {scheduler} and goes on: delete it there.")
 
 
 def _useless_limits(store: StateStore, operators: Sequence[str], configurations: Sequence[str]) -> Iterator[str]:

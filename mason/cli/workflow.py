@@ -133,10 +133,11 @@ def _run_schedules() -> int:
     from queue import SimpleQueue
 
     from mason.errors import Interrupted
-    from mason.state.home import open_state
+    from mason.state.home import open_state, pin_state
     from mason.workflows.schedule_loop import ScheduleLoop
     from mason.workflows.scheduled import RunProcess
 
+    pin_state(MasonEnvironment.of())
     env = MasonEnvironment.of()
     stop: SimpleQueue[int] = SimpleQueue()  # unlike an event, it can be told from a signal at any moment
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -123,8 +123,7 @@ def cancel_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response
     if call_status(store, call).is_final:
         response.add_info(f"The job is over already: it is {call_status(store, call)}.")
         return call_job(store, call)
-    with suppress(AlreadyExists):  # somebody else asked, too
-        store.add_record(RecordKind.CANCELLATION, job_id, "asked", {"AskedAt": _now()})
+    ask_to_end(store, job_id)
     if call.status == JobStatus.QUEUED:
         with suppress(Conflict):  # it was started just now, and will look up
             ended = store.update_record(call, JobStatus.CANCELLED, {**call.document, "EndedAt": _now()})
@@ -132,6 +131,28 @@ def cancel_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response
             return call_job(store, ended)
     response.add_info("The job was asked to stop, and will when it looks up: between two tasks at the latest.")
     return call_job(store, store.get_record(RecordKind.CALL, job_id) or call)
+
+
+def cancel_calls_of(store: StateStore, caller: str, reason: str) -> int:
+    """End what a caller has asked for and what is not over, and return how many calls that are."""
+    # First those that wait: one that begins meanwhile is found among those that run.
+    calls = [each for status in (JobStatus.QUEUED, JobStatus.RUNNING) for each in _all_calls(store, status, _PAGE)]
+    of_caller = [each for each in calls if each.document.get("CalledBy") == caller]
+    going_on = {each.id: each for each in of_caller if not call_status(store, each).is_final}
+    for call in going_on.values():
+        ask_to_end(store, call.id, reason)
+        if call.status == JobStatus.QUEUED:
+            with suppress(Conflict):  # it was started just now, and will look up
+                ended = {**call.document, "EndedAt": _now(), "Error": f"The job was cancelled. {reason}"}
+                store.update_record(call, JobStatus.CANCELLED, ended)
+    return len(going_on)
+
+
+def ask_to_end(store: StateStore, job_id: str, reason: str = "") -> None:
+    """Write down that a job is to end; whoever runs it looks for that."""
+    told = {"Reason": reason} if reason else {}
+    with suppress(AlreadyExists):  # somebody else asked, too
+        store.add_record(RecordKind.CANCELLATION, job_id, "asked", {"AskedAt": _now(), **told})
 
 
 def call_job(store: StateStore, call: Record, of_engine: Mapping[str, Any] | None = None) -> JobRecord:

@@ -34,7 +34,7 @@ def checkout(env: MasonEnvironment, digest: str, files: Mapping[str, bytes]) -> 
     if _read(folder) == files:
         return folder
     try:
-        env.object_home.mkdir(parents=True, exist_ok=True)
+        env.object_home.mkdir(parents=True, mode=0o700, exist_ok=True)
         with _locked(env.home / ".objects.lock"):
             if _read(folder) != files:  # it may be another process that made it in the meantime
                 _make(folder, files)
@@ -136,8 +136,7 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
             handle.write(content)
             handle.flush()
             os.fsync(handle.fileno())
-        file.chmod(0o444)
-    folder.chmod(0o755)
+        file.chmod(0o400)
     if _read(folder) != files:
         raise OSError(errno.EIO, "what was written is not what was read back", str(folder))
 

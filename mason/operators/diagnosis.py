@@ -93,6 +93,11 @@ def _check_home(env: MasonEnvironment) -> Finding:
         return Finding("Home", Verdict.WRONG, f"{place} is not a folder. Move it away, or set MASON_HOME.")
     if not os.access(_nearest(env.home), os.W_OK):
         return Finding("Home", Verdict.WRONG, f"{place} cannot be written to. Make it writable, or set MASON_HOME.")
+    if env.home.exists() and env.home.stat().st_mode & 0o007:
+        told = f"{place} has more in it than Mason's own, and everybody on this machine may look into it"
+        return Finding(
+            "Home", Verdict.FINE, f"{told}: run chmod 700 {place}, or set MASON_HOME to a folder of its own."
+        )
     return Finding("Home", Verdict.FINE, place)
 
 

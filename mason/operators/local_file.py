@@ -13,7 +13,7 @@ from mason.pipeline.formats import format_of_name
 from mason.pipeline.output_place import overlap
 from mason.pipeline.side_files import is_side_file
 from mason.pipeline.table_folder import table_around
-from mason.util.confinement import name_beginning_with, require_below, require_visible
+from mason.util.confinement import name_beginning_with, name_below, require_below, require_visible
 
 _ELSEWHERE = "Give a place of its own to the file."
 
@@ -32,7 +32,7 @@ def local_file(config: ValidConfig, text: str) -> str:
     path = os.path.abspath(os.path.join(config.roots[0], plain))  # noqa: PTH100, PTH118
     require_below(path, config.roots, text)
     require_visible(path, config.roots, text)
-    return path
+    return name_below(path, config.roots)
 
 
 def side_file(config: ValidConfig, text: str, tables: Sequence[str] = ()) -> str:

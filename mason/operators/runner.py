@@ -23,6 +23,7 @@ from mason.state.home import read_state
 from mason.state.models import Registration
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
+from mason.util.quiet_secrets import hide_secrets
 from mason.util.redaction import REDACTED, redact_urls
 
 
@@ -134,12 +135,13 @@ class PreparedOperator:
     response: Response
 
     def run(self) -> OperatorResponse:
-        with within_operator(str(self.registration.name), self.config.id):
+        with within_operator(str(self.registration.name), self.config.id), hide_secrets(self.response.redactor):
             return self._checked(self.operator.run(self.env, self.config, self.parameters, self.response))
 
     def plan(self) -> OperatorResponse:
         self.response.add_data(self._outline())
-        return self._checked(self.operator.plan(self.env, self.config, self.parameters, self.response))
+        with hide_secrets(self.response.redactor):
+            return self._checked(self.operator.plan(self.env, self.config, self.parameters, self.response))
 
     def _checked(self, result: object) -> OperatorResponse:
         if not isinstance(result, OperatorResponse):

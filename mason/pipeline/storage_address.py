@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 from mason.errors import ClientFailed, MasonError, MissingDependency, Unsupported
 from mason.pipeline.object_store import ObjectStore
@@ -50,8 +50,14 @@ def confined_address(roots: Sequence[str]) -> str:
 
 
 def shown_address(address: str) -> str:
-    """Return an address as a record has it: which storage it is, and not which of its folders a caller may use."""
-    return LOCAL if is_local(address) else address
+    """Return an address as others may read it: which storage it is, without files and folders of this machine.
+
+    Those are the folders that a caller may use, and the file in which tasks find keys.
+    """
+    if is_local(address):
+        return LOCAL
+    before, mark, query = address.partition("?")
+    return before + mark + urlencode([each for each in parse_qsl(query) if not each[1].startswith("/")])
 
 
 def open_filesystem(address: str) -> pafs.FileSystem:
@@ -110,5 +116,5 @@ def _client_of(address: str) -> ModuleType:
 
     package = find_client(name)  # of somebody else; not asked first, for code in an archive has no folder to look into
     if package is None or not (package.folder / "address.py").is_file():
-        raise Unsupported(f"No client opens a storage at {address}.")
+        raise Unsupported(f"No client opens a storage at {shown_address(address)}.")
     return importlib.import_module(f"{package.module}.address")

@@ -34,4 +34,8 @@ MIGRATIONS: Sequence[Sequence[str]] = (
             document TEXT NOT NULL, updated_at TEXT NOT NULL, PRIMARY KEY (run, step)) WITHOUT ROWID""",
     ),
     ("CREATE INDEX records_by_status ON records (kind, status, created_at)",),
+    (
+        "CREATE TABLE identity (id TEXT NOT NULL)",
+        "INSERT INTO identity (id) VALUES (lower(hex(randomblob(16))))",
+    ),
 )

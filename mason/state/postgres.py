@@ -13,7 +13,7 @@ from psycopg import Connection
 from mason.errors import BadInput, StateFailed
 from mason.state.postgres_connections import connections_to
 from mason.state.postgres_migrations import MIGRATIONS, SCHEMA
-from mason.state.sql_store import Row, SqlStore, Statements, T
+from mason.state.sql_store import Row, SqlStore, Statements, T, require_any
 from mason.util.redaction import Redactor
 
 _LOCK = 0x6D61736F6E  # "mason": any number will do that others do not take
@@ -48,7 +48,13 @@ class PostgresStore(SqlStore):
     clock = "extract(epoch FROM clock_timestamp())::float8"
     is_far = True
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, *, state_id: str = "") -> None:
+        """Open the state in a database, making its tables when there are none.
+
+        Args:
+            state_id: the only state that will do, as a server knows it that has opened it before; any unless told.
+        """
+        self._state_id = state_id
         self._connections = connections_to(address)
         self._name = self._connections.name
         self._redact = Redactor([self._connections.password])
@@ -113,6 +119,8 @@ class PostgresStore(SqlStore):
         return self._redact(_PLACE.sub("", " ".join(str(error).split()))).strip(" .")
 
     def _check_version(self, connection: Connection[Any]) -> None:
+        if not _version(connection):
+            require_any(self._state_id, self._name)
         if _version(connection) < len(MIGRATIONS):
             _migrate(connection)
         version = _version(connection)
@@ -122,6 +130,7 @@ class PostgresStore(SqlStore):
                 f"{len(MIGRATIONS)}).",
                 hint="Upgrade Mason, or choose another database.",
             )
+        self.require_id(self._state_id)
 
 
 class _Statements:

@@ -35,4 +35,8 @@ MIGRATIONS: Sequence[Sequence[str]] = (
             run {_TEXT}, step {_TEXT}, number INTEGER NOT NULL, status {_TEXT}, document {_TEXT},
             updated_at {_TEXT}, PRIMARY KEY (run, step))""",
     ),
+    (
+        f"CREATE TABLE identity (id {_TEXT})",
+        "INSERT INTO identity (id) VALUES (replace(gen_random_uuid()::text, '-', ''))",
+    ),
 )

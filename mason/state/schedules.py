@@ -12,6 +12,9 @@ from mason.state.store import StateStore
 from mason.util.nearest import did_you_mean
 
 DEPLOYED = "deployed"
+PAUSED = "Paused"
+"""Under this word a schedule says why it waits until it is deployed again."""
+
 _MOST = 100_000
 Change = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
@@ -64,6 +67,34 @@ def find_schedule(store: StateStore, scheduler: str, name: str) -> Record:
     if found is None:
         raise unknown_schedule(name, [str(each.document["Name"]) for each in list_schedules(store, scheduler)])
     return found
+
+
+def list_deployed_by(store: StateStore, token: str) -> list[Record]:
+    """Return what was deployed with a token, for whichever scheduler, sorted by name."""
+    found = store.list_records(RecordKind.SCHEDULE, limit=_MOST)
+    return sorted((each for each in found if each.document.get("DeployedBy") == token), key=lambda each: each.id)
+
+
+def scheduler_of(record: Record) -> str:
+    """Return the scheduler that a schedule is for."""
+    return record.id.removesuffix(f":{record.document['Name']}")
+
+
+def pause_schedule(store: StateStore, seen: Record, reason: str) -> bool:
+    """Have a schedule wait until it is deployed again, and say whether it does: not if somebody has by now.
+
+    What it was triggered for is forgotten.
+    """
+    while True:
+        rest = {key: value for key, value in seen.document.items() if key != "Triggered"}
+        try:
+            store.update_record(seen, DEPLOYED, {**rest, PAUSED: reason})
+            return True
+        except Conflict:
+            now = store.get_record(RecordKind.SCHEDULE, seen.id)
+            if now is None or now.document.get("DeployedBy") != seen.document.get("DeployedBy"):
+                return False
+            seen = now
 
 
 def run_ids_of_schedules(store: StateStore) -> set[str]:

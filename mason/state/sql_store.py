@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from mason.errors import AlreadyExists, Conflict
+from mason.errors import AlreadyExists, Conflict, StateFailed
 from mason.state.models import (
     Kind,
     Lease,
@@ -60,6 +60,9 @@ class SqlStore(StateStore):
 
     clock: ClassVar[str]
     """The seconds since 1970, in the database's words. Its clock is the one that all who share a store have."""
+
+    _name: str
+    """Where it is, for a person."""
 
     def do_alone(self, work: Callable[[Statements], T]) -> T:
         """Do some work with the tables themselves, in one transaction, during which nobody else registers anything."""
@@ -201,6 +204,19 @@ class SqlStore(StateStore):
         query = f"SELECT status, count(*) FROM records WHERE kind = ? {where} GROUP BY status"  # noqa: S608
         return dict(self._read(query, values))
 
+    def get_id(self) -> str:
+        rows = self._read("SELECT id FROM identity")
+        if len(rows) != 1:
+            raise StateFailed(f"{self._name} has {len(rows)} ids: the state is damaged.", hint="Restore a backup.")
+        return str(rows[0][0])
+
+    def require_id(self, state_id: str) -> None:
+        if state_id and self.get_id() != state_id:
+            raise StateFailed(
+                f"{self._name} is another state than the one that the server opened.",
+                hint="Put that one back; or stop the server, see to its tokens and start it again.",
+            )
+
     def get_definitions_mark(self) -> int:
         return hash(tuple(tuple(self._read(query)) for query in _DEFINITIONS))
 
@@ -271,6 +287,19 @@ class SqlStore(StateStore):
     @abstractmethod
     def _alone(self, work: Callable[[Statements], T]) -> T:
         """Do some work in a transaction during which nobody else does any of this kind."""
+
+
+def require_any(state_id: str, name: str) -> None:
+    """Check that where there is no state, a new one may be made.
+
+    Raises:
+        StateFailed: somebody knows the one that was there.
+    """
+    if state_id:
+        raise StateFailed(
+            f"{name} is gone: a server uses the state that was there, and makes no other.",
+            hint="Put it back; or stop the server, and start it again with a new state.",
+        )
 
 
 def _insert_registration(db: Statements, new: NewRegistration) -> None:

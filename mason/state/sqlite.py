@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from shutil import disk_usage
 from typing import Any
 
 from mason.errors import StateFailed
 from mason.state.migrations import MIGRATIONS
-from mason.state.sql_store import Row, SqlStore, Statements, T
+from mason.state.sql_store import Row, SqlStore, Statements, T, require_any
+from mason.state.sqlite_file import RESTORE, FileMark, is_state, make_state, require_same
 
 _BUSY_SECONDS = 30
 _LITTLE_ROOM = 256 * 1024
+_WRITABLE = "Make MASON_HOME writable, or choose another one."
 _ADVICE = {
-    "readonly": "Make MASON_HOME writable, or choose another one.",
-    "unable to open": "Make MASON_HOME writable, or choose another one.",
+    "readonly": _WRITABLE,
+    "unable to open": _WRITABLE,
     "locked": f"Another process held it for more than {_BUSY_SECONDS} seconds; try again.",
-    "malformed": "The file is damaged: restore it from a backup, or move it away and register again.",
-    "not a database": "The file is damaged: restore it from a backup, or move it away and register again.",
+    "malformed": f"The file is damaged. {RESTORE}",
+    "not a database": f"The file is damaged. {RESTORE}",
 }
 
 
@@ -34,12 +35,25 @@ class SqliteStore(SqlStore):
 
     clock = "(julianday('now') - 2440587.5) * 86400.0"
 
-    def __init__(self, file: Path | None, *, for_reading: bool = False, synchronous: str = "FULL") -> None:
+    def __init__(
+        self, file: Path | None, *, for_reading: bool = False, synchronous: str = "FULL", state_id: str = ""
+    ) -> None:
+        """Open the state in a file, or one in memory.
+
+        Args:
+            state_id: the only state that will do, as a server knows it that has opened it before; any unless told.
+        """
+        self._file = file
         self._name = str(file) if file else "nothing kept yet"
         self._lock = threading.RLock()
         with self._explained():
+            if file and not is_state(file):
+                require_any(state_id, self._name)
+                make_state(file, _fill)
+            self._opened = FileMark.of(file) if file else None
             self._db = _open_to_read(file) if file and for_reading else _open_to_write(file)
             self._check_version(file)
+            self.require_id(state_id)
             if synchronous != "FULL":
                 self._db.execute(f"PRAGMA synchronous = {synchronous}")
 
@@ -54,6 +68,7 @@ class SqliteStore(SqlStore):
 
     def _read(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
         with self._explained(), self._lock:
+            self._require_same_file()
             return self._db.execute(query, values).fetchall()
 
     def _write(self, statement: str, values: Sequence[Any]) -> int:
@@ -72,6 +87,7 @@ class SqliteStore(SqlStore):
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
         with self._explained(), self._lock:
+            self._require_same_file()
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
@@ -81,12 +97,19 @@ class SqliteStore(SqlStore):
                     self._db.execute("ROLLBACK")
                 raise
 
+    def _require_same_file(self) -> None:
+        # SQLite goes on with a file that was deleted, and with one whose name is another's by now.
+        if self._file and self._opened:
+            require_same(self._file, self._opened)
+
     @contextmanager
     def _explained(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
             raise StateFailed(f"{self._name}: {error}.", hint=self._advice(str(error))) from error
+        except OSError as error:
+            raise StateFailed(f"{self._name}: {error.strerror}.", hint=_WRITABLE) from error
 
     def _advice(self, message: str) -> str:
         # SQLite calls a full disk an I/O error when it cannot even make room for its log.
@@ -98,10 +121,14 @@ class SqliteStore(SqlStore):
         return int(self._db.execute("PRAGMA user_version").fetchone()[0])
 
     def _check_version(self, file: Path | None) -> None:
+        if file and not self._version():
+            raise StateFailed(f"{self._name} has none of Mason's tables: the state is damaged.", hint=RESTORE)
         if self._version() < len(MIGRATIONS):
-            self._db.close()
-            self._db = _open_to_write(file)
-            self._migrate()
+            if file:
+                self._db.close()
+                self._db = _open_to_write(file)
+            with self._writing() as db:  # another process may have done some by now
+                _migrate(db)
         if self._version() > len(MIGRATIONS):
             raise StateFailed(
                 f"{self._name} was made by a newer Mason (its schema is {self._version()}, this program knows "
@@ -109,41 +136,31 @@ class SqliteStore(SqlStore):
                 hint="Upgrade Mason, or choose another MASON_HOME.",
             )
 
-    def _migrate(self) -> None:
-        with self._writing() as db:
-            for number in range(self._version(), len(MIGRATIONS)):  # another process may have done some by now
-                for statement in MIGRATIONS[number]:
-                    db.execute(statement)
-                db.execute(f"PRAGMA user_version = {number + 1}")
+
+def _fill(file: Path) -> None:
+    """Make what is an empty file a state, with a log of its own where the file system can have one."""
+    db = _open(f"{file.as_uri()}?mode=rw")
+    try:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("BEGIN IMMEDIATE")
+        _migrate(db)
+        db.execute("COMMIT")
+    finally:
+        db.close()  # which writes the log into the file: that alone gets the other name
+
+
+def _migrate(db: sqlite3.Connection) -> None:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    for number in range(version, len(MIGRATIONS)):
+        for statement in MIGRATIONS[number]:
+            db.execute(statement)
+        db.execute(f"PRAGMA user_version = {number + 1}")
 
 
 def _open_to_write(file: Path | None) -> sqlite3.Connection:
-    if file is None:
-        return _open(":memory:")
-    # Readable by nobody else: it holds configurations, and these may hold secrets. SQLite's own files take after it.
-    with suppress(OSError):  # where it cannot be, SQLite says so in its own words
-        file.touch(mode=0o600)
-    db = _open(f"{file.as_uri()}?mode=rw")
-    if db.execute("PRAGMA user_version").fetchone()[0] == 0:
-        _begin_log(db)
-    return db
-
-
-def _begin_log(db: sqlite3.Connection) -> None:
-    """Have a log of its own for a file; that stays as it was where the file system cannot do it.
-
-    Of several processes that want this at the same moment SQLite refuses some at once, and does not wait as it does
-    elsewhere.
-    """
-    end = time.monotonic() + _BUSY_SECONDS
-    while True:
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > end:
-                raise
-            time.sleep(0.01)
+    # The file is readable by nobody else: it holds configurations, and these may hold secrets. SQLite's own files take
+    # after it.
+    return _open(f"{file.as_uri()}?mode=rw") if file else _open(":memory:")
 
 
 def _open_to_read(file: Path) -> sqlite3.Connection:

@@ -140,6 +140,18 @@ class StateStore(ABC):
         """Return a number that is another one after anybody else has changed something; it costs next to nothing."""
 
     @abstractmethod
+    def get_id(self) -> str:
+        """Return what tells this state from every other one; a copy that is put into its place has the same."""
+
+    @abstractmethod
+    def require_id(self, state_id: str) -> None:
+        """Check that this is the state of that id; with none given, any will do.
+
+        Raises:
+            StateFailed: it is another one.
+        """
+
+    @abstractmethod
     def get_definitions_mark(self) -> int:
         """Return a number that is another one after registrations, configurations or tokens have changed."""
 

@@ -120,6 +120,17 @@ def revoke_token(store: StateStore, name: str) -> None:
         return
 
 
+def is_revoked(store: StateStore, name: str) -> bool:
+    """Say whether a token was revoked; what is no token that the state keeps was not."""
+    found = store.get_record(RecordKind.TOKEN, name) if name else None
+    return found is not None and found.status == _REVOKED
+
+
+def revocation_reason(name: str) -> str:
+    """Return what is said of everything that ends with a token."""
+    return f'The token "{name}" was revoked.'
+
+
 def find_token(tokens: Iterable[Token], text: str) -> Token | None:
     """Return the token that the text is, whatever its state.
 

@@ -61,6 +61,16 @@ def _part_below(path: str, folders: Sequence[str]) -> str | None:
     return path[len(above) :] if above else None
 
 
+def name_below(path: str, roots: Sequence[str]) -> str:
+    """Return the name of a path that may be used, as it is below a root.
+
+    A link from elsewhere may lead there, and so do `/proc/self/cwd` and `/proc/self/root`: an answer that named those
+    would name what is outside.
+    """
+    is_below = any(path == root.rstrip(os.sep) or path.startswith(_folder(root)) for root in roots)
+    return path if is_below else os.path.realpath(path)
+
+
 def is_home(path: str) -> bool:
     """Say whether a path without links is MASON_HOME."""
     return path.rstrip(os.sep) == _home()

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+STATE_ID_VARIABLE = "MASON_STATE_ID"
+"""What a server tells the processes that it starts: the id of its state, and the home that this is for."""
+
 
 @dataclass(frozen=True)
 class MasonEnvironment:
@@ -20,17 +23,22 @@ class MasonEnvironment:
     """
     state: str = field(default="", repr=False)
     """Where the state is kept, when MASON_STATE says it; not shown, since it may hold a password."""
+    state_id: str = ""
+    """The state that a server has opened, for itself and for what it starts: no other one will do."""
 
     @classmethod
     def of(cls, variables: Mapping[str, str] = os.environ) -> MasonEnvironment:
         chosen = variables.get("MASON_HOME", "")
         home = Path(os.path.abspath(os.path.expanduser(chosen or "~/.mason")))  # noqa: PTH100, PTH111
-        return cls(home, state=variables.get("MASON_STATE", ""))
+        state_id, _, its_home = variables.get(STATE_ID_VARIABLE, "").partition("@")
+        return cls(home, state=variables.get("MASON_STATE", ""), state_id=state_id if its_home == str(home) else "")
 
     @property
     def variables(self) -> dict[str, str]:
         """What another process has to be told to have the same home and state."""
-        return {"MASON_HOME": str(self.home), **({"MASON_STATE": self.state} if self.state else {})}
+        state = {"MASON_STATE": self.state} if self.state else {}
+        state_id = {STATE_ID_VARIABLE: f"{self.state_id}@{self.home}"} if self.state_id else {}
+        return {"MASON_HOME": str(self.home), **state, **state_id}
 
     @property
     def config_home(self) -> Path:

@@ -101,14 +101,31 @@ class Redactor:
         return redact_url(self._without_secrets(text))
 
     def redact_data(self, value: Any) -> Any:
-        """Return data without the known secrets; else they stay what they are, URLs included."""
-        if not self._secrets:
+        """Return data without the known secrets, in keys as well; else they stay what they are, URLs included."""
+        if not self._secrets or value is None or isinstance(value, bool | int | float):
             return value
+        if isinstance(value, str):
+            return self._without_secrets(value)
         if isinstance(value, Mapping):
-            return {key: self.redact_data(each) for key, each in value.items()}
-        if isinstance(value, list | tuple):
+            return self._redact_mapping(value)
+        if isinstance(value, list | tuple | set | frozenset):
             return [self.redact_data(each) for each in value]
-        return self._without_secrets(value) if isinstance(value, str) else value
+        if hasattr(value, "to_dict"):
+            return self.redact_data(value.to_dict())
+        # What JSON has no word for is told as text.
+        text = value.decode(errors="replace") if isinstance(value, bytes | bytearray) else str(value)
+        return value if self._without_secrets(text) == text else REDACTED
+
+    def _redact_mapping(self, value: Mapping[Any, Any]) -> dict[Any, Any]:
+        shown: dict[Any, Any] = {}
+        for key, each in value.items():
+            name = self._without_secrets(key) if isinstance(key, str) else key
+            number = 2
+            while name in shown:  # two secrets are two keys all the same
+                name = f"{self._without_secrets(str(key))} {number}"
+                number += 1
+            shown[name] = self.redact_data(each)
+        return shown
 
     def _without_secrets(self, text: str) -> str:
         for secret in sorted(self._secrets, key=len, reverse=True):

@@ -7,7 +7,8 @@ started, and a claim whose process died before the run began is taken over.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from queue import Empty, SimpleQueue
@@ -17,8 +18,9 @@ from mason.clients.local.scheduler import LOCAL
 from mason.errors import Conflict, MasonError, StateFailed
 from mason.operators.runner import unforeseen
 from mason.state.models import Record, RecordKind
-from mason.state.schedules import DEPLOYED, list_schedules
+from mason.state.schedules import DEPLOYED, PAUSED, list_schedules, pause_schedule
 from mason.state.store import StateStore
+from mason.state.tokens import is_revoked, revocation_reason
 from mason.workflows.due import Claim, Firing, claim, claim_again, without_wrong_clock
 from mason.workflows.runs import is_alive
 
@@ -56,6 +58,7 @@ class ScheduleLoop:
         self._clock = clock
         self._most_runs = most_runs
         self._runs: dict[str, tuple[Firing, StartedRun]] = {}
+        self._stopping: set[str] = set()
 
     def run(self, stop: SimpleQueue[int]) -> int:
         """Look and start until something comes out of `stop`; then stop the runs that go on, and return what came."""
@@ -76,7 +79,9 @@ class ScheduleLoop:
         """Look once, and return the runs that were started."""
         self._let_go()
         now = self._clock()
-        found = [self._look_at(record, now) for record in list_schedules(self._store, LOCAL)]
+        records = list_schedules(self._store, LOCAL)
+        self._stop_paused(records)
+        found = [self._look_at(record, now) for record in records]
         return [each for each in found if each]
 
     def _look_at(self, record: Record, now: datetime) -> Firing | None:
@@ -90,10 +95,14 @@ class ScheduleLoop:
 
     def _fire(self, record: Record, now: datetime) -> Firing | None:
         record = self._with_right_clock(record, now)
-        if len(self._runs) >= self._most_runs:
+        if PAUSED in record.document or len(self._runs) >= self._most_runs:
             return None
         wanted = self._claim(record, now)
         if wanted is None:
+            return None
+        deployer = str(record.document.get("DeployedBy", ""))
+        if is_revoked(self._store, deployer):  # it was deployed in the very moment in which its token was revoked
+            pause_schedule(self._store, record, revocation_reason(deployer))
             return None
         try:
             self._store.update_record(record, DEPLOYED, wanted.document)
@@ -133,6 +142,14 @@ class ScheduleLoop:
         except Conflict:
             return record  # the next look sees what became of it
 
+    def _stop_paused(self, records: Sequence[Record]) -> None:
+        """Ask the runs to end whose schedules were paused; other schedules do not wait for that."""
+        paused = {str(each.document["Name"]) for each in records if PAUSED in each.document}
+        for name in (paused & set(self._runs)) - self._stopping:
+            LOG.info("%s: is paused, and stops.", name)
+            self._stopping.add(name)
+            threading.Thread(target=self._runs[name][1].stop, name=f"stop {name}", daemon=True).start()
+
     def _let_go(self) -> None:
         """Forget the runs that are over; one that never began has an error, which its schedule shows."""
         for name, (firing, run) in list(self._runs.items()):
@@ -140,6 +157,7 @@ class ScheduleLoop:
             if code is None:
                 continue
             del self._runs[name]
+            self._stopping.discard(name)
             LOG.info(
                 "%s: run %s %s.", name, firing.run_id, "succeeded" if code == 0 else f"ended with exit code {code}"
             )

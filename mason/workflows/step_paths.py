@@ -15,6 +15,7 @@ from mason.operators.operator_definition import DataOperator
 from mason.operators.operator_spec import OperatorSpec
 from mason.operators.runner import PreparedOperator
 from mason.pipeline.storage_address import LOCAL, is_local, open_filesystem, open_objects
+from mason.util.quiet_secrets import hide_secrets
 
 NOT_THERE = "not there"
 _CHUNK = 1024 * 1024
@@ -104,10 +105,12 @@ class StepPath:
 
 def step_paths(prepared: PreparedOperator, spec: OperatorSpec) -> tuple[list[StepPath], list[StepPath]]:
     """Return the paths that a step is going to read, and those that it is going to write."""
-    inputs, outputs = _named_paths(prepared, spec)
-    # Only the operator knows that it changes what looks like an input. That the files are others after the step than
-    # before it would not show it: somebody else may have changed them meanwhile, and that is for a resume to notice.
-    changed = prepared.operator.changed_paths(prepared.config, prepared.parameters)
+    with hide_secrets(prepared.response.redactor):
+        inputs, outputs = _named_paths(prepared, spec)
+        # Only the operator knows that it changes what looks like an input. That the files are others after the step
+        # than before it would not show it: somebody else may have changed them meanwhile, and that is for a resume to
+        # notice.
+        changed = prepared.operator.changed_paths(prepared.config, prepared.parameters)
     return inputs, list(dict.fromkeys([*outputs, *(_placed(prepared.config, each) for each in changed)]))
 
 

@@ -24,6 +24,7 @@ from mason.operators.runner import PreparedOperator, respond, unforeseen
 from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
 from mason.state.models import Registration
 from mason.util.json_text import json_value
+from mason.util.quiet_secrets import hide_secrets
 from mason.workflows.references import Missing, Reference, fill, find_value
 from mason.workflows.step_code import StepCode, common_prefix
 from mason.workflows.step_notes import StepNotes
@@ -140,7 +141,8 @@ class StepWork:
         seen = current.step.called(_name_in(prefix, current.step.key))
         now = current if seen is current.step else ExecutedDagStep(seen, current.operator_response)
         try:
-            answer: object = definition.step(now, following.called(_name_in(prefix, following.key)))
+            with hide_secrets(lambda text: self._redacted(text, current.step, following)):
+                answer: object = definition.step(now, following.called(_name_in(prefix, following.key)))
         except (Exception, SystemExit) as error:  # noqa: BLE001 (the author's code: the run has failed, and says where)
             LOG.error("%s", self._redacted(traceback.format_exc(), current.step, following))
             said = _raised(self._workflow.owners[prefix], definition, error)

@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from mason.api.server.answers import answer_of
 from mason.api.server.serve import listen
 from mason.api.server.settings import ServerSettings
 from mason.errors import ClientFailed
@@ -22,6 +23,7 @@ from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
 from mason.state.home import open_state
+from mason.state.models import Record, RecordKind
 from mason.util.environment import MasonEnvironment
 from scripts.soak_api import (
     JOBS,
@@ -342,3 +344,40 @@ def test_while_the_disk_is_full_calls_are_refused_and_reads_go_on(server: Server
     assert refused.json()["Errors"][0].startswith("MASON_HOME/state.db: ")
     assert read.status_code == 200
     assert server.post("/api/test/sleep", json={"seconds": 0}).status_code == 200
+
+
+def test_a_key_whose_job_was_lost_says_so_once_and_for_all(start: Start, tmp_path: Path) -> None:
+    server = start()
+    ends, notes = tmp_path / "ends", tmp_path / "notes"
+
+    def ask(key: str, wait: int = 5) -> httpx.Response:
+        body = {"file": str(ends), "note": str(notes), "began": str(tmp_path / "began")}
+        headers = {"Idempotency-Key": key}
+        return server.post(f"/api/test/until?config_id=files&wait={wait}", json=body, headers=headers)
+
+    job = ask("first", 0).json()["Data"][0]["JobID"]
+    until((tmp_path / "began").exists, "the job runs")
+    server.kill()
+    server.start()
+    ends.touch()
+
+    for _ in range(2):
+        again = ask("first")
+        assert again.status_code == 409, again.text
+        assert again.json()["Errors"] == [
+            f"The job {job} of this Idempotency-Key was lost with its server: nobody knows how far it came. "
+            "See what it has done; to run it again, use a new key."
+        ]
+    assert server.job(job)["Status"] == "lost"
+    assert ask("second").status_code == 200
+    assert notes.read_text() == "once\n"
+
+
+@pytest.mark.parametrize(("status", "code"), [("succeeded", 200), ("failed", 500), ("cancelled", 499)])
+def test_a_key_whose_job_ended_while_its_server_did_says_how(status: str, code: int) -> None:
+    record = Record(RecordKind.CALL, "j", status, {"Error": "No rows."}, 2, "", "")
+
+    answer, told = answer_of(record)
+
+    assert told == code, answer
+    assert status in str(answer).lower()

@@ -38,11 +38,11 @@ def test_a_call_that_imports_a_module_is_interrupted_only_afterwards(
     thread.start()
     until((tmp_path / "began").exists, "the module is imported")
     for _ in range(3):
-        running.interrupt(lambda _: True)
+        running.interrupt(lambda *_: True)
     go.touch()
     until(lambda: bool(seen), "the module was imported whole")
     while thread.is_alive():
-        running.interrupt(lambda _: True)
+        running.interrupt(lambda *_: True)
         thread.join(0.02)
 
     assert seen == [True, "interrupted"]

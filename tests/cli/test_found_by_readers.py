@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import Mason, write
+from tests.conftest import EXAMPLES, Mason, write
 from tests.definitions import write_operator
 
 
@@ -87,3 +87,32 @@ def test_every_listing_fits_the_terminal(mason: Mason) -> None:
 
     for width in (60, 80, 120):
         assert max(map(len, table_lines(["namespace", "command", "description", "parameters"], rows, width))) <= width
+
+
+def test_nobody_else_can_read_what_is_in_mason_home(mason: Mason) -> None:
+    mason.home.mkdir(mode=0o755)
+    mason.home.chmod(0o755)
+    mason("register", str(EXAMPLES / "operators" / "job"))
+    (mason.home / "objects").chmod(0o755)  # as an older Mason made it
+    mason.home.chmod(0o755)
+
+    mason("register", str(EXAMPLES / "operators" / "schedule"))
+
+    assert mason.home.stat().st_mode & 0o077 == 0
+    assert (mason.home / "objects").stat().st_mode & 0o077 == 0
+    code = [file for file in (mason.home / "objects").rglob("*") if "__pycache__" not in file.parts]
+    assert code
+    for file in code:
+        assert file.stat().st_mode & 0o077 == 0, file
+
+
+def test_a_home_with_other_things_in_it_stays_open_and_the_doctor_says_so(mason: Mason) -> None:
+    mason.home.mkdir()
+    mason.home.chmod(0o755)
+    write(mason.home, {"of_somebody_else.txt": "read me\n"})
+
+    mason("register", str(EXAMPLES / "operators" / "job"))
+
+    assert mason.home.stat().st_mode & 0o777 == 0o755
+    assert (mason.home / "objects").stat().st_mode & 0o077 == 0
+    assert "everybody on this machine may look into it: run chmod 700" in " ".join(mason("doctor").stdout.split())

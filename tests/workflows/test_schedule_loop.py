@@ -20,11 +20,14 @@ from mason.state.home import open_state
 from mason.state.models import RecordKind
 from mason.state.schedules import change_schedule, find_schedule
 from mason.state.store import StateStore
+from mason.state.tokens import Scope, create_token
 from mason.testing.scheduler.fixtures import a_deployment
 from mason.util.environment import MasonEnvironment
 from mason.util.processes import ProcessId, this_host
 from mason.workflows.due import Firing
+from mason.workflows.revocation import revoke
 from mason.workflows.schedule_loop import ScheduleLoop
+from tests.api.support import until
 
 MONDAY = datetime(2026, 11, 16, 5, 0, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -413,3 +416,46 @@ class TestDeployedAgain:
             "LastDueAt": "2026-11-16T06:00:00+00:00",
             "LastRunID": world.document()["Firing"]["RunID"],
         }
+
+
+class TestRevokedTokens:
+    def test_a_schedule_that_is_paused_is_not_run_and_what_was_missed_is_not_made_up_for(self, world: World) -> None:
+        deploy_with_token(world)
+        revoke(world.store, "ci")
+
+        assert world.look_at(MONDAY + 2 * HOUR) == []
+        world.deploy()  # by a command, and at once: the clock of a deployment is the machine's
+        assert "Paused" not in world.document()
+        assert world.document()["DoneUpTo"] > MONDAY.isoformat()
+
+    def test_its_run_that_goes_on_is_stopped(self, world: World) -> None:
+        deploy_with_token(world)
+        world.goes_on = True
+        world.look_at(MONDAY + 2 * HOUR)
+        (_, run) = world.loop._runs["nightly"]
+        assert isinstance(run, Run)
+
+        revoke(world.store, "ci")
+        for _ in range(2):
+            world.look_at(MONDAY + 3 * HOUR)
+
+        until(lambda: run.stopped, "the run is asked to stop")
+
+    def test_one_that_was_deployed_in_the_moment_in_which_its_token_was_revoked_is_paused_when_it_is_due(
+        self, world: World
+    ) -> None:
+        create_token(world.store, "ci", Scope.RUN)
+        revoke(world.store, "ci")
+        deploy_with_token(world, is_new=False)
+
+        assert world.look_at(MONDAY + 2 * HOUR) == []
+        assert world.document()["Paused"] == 'The token "ci" was revoked.'
+
+
+def deploy_with_token(world: World, *, is_new: bool = True) -> None:
+    if is_new:
+        create_token(world.store, "ci", Scope.RUN)
+    world.deploy()
+    change_schedule(
+        world.store, LOCAL, "nightly", lambda before: {**before, "DeployedBy": "ci", "DoneUpTo": MONDAY.isoformat()}
+    )

@@ -61,7 +61,7 @@ class Access:
         known = [*tokens, *([self._given] if self._given else ())]
         kind, _, text = headers.get("authorization", "").partition(" ")
         if not text:
-            if not known and self._settings.is_loopback:
+            if not known and self._settings.is_loopback and not self._settings.require_token:
                 return Caller()
             raise Unauthorized("This takes a token.", hint=_HOW)
         token = find_token(known, text.strip()) if kind.lower() == "bearer" else None

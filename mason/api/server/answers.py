@@ -22,6 +22,11 @@ def answer_of(record: Record | None) -> Answer:
         return record.document["Response"], record.document["HttpStatus"]
     if record and record.status == JobStatus.CANCELLED:
         return cancelled("The job was cancelled.")
+    if record and record.status == JobStatus.SUCCEEDED:
+        return document(warnings=["The job succeeded. The server that ran it is gone, and its answer with it."]), 200
+    if record and record.status == JobStatus.FAILED:
+        said = record.document.get("Error", "")
+        return document(errors=[f"The job failed, and its answer is gone with its server. {said}".rstrip()]), 500
     return document(errors=["The server that ran the job is gone, and its answer with it."]), StateFailed.status
 
 

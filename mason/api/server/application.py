@@ -9,7 +9,9 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from types import FrameType
 
@@ -24,7 +26,7 @@ from mason.api.server.handlers import CallHandlers
 from mason.api.server.json_log import start_logging
 from mason.api.server.metrics import Metrics
 from mason.api.server.own_routes import OwnRoutes
-from mason.api.server.replies import JSON, PathHider, json_reply
+from mason.api.server.replies import JSON, PathHider, document, json_reply
 from mason.api.server.retention import Retention
 from mason.api.server.routed_app import RoutedApp, build_routed_app
 from mason.api.server.routes import Route, operator_routes, without_clashes
@@ -33,7 +35,7 @@ from mason.api.server.settings import ServerSettings
 from mason.errors import StateFailed
 from mason.operators.catalogue import Catalogue, LiveCatalogue
 from mason.pipeline.job_totals import TOTALS
-from mason.state.home import open_run_state, open_state
+from mason.state.home import check_state, open_run_state, open_state
 from mason.state.models import Name, RecordKind, Registration
 from mason.util.environment import MasonEnvironment
 
@@ -43,11 +45,17 @@ SWITCH_SECONDS = 0.001
 """How long a thread may keep the others waiting: the one that answers must not wait for each of those that work."""
 
 
+CHECK_SECONDS = 1.0
+"""So often a server looks whether its state is still the one that it opened."""
+
+
 class Application:
     """Routes requests by what is registered now. Requests that began before a change end with what there was then."""
 
     def __init__(self, settings: ServerSettings, env: MasonEnvironment) -> None:
         self._settings = settings
+        self._env = env
+        self._checked_at = float("-inf")
         self._store = open_run_state(env)
         self._live = LiveCatalogue(env, open_state(env))
         execution = Execution(env, self._live)
@@ -104,7 +112,19 @@ class Application:
 
     async def _look(self) -> Catalogue:
         if self._store.is_far:  # nobody else is to wait for its answer
-            return await asyncio.to_thread(self._live.now)
+            return await asyncio.to_thread(self._look_now)
+        return self._look_now()
+
+    def _look_now(self) -> Catalogue:
+        """Return what is registered now.
+
+        Raises:
+            StateFailed: nobody can tell, or the state is not the one any more that this server began with.
+        """
+        moment = time.monotonic()
+        if moment - self._checked_at > CHECK_SECONDS:
+            check_state(self._env)
+            self._checked_at = moment
         return self._live.now()
 
     async def _app_for(self, catalogue: Catalogue) -> ASGIApp:
@@ -180,13 +200,44 @@ def _is_sound(route: Route, hide: PathHider) -> bool:
     return True
 
 
-def create_application() -> Application:
+class WithoutState:
+    """Stands in for the application of a worker that is started while the state is gone.
+
+    It answers, so that nobody waits for it, and ends when the state is back: its place is taken by another worker then.
+    """
+
+    def __init__(self, env: MasonEnvironment) -> None:
+        self._env = env
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            for event in ("startup", "shutdown"):
+                await receive()
+                await send({"type": f"lifespan.{event}.complete"})
+        elif scope["type"] == "http" and scope["path"] == "/healthz":
+            await json_reply({"status": "ok"})(scope, receive, send)
+        elif scope["type"] == "http":
+            await asyncio.to_thread(self._end_if_back)
+            told = document(errors=["The state cannot be used. Try again later."])
+            await json_reply(told, StateFailed.status)(scope, receive, send)
+
+    def _end_if_back(self) -> None:
+        with suppress(StateFailed):
+            check_state(self._env)
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+def create_application() -> ASGIApp:
     """Return the application for a worker process, which is told what it should be in its environment."""
     settings = ServerSettings.of_json(os.environ[SETTINGS_VARIABLE])
     sys.setswitchinterval(SWITCH_SECONDS)
     start_logging(settings.log_level)
     threading.Thread(target=_end_with_parent, name="mason-parent", daemon=True).start()
-    return make_application(settings)
+    try:
+        return make_application(settings)
+    except StateFailed as error:
+        LOG.error("%s", error)
+        return WithoutState(MasonEnvironment.of())
 
 
 def _end_with_parent() -> None:

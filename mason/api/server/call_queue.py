@@ -24,13 +24,22 @@ from mason.api.server.claims import Claims, RunningRecord
 from mason.api.server.reads import Reads
 from mason.api.server.running_calls import RunningCalls
 from mason.engines.execution.models.job import JobStatus
-from mason.errors import AlreadyExists, Conflict, StateFailed, TooMany
-from mason.operators.call_records import ENGINE_JOB, ENGINE_NOTES, ENGINE_TOKEN, call_status, is_left, is_with_engine
+from mason.errors import Conflict, StateFailed, TooMany
+from mason.operators.call_records import (
+    ENGINE_JOB,
+    ENGINE_NOTES,
+    ENGINE_TOKEN,
+    ask_to_end,
+    call_status,
+    is_left,
+    is_with_engine,
+)
 from mason.pipeline.handover import Handover
 from mason.pipeline.job_log import JobLog
 from mason.state.heartbeat import LEASE_SECONDS, Heartbeat
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
+from mason.state.tokens import is_revoked, revocation_reason
 
 LOG = logging.getLogger("mason.api")
 _LOOK_SECONDS = 1.0
@@ -155,8 +164,8 @@ class CallQueue:
             self._wake.notify_all()
         self._wait(seconds)
         for call_id in list(self._busy):
-            with suppress(AlreadyExists, StateFailed):
-                self._store.add_record(RecordKind.CANCELLATION, call_id, "asked", {"AskedAt": now()})
+            with suppress(StateFailed):
+                ask_to_end(self._store, call_id)
         self._wait(_LAST_SECONDS)
         for call_id in list(self._busy):
             record = self._store.get_record(RecordKind.CALL, call_id)
@@ -231,7 +240,7 @@ class CallQueue:
         earlier, notes = record.document.get(ENGINE_JOB, ""), record.document.get(ENGINE_NOTES, {})
         token = "" if earlier else record.document.get(ENGINE_TOKEN, "")
         handover = Handover(earlier=earlier, notes=notes, keep=running.keep, token=token, announce=running.announce)
-        is_cancelled = self._is_cancelled(call.id)
+        is_cancelled = self._is_cancelled(call.id, call.caller)
         handover.is_cancelled = is_cancelled and bool(earlier)  # what an engine has must be ended there
         if is_cancelled and not earlier and not token:  # with a token, it is found first, and interrupted
             answer, log = cancelled("The job was cancelled before it began."), list[str]()
@@ -248,21 +257,27 @@ class CallQueue:
         finally:
             log.close()
 
-    def _is_cancelled(self, call_id: str) -> bool:
+    def _is_cancelled(self, call_id: str, caller: str) -> bool:
         """Say whether somebody asked for the end of a call; while the store is away, it does not begin."""
         while True:
             try:
-                return self._was_asked_to_end(call_id)
+                return self._must_end(call_id, caller)
             except StateFailed:
                 if self._stopping.wait(_ELSEWHERE_SECONDS):
                     raise
 
-    def _was_asked_to_end(self, call_id: str) -> bool:
-        return self._store.get_record(RecordKind.CANCELLATION, call_id) is not None
+    def _must_end(self, call_id: str, caller: str) -> bool:
+        """Say whether somebody asked for the end of a call, or revoked the token that it was made with."""
+        if self._store.get_record(RecordKind.CANCELLATION, call_id) is not None:
+            return True
+        if not is_revoked(self._store, caller):
+            return False
+        ask_to_end(self._store, call_id, revocation_reason(caller))  # a job of this id looks for that by itself
+        return True
 
     def _answer_unless_cancelled(self, call: Call, handover: Handover) -> Answer:
         try:
-            with self._running.running(call.id):
+            with self._running.running(call.id, call.caller):
                 return self._run(call, handover)
         except KeyboardInterrupt:
             return cancelled("The job was cancelled.")
@@ -335,7 +350,7 @@ class CallQueue:
         self._write_rest()
         for call_id in list(self._elsewhere):
             self._look_elsewhere(call_id)
-        self._running.interrupt(self._was_asked_to_end)
+        self._running.interrupt(self._must_end)
         if time.monotonic() > self._look_for_lost_at:
             self._settle_lost()
 

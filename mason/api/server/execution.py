@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mason.api.operator_api import RUNNER, Answer, get
 from mason.api.server.answers import cancelled
 from mason.api.server.calls import Call
-from mason.api.server.replies import PathHider, document
+from mason.api.server.replies import PathHider, document, without_places
 from mason.api.server.requests import REQUEST, Caller, RequestInfo
 from mason.clients.response import Response
 from mason.errors import BadInput, ClientFailed, MasonError, NotFound, StateFailed
@@ -30,6 +30,7 @@ from mason.state.models import Kind, Record
 from mason.state.tokens import Scope, Token
 from mason.util.environment import MasonEnvironment
 from mason.util.names import full_name
+from mason.util.quiet_secrets import hide_secrets
 from mason.util.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -151,7 +152,8 @@ class Execution:
         bodies = [dict(call.body)] if call.body else []
         if own is None:
             return get(call.namespace, call.command, *bodies, **call.parameters)
-        return _as_answer(own(*bodies, **call.parameters))
+        with hide_secrets(Redactor(call.secrets(catalogue.secret_words()))):
+            return _as_answer(own(*bodies, **call.parameters))
 
     def _stop_handed_over(self, call: Call, handover: Handover) -> Answer:
         """Ask an engine to stop what an earlier process handed over; what a scheduler runs, it runs to its end."""
@@ -240,6 +242,8 @@ class Execution:
 
     def _answer(self, call: Call, result: OperatorResponse) -> Answer:
         shown = result.to_dict()
+        if call.kind is Kind.WORKFLOW:
+            shown["Data"] = [without_places(each) for each in shown["Data"]]
         if shown["Errors"]:
             shown = self.hider(call.config_id).in_errors(shown)
         return shown, result.response.status

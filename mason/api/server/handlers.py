@@ -179,7 +179,8 @@ class CallHandlers:
         """Accept a call unless its key was used before: then the answer is what that call's was, or will be.
 
         Raises:
-            Conflict: the key was used for something else.
+            Conflict: the key was used for something else, or its call was lost. To send it again would not help, and to
+                run it again might do twice what it had done.
         """
         record = self._store.get_record(RecordKind.CALL, call.id)
         if record is None:
@@ -191,7 +192,13 @@ class CallHandlers:
             raise Conflict(
                 "This Idempotency-Key was used for another request.", hint="Use a new key for a new request."
             )
-        if record and call_status(self._store, record).is_final:
+        status = call_status(self._store, record) if record else JobStatus.QUEUED
+        if status is JobStatus.LOST:
+            raise Conflict(
+                f"The job {call.id} of this Idempotency-Key was lost with its server: nobody knows how far it came.",
+                hint="See what it has done; to run it again, use a new key.",
+            )
+        if status.is_final:
             return answer_of(record)
         return self._queue.attach(call.id)
 

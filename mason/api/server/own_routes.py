@@ -16,7 +16,7 @@ from mason.api.server.given import read_query, refuse_rest, single_values, take_
 from mason.api.server.handlers import CallHandlers
 from mason.api.server.job_access import CANCEL_PATH, JOB_PATH, JobAccess, may_see_run
 from mason.api.server.operations import replies, shown_resume
-from mason.api.server.replies import PathHider, document, json_reply
+from mason.api.server.replies import PathHider, document, json_reply, without_places
 from mason.api.server.requests import Caller, current_request
 from mason.api.server.routes import Handler, Route
 from mason.api.server.specification import WORKFLOW_PATH
@@ -134,7 +134,8 @@ class OwnRoutes:
         def may_see(run: Record) -> bool:
             return not caller.is_limited or may_see_run(caller, run.document, self._store.list_run_steps(run.id))
 
-        return json_reply(document(await asyncio.to_thread(list_runs, self._store, name, limit, may_see)))
+        found = await asyncio.to_thread(list_runs, self._store, name, limit, may_see)
+        return json_reply(document([without_places(each) for each in found]))
 
     async def _show_run(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         refuse_rest(_without_level(request), [])
@@ -144,7 +145,7 @@ class OwnRoutes:
         _require_steps(caller, run["Steps"])
         if caller.is_limited:
             run.pop("Parameters", None)  # also of steps that have not begun; each that has says its own
-        return json_reply(document([self._hider(run["Configuration"]).in_errors(run)]))
+        return json_reply(document([self._hider(run["Configuration"]).in_errors(without_places(run))]))
 
     async def _log(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         refuse_rest(_without_level(request), [])

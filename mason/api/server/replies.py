@@ -19,6 +19,9 @@ JSON = "application/json"
 _ERRORS = ("Error", "Errors", "Reason")
 """Under these words a job, a step or a run says what went wrong."""
 
+_PLACES = ("Folder", "ParameterFile")
+"""Under these words a run says where it was started, and which file it was given."""
+
 
 def json_reply(document: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> HttpResponse:
     """Return a document as a reply."""
@@ -41,6 +44,11 @@ def error_reply(error: MasonError, hide: PathHider | None = None) -> HttpRespons
     if isinstance(error, Unauthorized):
         headers["WWW-Authenticate"] = "Bearer"
     return json_reply(document(errors=messages), error.status, headers)
+
+
+def without_places(run: Any) -> Any:
+    """Return a run without the places of this machine that it was started in and with, which no caller can use."""
+    return {key: value for key, value in run.items() if key not in _PLACES} if isinstance(run, Mapping) else run
 
 
 class PathHider:

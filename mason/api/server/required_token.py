@@ -1,11 +1,11 @@
-"""A server that others can reach has a token, or does not start."""
+"""A server that others can reach, or that is told to require one, has a token or does not start."""
 
 from __future__ import annotations
 
 from mason.api.server.access import given_token
 from mason.api.server.settings import ServerSettings
 from mason.errors import BadInput
-from mason.state.home import open_state
+from mason.state.home import open_state, read_state
 from mason.state.tokens import TOKEN_VARIABLE, Scope, create_token, list_tokens
 from mason.util.environment import MasonEnvironment
 
@@ -13,21 +13,26 @@ FIRST_TOKEN = "first"
 
 
 def require_token(settings: ServerSettings, env: MasonEnvironment) -> None:
-    """Check that a server which others can reach has a token.
+    """Check that a server has a token which others can reach, or which is told to require one. No state is made.
 
     Raises:
         BadInput: it has none, or none that is valid; or the one of the environment can be none.
     """
-    if given_token() or settings.is_loopback:
+    if given_token() or (settings.is_loopback and not settings.require_token):
         return
-    tokens = list_tokens(open_state(env))
+    tokens = list_tokens(read_state(env))
     if any(each.state == "active" for each in tokens):
         return
     none = "no token that is neither expired nor revoked" if tokens else "no token yet"
+    how = f"Make one with `mason token create --name NAME --scope admin`, set {TOKEN_VARIABLE}, or use --create-token"
+    if settings.require_token:
+        raise BadInput(
+            f"--require-token: there is {none}.",
+            hint=f"If there was one, {env.shown(env.home)} is not the home that it was made in. {how}.",
+        )
     raise BadInput(
         f"{settings.host} can be reached from other machines, and there is {none}.",
-        hint=f"Make one with `mason token create --name NAME --scope admin`, set {TOKEN_VARIABLE}, use --create-token, "
-        "or listen on 127.0.0.1.",
+        hint=f"{how}, or listen on 127.0.0.1.",
     )
 
 

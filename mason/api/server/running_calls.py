@@ -19,6 +19,7 @@ class _Running:
     """A call that runs: in which thread, and what was done to end it."""
 
     thread: int
+    caller: str
     cancelled_at: float = 0.0
     is_interrupted: bool = False
 
@@ -31,10 +32,10 @@ class RunningCalls:
         self._lock = threading.Lock()
 
     @contextmanager
-    def running(self, call_id: str) -> Iterator[None]:
+    def running(self, call_id: str, caller: str = "") -> Iterator[None]:
         """Run a call in here: KeyboardInterrupt is raised in this thread if it must end and does not by itself."""
         with self._lock:
-            self._calls[call_id] = _Running(threading.get_ident())
+            self._calls[call_id] = _Running(threading.get_ident(), caller)
         try:
             yield
         finally:
@@ -43,10 +44,13 @@ class RunningCalls:
             if running.is_interrupted:
                 time.sleep(0.01)  # the interrupt may still be on its way, and is for nobody else
 
-    def interrupt(self, is_cancelled: Callable[[str], bool]) -> None:
-        """Interrupt the calls that were cancelled a while ago and have not ended by themselves, as ctrl-C would."""
+    def interrupt(self, is_cancelled: Callable[[str, str], bool]) -> None:
+        """Interrupt the calls that were cancelled a while ago and have not ended by themselves, as ctrl-C would.
+
+        `is_cancelled` is told the id of a call and who began it.
+        """
         for call_id, running in list(self._calls.items()):
-            if not running.cancelled_at and is_cancelled(call_id):
+            if not running.cancelled_at and is_cancelled(call_id, running.caller):
                 running.cancelled_at = time.monotonic()
             if running.cancelled_at and time.monotonic() - running.cancelled_at >= _KIND_SECONDS:
                 self._interrupt(call_id, running)

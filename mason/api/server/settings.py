@@ -25,6 +25,8 @@ class ServerSettings:
     hosts: tuple[str, ...] = ()
     """Names by which the server may be called besides those of the loopback."""
     roots: tuple[str, ...] = ()
+    require_token: bool = False
+    """Whether everybody needs a token, on this machine too, even if there is none."""
     certificate: str = ""
     key: str = ""
     body_bytes: int = 1024 * 1024

@@ -18,10 +18,10 @@ from mason.engines.scheduler.models.dags.dag import Dag
 from mason.engines.scheduler.models.dags.dag_run import DagWork, StepStatus, Verdict
 from mason.engines.scheduler.models.deployment import Deployment
 from mason.engines.scheduler.models.schedule import Schedule
-from mason.errors import BadInput
+from mason.errors import BadInput, Conflict
 from mason.state.home import open_state, read_state
 from mason.state.models import Record
-from mason.state.schedules import change_schedule, find_schedule, forget_schedule, list_schedules
+from mason.state.schedules import PAUSED, change_schedule, find_schedule, forget_schedule, list_schedules
 from mason.util.environment import MasonEnvironment
 
 LOCAL = "local"
@@ -58,8 +58,8 @@ class LocalSchedulerClient(SchedulerClient):
         def deployed(before: Mapping[str, Any]) -> Mapping[str, Any]:
             former.clear()  # it is called again when another process was faster
             former.update(before)
-            is_same = before.get("Schedule") == deployment.schedule.expression
-            # What was missed of the same schedule is still to be done; another one begins now.
+            is_same = before.get("Schedule") == deployment.schedule.expression and PAUSED not in before
+            # What was missed of the same schedule is still to be done; another one, or one that was paused, begins now.
             since = before["DoneUpTo"] if is_same else now
             kept = {key: before[key] for key in ("Firing", "Triggered") if key in before}
             who = {"DeployedAt": now, "DeployedBy": deployment.deployed_by}
@@ -84,7 +84,9 @@ class LocalSchedulerClient(SchedulerClient):
     @verb
     def trigger_schedule(self, name: str, *, response: Response) -> str:
         store = open_state(MasonEnvironment.of())
-        find_schedule(store, LOCAL, name)
+        paused = find_schedule(store, LOCAL, name).document.get(PAUSED)
+        if paused:
+            raise Conflict(f'The schedule "{name}" is paused: {paused}', hint="Deploy it again to resume it.")
         run = uuid.uuid4().hex[:16]
         asked = {"RunID": run, "At": datetime.now(UTC).isoformat(timespec="seconds")}
         change_schedule(store, LOCAL, name, lambda before: {**before, "Triggered": asked})
@@ -108,8 +110,11 @@ def _schedule(record: Record) -> Schedule:
         last_due_at=firing.get("DueAt", ""),
         last_run=firing.get("RunID", ""),
         deployed_by=said.get("DeployedBy", ""),
-        error=said.get("LastError", ""),
+        is_paused=PAUSED in said,
+        error=said.get(PAUSED) or said.get("LastError", ""),
     )
+    if schedule.is_paused:
+        return schedule
     try:
         next_due = schedule.timing.next_after(datetime.fromisoformat(said["DoneUpTo"])) if schedule.timing else None
     except (BadInput, KeyError, TypeError, ValueError) as error:  # one that cannot be read hides no other

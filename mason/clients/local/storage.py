@@ -16,7 +16,7 @@ from mason.engines.metastore.models.table import Table
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.path import File, Path
 from mason.errors import BadPath, ClientFailed, Forbidden, NotFound, PathNotFound
-from mason.util.confinement import require_below, require_visible
+from mason.util.confinement import name_below, require_below, require_visible
 
 if TYPE_CHECKING:
     import pyarrow.fs
@@ -54,7 +54,13 @@ class LocalStorageClient(StorageClient):
         except RuntimeError:  # no user of this machine has the name after ~
             raise BadPath(f'"{text}" is not a path on this machine: it is in the home of nobody here.') from None
         self.require_allowed(place, text)
-        return Path("file", place)
+        return Path("file", name_below(place, self._names_of_roots()) if self._roots else place)
+
+    def _names_of_roots(self) -> tuple[str, ...]:
+        """Return the folders that may be used, and the root by the name that the configuration has for it."""
+        real = os.path.realpath(self.root)
+        is_usable = any(f"{real}/".startswith(f"{root.rstrip('/')}/") for root in self._roots)
+        return (*self._roots, str(self.root)) if is_usable else self._roots
 
     def require_allowed(self, place: str, shown: str) -> None:
         """Check that a place is in one of the folders that may be used, and not hidden there.

@@ -26,7 +26,7 @@ class Schedule:
     deployed_by: str = ""
     """The token of the REST API that it was deployed with, where the scheduler knows of it."""
     error: str = ""
-    """Why its last run did not begin, or why it cannot be due."""
+    """Why its last run did not begin, why it is paused, or why it cannot be due."""
 
     @property
     def timing(self) -> Timing | None:
