@@ -109,16 +109,19 @@ def cut_lines(blocks: Iterable[bytes], size: int = CHUNK) -> Iterator[bytes]:
         yield b"".join(pieces)
 
 
-def parse_lines(text: bytes, targets: Mapping[str, pa.DataType], others: Collection[str] = ()) -> ParsedLines | None:
+def parse_lines(
+    text: bytes, targets: Mapping[str, pa.DataType], others: Collection[str] = (), *, own: bool = False
+) -> ParsedLines | None:
     """Return the rows of a chunk of lines, or None where only `json` can be trusted with it.
 
     `targets` are the types that the table has for the keys; `others` are keys that may be there and are of any type.
+    `own`: Mason wrote the lines, so that a number below a decimal is one, with all its digits.
     """
     text = text.removeprefix(codecs.BOM_UTF8)
     objects, lines = _count_objects(text) if text else (0, 0)
     if not objects or b"\0" in text or len(text) > _LARGEST:  # to some parsers, a zero byte is the end of all text
         return None
-    parsed = _parse(text, _asked_schema(text, targets, others))
+    parsed = _parse(text, _asked_schema(text, targets, others, own=own))
     if parsed is None or any(map(_lists_nulls, parsed.columns)):
         return None
     if parsed.num_rows != objects or not _is_unicode(parsed, text) or not _are_exact(parsed, text):
@@ -154,11 +157,15 @@ def _count_objects(text: bytes) -> tuple[int, int]:
     return len(firsts) if bool(np.all((firsts == _OPEN) & (lasts == _CLOSE))) else 0, len(ends)
 
 
-def _asked_schema(text: bytes, targets: Mapping[str, pa.DataType], others: Collection[str]) -> pa.Schema:
+def _asked_schema(text: bytes, targets: Mapping[str, pa.DataType], others: Collection[str], *, own: bool) -> pa.Schema:
     """Return what Arrow is asked for: what the table has, where JSON can have it, or what the first lines show."""
     seen = {name: decide(evidence) for name, evidence in classify_records(_first_objects(text)).items()}
     wanted = {name: pa.null() for name in others if name in seen} | dict(targets)
-    return pa.schema([(name, _asked(target, seen.get(name, pa.null()))) for name, target in wanted.items()])
+    types = {
+        name: target if own and pa.types.is_decimal(target) else _asked(target, seen.get(name, pa.null()))
+        for name, target in wanted.items()
+    }
+    return pa.schema(list(types.items()))
 
 
 def _first_objects(text: bytes) -> Iterator[dict[str, Any]]:

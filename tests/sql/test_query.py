@@ -11,6 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mason.cli.run_view import step_rows
+from mason.clients.local.execution import LocalExecutionClient
+from mason.clients.response import Response
 from mason.clients.spark.runners.connect import ConnectRunner
 from mason.errors import BadPath, InvalidParameters
 from mason.pipeline.in_process import InProcessRunner
@@ -18,6 +21,7 @@ from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.scan import plan_scan
 from mason.pipeline.sql import duckdb_engine
 from mason.pipeline.sql.changing import changing_in
+from mason.pipeline.sql.job import QueryJob
 from mason.pipeline.sql.local.translation import Translation
 from mason.pipeline.sql.query import BadQuery, TableChanged
 from mason.pipeline.sql.statement import parse_statement
@@ -304,6 +308,24 @@ def test_a_plan_says_what_the_run_then_reads(database: Database) -> None:
     done = work.run(database.runner, "run", lambda *_: None).to_dict()
     assert {name: done[name] for name in plan} == plan
     assert (plan["RowsRead"], plan["FilesRead"]) == (6, 2)
+
+
+def test_a_step_that_asked_a_query_is_shown_with_the_rows_that_it_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MASON_HOME", str(tmp_path / "home"))
+    database = Database(tmp_path, InProcessRunner())
+    database.given("orders", ORDERS)
+    job = QueryJob("select max(id) m from orders", "shop", database.tables).to_job()
+    client = LocalExecutionClient({})
+
+    plan, response = client.plan_job(job, response=Response())
+    record, response = client.run_job(plan, response=response)
+
+    said = {"Data": [record.to_dict()]}
+    moment = "2026-11-16T18:14:41.042+00:00"
+    step = {"Id": "ask", "Status": "succeeded", "Operator": "table:query", "Attempts": [], "Response": said}
+    assert step_rows({"StartedAt": moment, "Steps": [step]})[0][5] == "4 → 1"
 
 
 # What is refused

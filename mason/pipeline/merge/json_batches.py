@@ -14,7 +14,7 @@ import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
 from mason.pipeline.json_parse import Line, ParsedLines, cut_lines, lines_in, parse_lines
-from mason.pipeline.json_values import NotAnObject, load, load_object
+from mason.pipeline.json_values import DIGITS_DECODER, NotAnObject, load, load_object
 from mason.pipeline.merge.batches import Batch, Place, rows_batch
 from mason.pipeline.merge.task import FileInTask
 from mason.pipeline.merge.text_blocks import BLOCK, utf8_blocks
@@ -30,7 +30,7 @@ def read_json_lines(
     """Yield the records of a file of lines. `targets` are the types that the table has for its keys."""
     number, offset, misses = 1, file.offset, 0
     for text in cut_lines(utf8_blocks(filesystem, file), BLOCK):
-        parsed = parse_lines(text, targets, file.constants) if misses < MOST_MISSES else None
+        parsed = parse_lines(text, targets, file.constants, own=file.is_own) if misses < MOST_MISSES else None
         misses = misses + 1 if parsed is None else 0
         lines = partial(lines_in, text, number, offset)
         yield from _load_lines(file, lines()) if parsed is None else [_parsed_batch(parsed, lines)]
@@ -53,11 +53,16 @@ def _loaded_batch(file: FileInTask, lines: Sequence[Line]) -> Batch:
     rows, good, rejects = [], [], []
     for line in lines:
         try:
-            rows.append(load_object(line.text))
+            rows.append(load_object(line.text, _decoder(file)))
             good.append(line)
         except NotAnObject as problem:
             rejects.append(Reject(file.name, line.number, line.offset, "", str(problem), line.raw))
     return replace(rows_batch(rows, len(lines), rejects), place=lambda row: _place(good[row]))
+
+
+def _decoder(file: FileInTask) -> json.JSONDecoder | None:
+    """In a file that Mason wrote a number may be a decimal, of which a double would lose digits."""
+    return DIGITS_DECODER if file.is_own else None
 
 
 def _place(line: Line) -> Place:
@@ -68,7 +73,7 @@ def read_json(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
     """Yield the records of an array of objects, or one object: JSON that is not in lines has no place to be cut at."""
     content = b"".join(utf8_blocks(filesystem, file)).removeprefix(codecs.BOM_UTF8)
     try:
-        value = load(content.decode("utf-8"))
+        value = load(content.decode("utf-8"), _decoder(file))
     except (ValueError, RecursionError) as error:
         raise UnreadableFile(file.name, f"it is not valid JSON: {error}.") from error
     elements = value if isinstance(value, list) else [value]

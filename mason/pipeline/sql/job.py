@@ -207,7 +207,9 @@ class QueryResult:
         return Preview(rows.schema, python_rows(rows)).picture(width) if rows is not None else []
 
     def to_dict(self) -> dict[str, Any]:
-        told = {**self.work.to_dict(), "RowsRead": sum(each.rows for each in self.read)}
+        rows = sum(each.rows for each in self.read)
+        # RowsIn is what every job's record has: of a table that is read as it is, no task of Mason's counts rows.
+        told = {**self.work.to_dict(), "RowsRead": rows, "RowsIn": rows}
         if self.commit:
             written = {"Columns": _columns(decode_schema(self.commit.schema)), **_files(self.commit)}
             return {**told, "Commit": self.commit.id, "RowsOut": self.commit.rows, **written}
