@@ -78,6 +78,7 @@ def command(
         raise click.UsageError("--certificate and --key go together.")
     from mason.api.server.required_token import create_first_token, require_token
     from mason.api.server.settings import ServerSettings
+    from mason.pipeline.memory_limits import server_limits
     from mason.state.home import open_state
     from mason.workflows.retention import retention_of
 
@@ -94,6 +95,7 @@ def command(
         log_level=chosen_level(),
     )
     retention_of(MasonEnvironment.of())  # what is wrong with it is told before there is a server
+    server_limits(MasonEnvironment.of())
     open_state(MasonEnvironment.of()).close()  # without a state, nobody need be told that there is a server
     first = create_first_token(MasonEnvironment.of()) if create_token else ""
     if first:

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.json as pajson
 
 from mason.pipeline import byte_bits
+from mason.pipeline.csv_chunks import BEGINNING, LONGEST_RECORD
 from mason.pipeline.given_types import Fitted, fit_given_text
 from mason.pipeline.json_values import NotAnObject, load_object
 from mason.pipeline.sources import Source, ValueSource, row_numbers
@@ -93,13 +94,33 @@ class Line(NamedTuple):
         return self.text.decode("utf-8", "surrogateescape")
 
 
-def cut_lines(blocks: Iterable[bytes], size: int = CHUNK) -> Iterator[bytes]:
-    """Cut text that comes block by block behind lines, into chunks of about `size` bytes."""
+class LongLine(NamedTuple):
+    """A line of which only the beginning was read, since a text in it is too long."""
+
+    begins: bytes
+    length: int
+
+
+def cut_lines(blocks: Iterable[bytes], size: int = CHUNK, most_field: int | None = None) -> Iterator[bytes | LongLine]:
+    """Cut text that comes block by block behind lines, into chunks of about `size` bytes.
+
+    Where the bytes of a field are limited, a line with a text of more is passed over, to its end.
+    """
     pieces: list[bytes] = []
     held = 0
-    for block in blocks:
+    coming = iter(blocks)
+    for block in coming:
         end = block.rfind(b"\n") + 1
         held += len(block)
+        if not end and most_field is not None and _is_too_long([*pieces, block], held, most_field):
+            text = b"".join([*pieces, block])
+            begin = text.rfind(b"\n") + 1
+            if begin:
+                yield text[:begin]
+            length, rest = _pass_over(len(text) - begin, coming)
+            yield LongLine(text[begin : begin + BEGINNING], length)
+            pieces, held = [rest], len(rest)
+            continue
         if not end or held < size:
             pieces.append(block)
             continue
@@ -107,6 +128,30 @@ def cut_lines(blocks: Iterable[bytes], size: int = CHUNK) -> Iterator[bytes]:
         pieces, held = [block[end:]], len(block) - end
     if held:
         yield b"".join(pieces)
+
+
+def _is_too_long(pieces: Sequence[bytes], held: int, most_field: int) -> bool:
+    """Whether the line that is not at its end yet has no quote for longer than a text may be, or is beyond reach."""
+    if held <= most_field:
+        return False
+    since = 0
+    for piece in reversed(pieces):
+        mark = max(piece.rfind(b'"'), piece.rfind(b"\n"))
+        since += len(piece) - 1 - mark
+        if mark >= 0:
+            break
+    return since > most_field or held >= LONGEST_RECORD
+
+
+def _pass_over(begun: int, coming: Iterator[bytes]) -> tuple[int, bytes]:
+    """Return how long a line is that has begun, and what stands behind it in the block that has its end."""
+    length = begun
+    for block in coming:
+        end = block.find(b"\n") + 1
+        if end:
+            return length + end, block[end:]
+        length += len(block)
+    return length, b""
 
 
 def parse_lines(

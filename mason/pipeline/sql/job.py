@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from mason.engines.execution.models.job import Job
 from mason.errors import BadPath, InvalidParameters
 from mason.pipeline.evidence_json import decode_schema, encode_schema
+from mason.pipeline.memory_limits import memory_limits
 from mason.pipeline.merge.carried import carried_sources, carry_quarantine
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.staging import committed_file, remove_strangers
@@ -27,6 +28,7 @@ from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
 from mason.pipeline.sql.query import Output, SqlQuery, fetch_rows, write_rows
 from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
 from mason.pipeline.sql.table_types import sql_schema
+from mason.pipeline.sql.value_sizes import check_value_sizes
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import CommitRecord, open_table
 from mason.pipeline.tasks import TaskRunner
@@ -66,6 +68,8 @@ class QueryWork:
     job: QueryJob
     statement: Statement
     tables: Sequence[TableInput]
+    most_bytes: int | None = None
+    """How many bytes the rows may have that are shown."""
 
     @classmethod
     def plan(cls, job: Job) -> QueryWork:
@@ -73,17 +77,19 @@ class QueryWork:
 
         Raises:
             BadPath: a table lies inside the output, or the other way round.
-            BadQuery: it is no query, or names what is not there.
+            BadQuery: it is no query, names what is not there, or makes a value that is too large.
             InvalidParameters: parameters are missing, or there are some that it does not have.
         """
         query = QueryJob.of(job)
         statement = parse_statement(query.statement)
+        check_value_sizes(statement, memory_limits().result_bytes, query.parameters)
         check_parameters(statement, query.parameters)
         if query.output:
             check_output(query.storage, list(query.tables.values()), query.output)
         scans = {name: plan_scan(query.storage, path) for name, path in query.tables.items()}
         columns = check_columns(statement, {name: scan.schema for name, scan in scans.items()})
-        work = cls(query, statement, [TableInput(name, scan, columns[name]) for name, scan in scans.items()])
+        tables = [TableInput(name, scan, columns[name]) for name, scan in scans.items()]
+        work = cls(query, statement, tables, memory_limits().result_bytes)
         if work.rewritten and query.format != "parquet":
             raise BadPath(f"{query.output} is read by the query: it can be written anew in Parquet only.")
         return work
@@ -147,7 +153,8 @@ class QueryWork:
             query = SqlQuery(text, tables, self.job.storage, self.job.parameters, self.statement.names)
             if self.job.output:
                 return self._kept(query, ready, runner, job_id, progress)
-            rows = fetch_rows(runner, replace(query, limit=self.job.limit + 1))
+            limited = replace(query, limit=self.job.limit + 1, most_bytes=self.most_bytes)
+            rows = fetch_rows(runner, limited)
             return QueryResult(self, ready, rows.slice(0, self.job.limit), has_more=rows.num_rows > self.job.limit)
 
     def _kept(
