@@ -82,7 +82,9 @@ def refuse_long_value(file: FileInTask, blocks: Iterable[bytes]) -> Iterator[byt
 
 
 def _shortened(reject: Reject, most: int) -> Reject:
-    return replace(reject, raw=reject.raw[:SHOWN]) if len(reject.raw) > most else reject
+    if len(reject.raw) <= most:
+        return reject
+    return replace(reject, raw=reject.raw[:SHOWN], reason=f"{reject.reason}; Raw is its beginning")
 
 
 def _long_values(source: Source, rows: int, most: int) -> Iterator[tuple[int, int]]:
