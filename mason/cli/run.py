@@ -87,6 +87,7 @@ def command(
         raise click.UsageError("--certificate and --key go together.")
     from mason.api.server import required_token
     from mason.api.server.settings import ServerSettings
+    from mason.pipeline.memory_limits import server_limits
     from mason.state.home import pin_state
     from mason.workflows.retention import retention_of
 
@@ -105,6 +106,7 @@ def command(
         log_level=chosen_level(),
     )
     retention_of(MasonEnvironment.of())  # what is wrong with it is told before there is a server
+    server_limits(MasonEnvironment.of())
     if not create_token:
         required_token.require_token(
             settings, MasonEnvironment.of()

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from mason.pipeline.record_scan import Scan, scan_records
+import numpy as np
+
+from mason.pipeline import byte_bits
+from mason.pipeline.record_scan import Scan, open_field, quotes_in, record_ends, scan_records
 
 CHUNK = 16 * 1024 * 1024
 LONGEST_RECORD = 512 * 1024 * 1024
+BEGINNING = 4096
+"""So many bytes are read of a record that is too long."""
 
 
 @dataclass(frozen=True)
@@ -22,24 +27,36 @@ class Chunk:
     scan: Scan
     offset: int
     is_last: bool
+    passed_over: int = 0
+    """How many bytes one record has of which only the beginning was read, since a field of it is too long."""
 
     @property
     def text(self) -> memoryview:
         return memoryview(self.read)[: self.scan.end]
 
 
-def cut_chunks(blocks: Iterable[bytes], delimiter: str, *, offset: int = 0, size: int = CHUNK) -> Iterator[Chunk]:
+def cut_chunks(
+    blocks: Iterable[bytes], delimiter: str, *, offset: int = 0, size: int = CHUNK, most_field: int | None = None
+) -> Iterator[Chunk]:
     """Cut text that comes block by block, and begins at a record's start, behind records.
 
     A record that does not end within reach is cut off there, as a chunk whose quote is open: the reader of the chunk
-    says what is wrong with it.
+    says what is wrong with it. Where the bytes of a field are limited, such a record is a chunk of its own, and so is
+    one that has a longer field: what follows its beginning is passed over.
     """
     rest, needed = b"", size
-    for block in blocks:
+    coming = iter(blocks)
+    for block in coming:
         rest = rest + block if rest else block
         if len(rest) < needed:
             continue
         scan = scan_records(rest, delimiter, final=False)
+        if not scan.end and most_field is not None and _is_too_long(rest, delimiter, most_field):
+            begins = rest[:BEGINNING]
+            length, rest = _pass_over(rest, coming)
+            yield Chunk(begins, Scan(1, len(begins), np.zeros(1, np.uint64)), offset, not rest, length)
+            offset, needed = offset + length, size
+            continue
         if not scan.end and len(rest) < LONGEST_RECORD:
             needed = len(rest) * 2  # scanning it anew with every block would take forever
             continue
@@ -50,3 +67,20 @@ def cut_chunks(blocks: Iterable[bytes], delimiter: str, *, offset: int = 0, size
         rest, needed = rest[whole.end :], size
     if rest:
         yield Chunk(rest, scan_records(rest, delimiter, final=True), offset, True)
+
+
+def _is_too_long(text: bytes, delimiter: str, most_field: int) -> bool:
+    return len(text) > most_field and (len(text) >= LONGEST_RECORD or open_field(text, delimiter) > most_field)
+
+
+def _pass_over(begun: bytes, coming: Iterator[bytes]) -> tuple[int, bytes]:
+    """Return how long a record is that has begun, and what stands behind its end in the block that has it."""
+    length, inside = len(begun), begun.count(b'"') % 2 == 1
+    for block in filter(None, coming):
+        content = np.frombuffer(block, dtype=np.uint8)
+        quotes = quotes_in(content)
+        end = byte_bits.first(record_ends(content, quotes, inside=inside)) + 1
+        if end:
+            return length + end, block[end:]
+        length, inside = length + len(block), inside != (byte_bits.count(quotes) % 2 == 1)
+    return length, b""

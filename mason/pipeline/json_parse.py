@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.json as pajson
 
 from mason.pipeline import byte_bits
+from mason.pipeline.csv_chunks import BEGINNING, LONGEST_RECORD
 from mason.pipeline.given_types import Fitted, fit_given_text
 from mason.pipeline.json_values import NotAnObject, load_object
 from mason.pipeline.sources import Source, ValueSource, row_numbers
@@ -93,13 +94,33 @@ class Line(NamedTuple):
         return self.text.decode("utf-8", "surrogateescape")
 
 
-def cut_lines(blocks: Iterable[bytes], size: int = CHUNK) -> Iterator[bytes]:
-    """Cut text that comes block by block behind lines, into chunks of about `size` bytes."""
+class LongLine(NamedTuple):
+    """A line of which only the beginning was read, since a text in it is too long."""
+
+    begins: bytes
+    length: int
+
+
+def cut_lines(blocks: Iterable[bytes], size: int = CHUNK, most_field: int | None = None) -> Iterator[bytes | LongLine]:
+    """Cut text that comes block by block behind lines, into chunks of about `size` bytes.
+
+    Where the bytes of a field are limited, a line with a text of more is passed over, to its end.
+    """
     pieces: list[bytes] = []
     held = 0
-    for block in blocks:
+    coming = iter(blocks)
+    for block in coming:
         end = block.rfind(b"\n") + 1
         held += len(block)
+        if not end and most_field is not None and _is_too_long([*pieces, block], held, most_field):
+            text = b"".join([*pieces, block])
+            begin = text.rfind(b"\n") + 1
+            if begin:
+                yield text[:begin]
+            length, rest = _pass_over(len(text) - begin, coming)
+            yield LongLine(text[begin : begin + BEGINNING], length)
+            pieces, held = [rest], len(rest)
+            continue
         if not end or held < size:
             pieces.append(block)
             continue
@@ -109,16 +130,43 @@ def cut_lines(blocks: Iterable[bytes], size: int = CHUNK) -> Iterator[bytes]:
         yield b"".join(pieces)
 
 
-def parse_lines(text: bytes, targets: Mapping[str, pa.DataType], others: Collection[str] = ()) -> ParsedLines | None:
+def _is_too_long(pieces: Sequence[bytes], held: int, most_field: int) -> bool:
+    """Whether the line that is not at its end yet has no quote for longer than a text may be, or is beyond reach."""
+    if held <= most_field:
+        return False
+    since = 0
+    for piece in reversed(pieces):
+        mark = max(piece.rfind(b'"'), piece.rfind(b"\n"))
+        since += len(piece) - 1 - mark
+        if mark >= 0:
+            break
+    return since > most_field or held >= LONGEST_RECORD
+
+
+def _pass_over(begun: int, coming: Iterator[bytes]) -> tuple[int, bytes]:
+    """Return how long a line is that has begun, and what stands behind it in the block that has its end."""
+    length = begun
+    for block in coming:
+        end = block.find(b"\n") + 1
+        if end:
+            return length + end, block[end:]
+        length += len(block)
+    return length, b""
+
+
+def parse_lines(
+    text: bytes, targets: Mapping[str, pa.DataType], others: Collection[str] = (), *, own: bool = False
+) -> ParsedLines | None:
     """Return the rows of a chunk of lines, or None where only `json` can be trusted with it.
 
     `targets` are the types that the table has for the keys; `others` are keys that may be there and are of any type.
+    `own`: Mason wrote the lines, so that a number below a decimal is one, with all its digits.
     """
     text = text.removeprefix(codecs.BOM_UTF8)
     objects, lines = _count_objects(text) if text else (0, 0)
     if not objects or b"\0" in text or len(text) > _LARGEST:  # to some parsers, a zero byte is the end of all text
         return None
-    parsed = _parse(text, _asked_schema(text, targets, others))
+    parsed = _parse(text, _asked_schema(text, targets, others, own=own))
     if parsed is None or any(map(_lists_nulls, parsed.columns)):
         return None
     if parsed.num_rows != objects or not _is_unicode(parsed, text) or not _are_exact(parsed, text):
@@ -154,11 +202,15 @@ def _count_objects(text: bytes) -> tuple[int, int]:
     return len(firsts) if bool(np.all((firsts == _OPEN) & (lasts == _CLOSE))) else 0, len(ends)
 
 
-def _asked_schema(text: bytes, targets: Mapping[str, pa.DataType], others: Collection[str]) -> pa.Schema:
+def _asked_schema(text: bytes, targets: Mapping[str, pa.DataType], others: Collection[str], *, own: bool) -> pa.Schema:
     """Return what Arrow is asked for: what the table has, where JSON can have it, or what the first lines show."""
     seen = {name: decide(evidence) for name, evidence in classify_records(_first_objects(text)).items()}
     wanted = {name: pa.null() for name in others if name in seen} | dict(targets)
-    return pa.schema([(name, _asked(target, seen.get(name, pa.null()))) for name, target in wanted.items()])
+    types = {
+        name: target if own and pa.types.is_decimal(target) else _asked(target, seen.get(name, pa.null()))
+        for name, target in wanted.items()
+    }
+    return pa.schema(list(types.items()))
 
 
 def _first_objects(text: bytes) -> Iterator[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
+from decimal import Decimal
 from typing import Any
 
 DEEPEST = 100
@@ -16,8 +17,8 @@ class NotAnObject(ValueError):
     """A text that is no JSON object, or one that no table can hold, with the reason."""
 
 
-def load(text: str) -> Any:
-    """Return the JSON value in a text.
+def load(text: str, decoder: json.JSONDecoder | None = None) -> Any:
+    """Return the JSON value in a text; with `DIGITS_DECODER`, its fractions are decimals that have every digit.
 
     Raises:
         NotAnObject: it is no JSON, or says something that would be lost.
@@ -25,7 +26,7 @@ def load(text: str) -> Any:
     """
     _check_depth(text)
     try:
-        value = _decoder_for(text).decode(text)
+        value = (decoder or _decoder_for(text)).decode(text)
     except RecursionError as error:
         raise NotAnObject("it is nested too deeply") from error
     if _ESCAPED_SURROGATE(text) and not _is_unicode(value):
@@ -33,14 +34,14 @@ def load(text: str) -> Any:
     return value
 
 
-def load_object(line: bytes) -> dict[str, Any]:
-    """Return the object in a line.
+def load_object(line: bytes, decoder: json.JSONDecoder | None = None) -> dict[str, Any]:
+    """Return the object in a line, as `load` does.
 
     Raises:
         NotAnObject: it is none, or one that no table can hold.
     """
     try:
-        value = load(line.removeprefix(codecs.BOM_UTF8).decode("utf-8"))
+        value = load(line.removeprefix(codecs.BOM_UTF8).decode("utf-8"), decoder)
     except NotAnObject:
         raise
     except ValueError as error:
@@ -68,6 +69,7 @@ def _finite(number: str) -> float:
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=_once)
+DIGITS_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_float=Decimal)
 _EXACT_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_float=_finite)
 
 

@@ -17,6 +17,7 @@ from mason.pipeline.value_types import classify_records
 _BATCH = 1_000
 _DATETIMES = 3
 _MOST_BYTES = 2**31 - 1
+_LEAST_BUFFER = 64 * 1024 * 1024
 _MOST_ELEMENTS = 1_000_000  # of one list inside a map: broken bytes claim billions, and room is made at once
 _BROKEN = (ValueError, TypeError, OverflowError, RecursionError, msgpack.UnpackException)
 
@@ -46,17 +47,20 @@ def read_msgpack(name: str, blocks: Iterator[bytes], budget: Budget) -> FileSche
 class Maps:
     """Unpacks maps and reads on while one is not complete. `problem` says why it had to stop, if it had to.
 
+    A map of more than twice the bytes that a field may have is never held as a whole: there it has to stop.
+
     `others` are values that are no maps, each with its number among all values, from 1; the reader empties the list.
     """
 
-    def __init__(self, name: str, blocks: Iterator[bytes]) -> None:
+    def __init__(self, name: str, blocks: Iterator[bytes], most_field: int | None = None) -> None:
+        self._most = _MOST_BYTES if most_field is None else min(_MOST_BYTES, max(2 * most_field, _LEAST_BUFFER))
         self.at_end = False
         self.problem = ""
         self.others: list[tuple[int, Any]] = []
         self._values = 0
         self._promised = 0
         self._bytes = 0
-        self._whole = 0
+        self.whole = 0
         self._name = name
         self._blocks = blocks
         self._is_first = True
@@ -65,7 +69,7 @@ class Maps:
             strict_map_key=False,
             object_pairs_hook=self._named,
             timestamp=_DATETIMES,
-            max_buffer_size=_MOST_BYTES,
+            max_buffer_size=self._most,
             max_array_len=_MOST_ELEMENTS,
             max_map_len=_MOST_ELEMENTS,
         )
@@ -84,7 +88,7 @@ class Maps:
                 self.problem = f"it is not valid Msgpack: {error}"
                 break
             self._values += 1
-            self._whole = self._unpacker.tell()
+            self.whole = self._unpacker.tell()
             if isinstance(value, dict):
                 records.append(value)
             else:
@@ -102,7 +106,7 @@ class Maps:
 
     def _check_end(self) -> None:
         """The unpacker does not mind if the last value is not whole, nor if an array has fewer than it promises."""
-        if not self.problem and (self._whole < self._bytes or self._values < self._promised):
+        if not self.problem and (self.whole < self._bytes or self._values < self._promised):
             self.problem = "it is cut off"
 
     def _read_on(self) -> bool:
@@ -113,10 +117,14 @@ class Maps:
             return False
         self.at_end = not block
         self._bytes += len(block)
-        self._unpacker.feed(block)
+        try:
+            self._unpacker.feed(block)
+        except msgpack.BufferFull:
+            self.problem = f"a value has more than {self._most:,} bytes, which is the most that is read here"
+            return False
         if self._is_first and block and _begins_array(block):
             self._promised = self._unpacker.read_array_header()  # its elements are then read as if they stood alone
-            self._whole = self._unpacker.tell()
+            self.whole = self._unpacker.tell()
         self._is_first = False
         return not self.at_end
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -15,6 +15,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from mason.pipeline.columns import chosen_columns
+from mason.pipeline.memory_limits import ResultTooLarge, memory_limits, size_of
 from mason.pipeline.merge.batches import Batch
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.python_values import python_value, python_values
@@ -72,7 +73,18 @@ def preview_table(
     """
     schema = chosen_columns(view.schema, columns)
     rows = _random_rows(filesystem, view, limit) if at_random else islice(_rows(filesystem, view, limit), limit)
-    return Preview(schema, [{name: row.get(name) for name in schema.names} for row in rows])
+    return Preview(schema, list(_within_limits({name: row.get(name) for name in schema.names} for row in rows)))
+
+
+def _within_limits(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the rows as long as they are not too large an answer: no more are read then."""
+    most = memory_limits().result_bytes
+    size = 0
+    for row in rows:
+        yield row
+        size += 0 if most is None else size_of(row)
+        if most is not None and size > most:
+            raise ResultTooLarge(most)
 
 
 def first_rows(filesystem: pafs.FileSystem, view: TableView, limit: int) -> pa.RecordBatch:

@@ -71,6 +71,13 @@ def record_ends(content: Content, quotes: Bits, *, inside: bool) -> Bits:
     return byte_bits.find(content, _NEWLINE) & ~byte_bits.between(quotes, inside=inside)
 
 
+def open_field(text: bytes, delimiter: str) -> int:
+    """Return how long the last field of a text is, which may go on behind it; the text begins at a record's start."""
+    content = np.frombuffer(text, dtype=np.uint8)
+    marks = byte_bits.find(content, delimiter.encode()[-1]) | byte_bits.find(content, _NEWLINE)
+    return len(text) - 1 - byte_bits.last(marks & ~byte_bits.between(quotes_in(content)))
+
+
 def blank_records(text: memoryview, scan: Scan) -> npt.NDArray[np.bool_]:
     """Say of each record whether it is a blank line."""
     blank: npt.NDArray[np.bool_] = np.zeros(len(scan.ends), dtype=bool)

@@ -10,7 +10,7 @@ from mason.errors import InvalidConfiguration
 from mason.util.environment import MasonEnvironment
 from mason.util.nearest import did_you_mean
 
-KEYS = ("lineage", "retention", "state")
+KEYS = ("field_bytes", "lineage", "result_bytes", "retention", "state")
 
 
 def read_settings(env: MasonEnvironment) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ make from what the scheduler calls the run.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
@@ -24,7 +24,7 @@ from mason.util.nearest import did_you_mean
 from mason.workflows.run_record import Origin, ended_document, run_document
 from mason.workflows.step_code import StepCode
 from mason.workflows.step_notes import StepNotes
-from mason.workflows.step_work import StepWork
+from mason.workflows.step_work import StepWork, failure_reasons
 from mason.workflows.told_runs import tell_run
 from mason.workflows.valid_workflow import ValidWorkflow
 
@@ -91,8 +91,8 @@ def judge_outside_run(workflow: ValidWorkflow, outside: OutsideRun, response: Re
     statuses = {step.key: _final(rows.get(step.key)) for step in workflow.dag.steps}
     for key, status in statuses.items():
         if status is StepStatus.FAILED:
-            reason = rows[key].document.get("Reason", "") if key in rows else ""
-            response.add_error(f"{key}: {reason or 'Mason was not called for it, or died before it was over'}", FAILED)
+            for reason in _reasons(rows.get(key)):
+                response.add_error(f"{key}: {reason}", FAILED)
     status = StepStatus.SUCCEEDED if all(each.is_well for each in statuses.values()) else StepStatus.FAILED
     record = store.get_record(RecordKind.RUN, outside.run_id)
     while record is not None:
@@ -169,6 +169,13 @@ def _says(work: StepWork, row: RunStep | None, before: ValidDagStep, step: Valid
         return Verdict(Follow.STOP, f'"{before.key}" did not run')
     follow, reason = row.document.get("Follows", {}).get(step.key, (Follow.RUN, ""))
     return Verdict(Follow(follow), reason)
+
+
+def _reasons(row: RunStep | None) -> Sequence[str]:
+    """Return why a step failed, as its row says; what is said of one that has no row, or one without an end."""
+    if row is None or not row.document.get("Reason"):
+        return ["Mason was not called for it, or died before it was over"]
+    return failure_reasons(row.document["Reason"], row.document.get("Response", {}).get("Errors", ()))
 
 
 def _final(row: RunStep | None) -> StepStatus:

@@ -74,11 +74,12 @@ def run_workflow(
         _tell(workflow, record.run_id, ended, response, said)
         raise
     is_well = all(status.is_well for status in statuses.values())
-    for key, reason in work.reasons.items():
+    reasons = [(key, reason) for key, found in work.reasons.items() for reason in found]
+    for key, reason in reasons:
         response.add_error(f"{key}: {reason}", FAILED)
     ended = StepStatus.SUCCEEDED if is_well else StepStatus.FAILED
     result = record.end(ended, statuses)
-    _tell(workflow, record.run_id, ended, response, "\n".join(work.reasons.values()))
+    _tell(workflow, record.run_id, ended, response, "\n".join(reason for _, reason in reasons))
     response.add_data({**result, "Statuses": dict(statuses)})
     counted = ", ".join(f"{count} {status}" for status, count in result["Steps"].items())
     response.add_info(f"Run {record.run_id}: {counted}.")

@@ -17,6 +17,7 @@ from mason.errors import Conflict, MasonError, PathNotFound
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import respond
 from mason.operators.token_limits import limit_to_deployer
+from mason.pipeline.memory_limits import limit_memory, server_limits
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.state.schedules import change_schedule, find_schedule
@@ -77,6 +78,7 @@ def run_due(env: MasonEnvironment, name: str) -> OperatorResponse:
         if firing is None:
             raise Conflict(f'Nothing of the schedule "{name}" is due.')
         limit_to_deployer(store, document)
+        _limit_memory(env, document)
         try:
             origin = Origin(firing.run_id, schedule=name, due_at=firing.due_at)
             run_workflow(deployed_workflow(env, document), response, origin=origin)
@@ -97,7 +99,9 @@ def run_step(env: MasonEnvironment, outside: OutsideRun, key: str, attempt: int)
         MasonError: there is no such schedule or step, or something of it is not there any more.
     """
     store = read_state(env)
-    limit_to_deployer(store, find_schedule(store, outside.scheduler, outside.schedule).document)
+    document = find_schedule(store, outside.scheduler, outside.schedule).document
+    limit_to_deployer(store, document)
+    _limit_memory(env, document)
     return run_outside_step(_workflow_of(env, outside), outside, key, attempt)
 
 
@@ -123,6 +127,12 @@ def deployed_workflow(env: MasonEnvironment, document: Mapping[str, Any]) -> Val
     name, _, digest = str(document["Workflow"]).partition("@")
     file = parse_parameters(document["Parameters"], document["ParameterFile"])
     return validate_workflow(definitions, definitions.workflow(name, digest), file, document["Configuration"])
+
+
+def _limit_memory(env: MasonEnvironment, document: Mapping[str, Any]) -> None:
+    """Limit what a schedule runs that was deployed through a server as calls there are limited."""
+    if document.get("Roots") is not None:
+        limit_memory(server_limits(env))
 
 
 def _workflow_of(env: MasonEnvironment, outside: OutsideRun) -> ValidWorkflow:

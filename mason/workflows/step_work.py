@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -38,6 +38,11 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 def work_of(run_id: str, step: str) -> str:
     """Return by what the work of a step is known again, should another run have to take it up."""
     return f"{run_id}/{step}"
+
+
+def failure_reasons(reason: str, errors: Sequence[str]) -> Sequence[str]:
+    """Return why a step failed: the verdict on it, and the operator's own errors, which a verdict must not hide."""
+    return tuple(dict.fromkeys([reason, *errors]))
 
 
 class StepSays(Response):
@@ -93,8 +98,8 @@ class StepWork:
         self._record = record
         self._results: dict[str, Mapping[str, Any]] = dict(results)
         self._works = works  # of steps that another run had begun
-        self.reasons: dict[str, str] = {}
-        """Why steps failed."""
+        self.reasons: dict[str, Sequence[str]] = {}
+        """Why steps failed: what the workflow says of each, and what its operator said itself."""
         self.statuses: dict[str, StepStatus] = {}
         self._tells = is_wanted()  # asked once: the answer is in a file, and there may be thousands of steps
 
@@ -175,7 +180,9 @@ class StepWork:
         self.statuses[event.step.key] = event.status
         self._record.note(event, result)
         if event.status is StepStatus.FAILED:
-            self.reasons[event.step.key] = event.reason
+            self.reasons[event.step.key] = failure_reasons(
+                event.reason, event.executed.errors if event.executed else ()
+            )
         LOG.log(*_told(event), extra={"step_event": event})
         problem = tell_step(self._workflow, self._record.run_id, event) if self._tells else ""
         if problem:

@@ -21,11 +21,14 @@ from mason.errors import BadInput, BadPath, MasonError, NoData, Unprocessable
 from mason.pipeline.columns import NoSuchColumn
 from mason.pipeline.format.condition import BadCondition
 from mason.pipeline.format.job import parse_size
+from mason.pipeline.json_parse import parse_lines
 from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.merge.plan import plan_merge
 from mason.pipeline.rejects import read_quarantine
+from mason.pipeline.sources import ValueSource
 from mason.pipeline.writers import xlsx_writer
+from mason.pipeline.writers.json_values_back import column_of_values, json_codec
 from mason.pipeline.writers.output_format import OUTPUT_FORMATS, CannotHold, TooLarge, output_format
 from tests.format.conftest import Format
 
@@ -151,6 +154,61 @@ def test_a_sheet_of_excel_has_what_a_cell_can_hold_and_text_for_the_rest(format_
         (None, None, "-Infinity", *[None] * 8),
     ]
     assert 'Column "whole": more than fifteen digits, written as text: 1 value.' in list(done.warnings)
+
+
+def test_a_sheet_has_sums_of_money_as_numbers_whatever_their_columns_could_hold(format_: Format) -> None:
+    given = ["12.34", "-0.05", "123456789012345.00", "1234567890123456.00", "0.00", None]
+    values = [each and Decimal(each) for each in given]
+    format_.given({"sum": pa.array(values, pa.decimal128(38, 2)), "short": pa.array(values, pa.decimal128(18, 2))})
+    plan = format_.plan("xlsx")
+    done = format_.run_plan(plan)
+
+    (file,) = format_.files()
+    sheet = openpyxl.load_workbook(file).active
+    assert sheet is not None
+    _, *rows = sheet.iter_rows(values_only=True)
+    expected = [12.34, -0.05, 123456789012345, "1234567890123456.00", 0, None]
+    assert rows == [(each, each) for each in expected]
+    assert list(plan.warnings) == []
+    assert 'Column "sum": more than fifteen digits, written as text: 1 value.' in list(done.warnings)
+
+
+@pytest.mark.parametrize("name", ["jsonl", "json"])
+def test_json_has_decimals_as_numbers_with_all_their_digits(format_: Format, name: str) -> None:
+    long = Decimal("1234567890123456789012345678.1234567890")
+    price = pa.array([Decimal("12.50"), Decimal("-0.05"), None], pa.decimal128(18, 2))
+    format_.given(
+        {
+            "price": price,
+            "long": pa.array([long, Decimal("0.0000000001"), None], pa.decimal128(38, 10)),
+            "inside": [{"fees": [Decimal("1234567890123456.75")]}, None, {"fees": []}],
+        }
+    )
+    plan = format_.plan(name)
+    format_.run_plan(plan)
+
+    lines = [each.strip(",") for each in format_.text().splitlines() if each.strip(",[]")]
+    assert lines == [
+        f'{{"price":12.50,"long":{long},"inside":{{"fees":[1234567890123456.75]}}}}',
+        '{"price":-0.05,"long":0.0000000001,"inside":null}',
+        '{"price":null,"long":null,"inside":{"fees":[]}}',
+    ]
+    assert list(plan.warnings) == []
+    assert format_.rows()[0] == {
+        "price": Decimal("12.50"),
+        "long": long,
+        "inside": {"fees": [Decimal("1234567890123456.75")]},
+    }
+
+
+def test_decimals_that_an_older_mason_wrote_to_json_as_text_read_back() -> None:
+    declared, texts = pa.decimal128(18, 2), ["12.50", "1234567890123456.75", None]
+    parsed = parse_lines(b'{"price":"12.50"}\n{"price":"1234567890123456.75"}\n{}\n', {"price": declared}, own=True)
+    assert parsed is not None
+
+    for source in (ValueSource(texts), parsed.columns["price"]):
+        found = column_of_values(source, json_codec(declared), len(texts))
+        assert found.to_pylist() == [each and Decimal(each) for each in texts]
 
 
 def test_what_becomes_of_each_type_is_told_in_the_plan_and_in_the_result(format_: Format) -> None:

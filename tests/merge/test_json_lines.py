@@ -466,8 +466,10 @@ def watched(patch: pytest.MonkeyPatch) -> list[ParsedLines | None]:
     """Return what the fast parser will have said of each chunk."""
     said: list[ParsedLines | None] = []
 
-    def parse(text: bytes, targets: Mapping[str, pa.DataType], others: Sequence[str] = ()) -> ParsedLines | None:
-        said.append(parse_lines(text, targets, others))
+    def parse(
+        text: bytes, targets: Mapping[str, pa.DataType], others: Sequence[str] = (), *, own: bool = False
+    ) -> ParsedLines | None:
+        said.append(parse_lines(text, targets, others, own=own))
         return said[-1]
 
     patch.setattr(json_batches, "parse_lines", parse)

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import contextvars
 import math
 import shutil
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -11,13 +13,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mason.cli.run_view import step_rows
+from mason.clients.local.execution import LocalExecutionClient
+from mason.clients.response import Response
 from mason.clients.spark.runners.connect import ConnectRunner
 from mason.errors import BadPath, InvalidParameters
 from mason.pipeline.in_process import InProcessRunner
+from mason.pipeline.memory_limits import MemoryLimits, ResultTooLarge, limit_memory
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.scan import plan_scan
 from mason.pipeline.sql import duckdb_engine
 from mason.pipeline.sql.changing import changing_in
+from mason.pipeline.sql.job import QueryJob, QueryResult
 from mason.pipeline.sql.local.translation import Translation
 from mason.pipeline.sql.query import BadQuery, TableChanged
 from mason.pipeline.sql.statement import parse_statement
@@ -304,6 +311,72 @@ def test_a_plan_says_what_the_run_then_reads(database: Database) -> None:
     done = work.run(database.runner, "run", lambda *_: None).to_dict()
     assert {name: done[name] for name in plan} == plan
     assert (plan["RowsRead"], plan["FilesRead"]) == (6, 2)
+
+
+def test_a_step_that_asked_a_query_is_shown_with_the_rows_that_it_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("MASON_HOME", str(tmp_path / "home"))
+    database = Database(tmp_path, InProcessRunner())
+    database.given("orders", ORDERS)
+    job = QueryJob("select max(id) m from orders", "shop", database.tables).to_job()
+    client = LocalExecutionClient({})
+
+    plan, response = client.plan_job(job, response=Response())
+    record, response = client.run_job(plan, response=response)
+
+    said = {"Data": [record.to_dict()]}
+    moment = "2026-11-16T18:14:41.042+00:00"
+    step = {"Id": "ask", "Status": "succeeded", "Operator": "table:query", "Attempts": [], "Response": said}
+    assert step_rows({"StartedAt": moment, "Steps": [step]})[0][5] == "4 → 1"
+
+
+# How large an answer may be
+
+
+def limited(most: int, ask: Callable[[], QueryResult]) -> QueryResult:
+    """Ask as a server does."""
+
+    def within() -> QueryResult:
+        limit_memory(MemoryLimits(result_bytes=most))
+        return ask()
+
+    return contextvars.copy_context().run(within)
+
+
+def test_rows_of_too_many_bytes_are_refused_and_kept_in_a_table_they_are_not(database: Database) -> None:
+    database.given("orders", ORDERS)
+    statement = "select id, repeat('a', 1000) r from orders"
+
+    assert limited(5_000, lambda: database.ask(statement)).to_dict()["RowsOut"] == 4
+    with pytest.raises(ResultTooLarge, match=r"The answer has more than 3,500 bytes.*output_path"):
+        limited(3_500, lambda: database.ask(statement))
+    kept = limited(3_500, lambda: database.ask(statement, output=str(database.root / "kept")))
+    assert kept.to_dict()["RowsOut"] == 4
+
+
+def test_a_limit_changes_neither_rows_nor_types(database: Database) -> None:
+    database.given("orders", ORDERS)
+    for statement in (
+        "select *, array(id, null) l, named_struct('a', price) s, cast(day as timestamp) t from orders order by id",
+        "select *, array(id, null) l, named_struct('a', price) s, cast(day as timestamp) t from orders where id > 9",
+    ):
+        expected, found = database.ask(statement).rows, limited(1_000_000, lambda s=statement: database.ask(s)).rows
+        assert expected is not None and found is not None
+        assert found.schema == expected.schema
+        assert found.to_pylist() == expected.to_pylist()
+
+
+def test_a_value_that_cannot_be_is_told_the_same_under_a_limit_and_in_a_table(database: Database) -> None:
+    database.given("orders", ORDERS)
+    statement = "select cast(country as int) c from orders order by id"
+
+    for ask in (
+        lambda: limited(1_000_000, lambda: database.ask(statement)),
+        lambda: database.ask(statement, output=str(database.root / "kept")),
+    ):
+        with pytest.raises(BadQuery):
+            ask()
 
 
 # What is refused

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.retry import Retry
 from mason.operators.registry import find_operator
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.workflows import workflow_calls
+from mason.workflows.outside_runs import OutsideRun, StepExit, judge_outside_run, run_outside_step
 from mason.workflows.parameter_file import given_parameters
 from mason.workflows.runs import list_runs
 from mason.workflows.workflow_calls import WorkflowCall
@@ -206,6 +208,32 @@ class TestStep:
         (error,) = ran.said.response.errors
         assert error.startswith(f"a: step of demo:flow raised {said} (")
         assert error.endswith("__init__.py:6)")
+
+    def test_what_an_operator_said_stands_beside_what_its_workflow_makes_of_it(self, runs: Runs) -> None:
+        runs.flows.operator("fail", 'resp.add_error("The disk is full.")\nresp.add_error("Nothing was written.")')
+        code = flow_class('return current.failed("There is no table.") if current.errors else next')
+        runs.flows.workflow(step("a", command="fail"), step("b", "a"), code=code)
+
+        ran = runs.run()
+
+        assert ran.statuses == {"a": "failed", "b": "blocked"}
+        assert ran.said.response.errors == (
+            "a: There is no table.",
+            "a: The disk is full.",
+            "a: Nothing was written.",
+        )
+
+    def test_both_stand_in_the_verdict_on_a_run_elsewhere(self, runs: Runs) -> None:
+        runs.flows.operator("fail", 'resp.add_error("The disk is full.")')
+        code = flow_class('return current.failed("There is no table.") if current.errors else next')
+        runs.flows.workflow(step("a", command="fail"), step("b", "a"), code=code)
+        workflow = workflow_calls.find_workflow(runs.register().env, runs.call())
+        outside, response = OutsideRun("airflow", "daily", "1"), Response()
+
+        assert run_outside_step(workflow, outside, "a", 1) == StepExit.FAILED
+        judge_outside_run(workflow, outside, response)
+
+        assert response.errors[:2] == ("a: There is no table.", "a: The disk is full.")
 
     def test_the_place_is_in_the_workflow_and_not_in_what_it_calls(self, runs: Runs) -> None:
         runs.flows.workflow(step("a"), step("b", "a"), code=flow_class('import json\njson.loads("{")\nreturn next'))

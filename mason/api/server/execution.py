@@ -25,6 +25,7 @@ from mason.operators.runner import OperatorCall, respond
 from mason.operators.token_limits import limit_to
 from mason.pipeline.calls import begin_call
 from mason.pipeline.handover import JOB, RUN, Handover, begin_handover
+from mason.pipeline.memory_limits import check_result, limit_memory, server_limits
 from mason.state.home import read_state
 from mason.state.models import Kind, Record
 from mason.state.tokens import Scope, Token
@@ -49,6 +50,7 @@ class Execution:
         self._env = env
         self._live = live
         self._hiders: dict[tuple[str, ...], PathHider] = {}
+        self._limits = server_limits(env)
 
     def __call__(self, call: Call, handover: Handover) -> Answer:
         # What a call sets is not there for the next one in this thread.
@@ -113,6 +115,7 @@ class Execution:
     def _run(self, call: Call, handover: Handover) -> Answer:
         caller = _caller(call)
         REQUEST.set(RequestInfo(call.request_id, caller, redact=lambda text: self.redacted(call, text)))
+        limit_memory(self._limits)
         if caller.token:
             limit_to(caller.token)
         try:
@@ -242,6 +245,7 @@ class Execution:
 
     def _answer(self, call: Call, result: OperatorResponse) -> Answer:
         shown = result.to_dict()
+        check_result(shown["Data"])
         if call.kind is Kind.WORKFLOW:
             shown["Data"] = [without_places(each) for each in shown["Data"]]
         if shown["Errors"]:

@@ -21,6 +21,7 @@ from mason.engines.execution.models.job import Job, JobPlan, JobRecord
 from mason.errors import MasonError, NotFound, Unsupported
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.handover import JOB, hand_over_once
+from mason.pipeline.sql.query import gather_rows
 
 
 class AthenaExecutionClient(ExecutionClient):
@@ -109,6 +110,7 @@ class AthenaExecutionClient(ExecutionClient):
         execution = self._queries.wait(query_id)
         columns, cells = self._queries.rows(query_id, work.limit)
         rows = to_table(columns, cells, asked.names, asked.types, asked.in_spark)
+        gather_rows([rows], rows.schema, work.most_bytes)
         answer = AthenaRows(work, rows.slice(0, work.job.limit), rows.num_rows > work.job.limit)
         for warning in answer.warnings:
             response.add_warning(warning)

@@ -16,12 +16,14 @@ from mason.engines.execution.models.job import Job
 from mason.engines.metastore.models.table import Table
 from mason.errors import NotFound, Unsupported
 from mason.pipeline.hive_types import arrow_type, hive_type
+from mason.pipeline.memory_limits import memory_limits
 from mason.pipeline.preview import Preview
 from mason.pipeline.python_values import python_rows
 from mason.pipeline.sql.job import QueryJob, check_parameters, only_the_first
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.rendering import render_for_spark
 from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
+from mason.pipeline.sql.value_sizes import check_value_sizes
 from mason.pipeline.storage_address import is_local
 from mason.util.words import counted
 
@@ -34,6 +36,8 @@ class AthenaWork:
     statement: Statement
     tables: Mapping[str, Table]
     columns: Mapping[str, Sequence[str]]
+    most_bytes: int | None = None
+    """How many bytes the rows may have that are shown."""
 
     @classmethod
     def plan(cls, job: Job, catalog: MetastoreClient, response: Response) -> AthenaWork:
@@ -46,11 +50,12 @@ class AthenaWork:
         """
         query = QueryJob.of(job)
         statement = parse_statement(query.statement)
+        check_value_sizes(statement, memory_limits().result_bytes, query.parameters)
         check_parameters(statement, query.parameters)
         _check_output(query)
         tables = {name: _table(catalog, query.database, name, path, response) for name, path in query.tables.items()}
         schemas = {name: athena_schema(table) for name, table in tables.items()}
-        return cls(query, statement, tables, check_columns(statement, schemas))
+        return cls(query, statement, tables, check_columns(statement, schemas), memory_limits().result_bytes)
 
     @property
     def question(self) -> Question:

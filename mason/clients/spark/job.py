@@ -62,7 +62,7 @@ def run_query(spark: SparkSession, content: bytes, kind: Callable[[SparkSession]
             frame = queries.query_frame(spark, query)
             if query.output is None:
                 limited = frame if query.limit is None else frame.limit(query.limit)
-                rows = results.fetch_rows(limited, tag)
+                rows = results.fetch_rows(limited, tag, query.most_bytes)
                 yield 0, False, encode_rows(rows.cast(canonical(rows.schema)))
                 return
             for row in results.fetch(queries.written_frame(frame, query, query.output), tag, _SOME_TASKS):

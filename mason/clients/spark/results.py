@@ -8,8 +8,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from mason.pipeline.sql.query import gather_rows
 from mason.pipeline.tasks import BEAT_SECONDS
 
 if TYPE_CHECKING:
@@ -23,8 +24,12 @@ class Results(Protocol):
     def fetch(self, frame: DataFrame, tag: str, tasks: int) -> Iterable[Any]:
         """Run the job and give its rows."""
 
-    def fetch_rows(self, frame: DataFrame, tag: str) -> pa.Table:
-        """Run the job and give its rows as they are."""
+    def fetch_rows(self, frame: DataFrame, tag: str, most_bytes: int | None) -> pa.Table:
+        """Run the job and give its rows as they are.
+
+        Raises:
+            ResultTooLarge: they have more bytes than that.
+        """
 
     def done(self) -> int | None:
         """Return how many tasks are done as far as Spark tells; nothing where it does not."""
@@ -46,9 +51,20 @@ class Streamed:
         with self._noting(tasks > 1):  # a single task has no progress, and the setting takes a moment
             yield from frame.toLocalIterator()
 
-    def fetch_rows(self, frame: DataFrame, tag: str) -> pa.Table:
+    def fetch_rows(self, frame: DataFrame, tag: str, most_bytes: int | None) -> pa.Table:
         with self._noting(often=False):
-            return frame.toArrow()
+            return frame.toArrow() if most_bytes is None else self._gather(frame, most_bytes)
+
+    def _gather(self, frame: DataFrame, most_bytes: int) -> pa.Table:
+        """The rows as `toArrow` gives them, looked at batch by batch as they come."""
+        import pyarrow as pa
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        schema = to_arrow_schema(frame.schema, error_on_duplicated_field_names_in_struct=True)
+        client, plan = cast(Any, self._spark).client, cast(Any, frame)._plan
+        coming = client.to_table_as_iterator(plan.to_proto(client), plan.observations)
+        tables = (each.cast(schema) for each in coming if isinstance(each, pa.Table))
+        return gather_rows(tables, schema, most_bytes)
 
     @contextmanager
     def _noting(self, often: bool) -> Iterator[None]:
@@ -82,9 +98,10 @@ class Collected:
         self._name(tag)
         return frame.collect()
 
-    def fetch_rows(self, frame: DataFrame, tag: str) -> pa.Table:
+    def fetch_rows(self, frame: DataFrame, tag: str, most_bytes: int | None) -> pa.Table:
         self._name(tag)
-        return frame.toArrow()
+        rows = frame.toArrow()  # all at once: what a driver collects is bounded by its own memory
+        return gather_rows([rows], rows.schema, most_bytes)
 
     def _name(self, tag: str) -> None:
         self._context.setJobGroup(tag, "mason")  # of this thread alone

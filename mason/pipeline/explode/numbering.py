@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 from mason.pipeline.blocks import read_blocks, read_range
 from mason.pipeline.csv_chunks import cut_chunks
 from mason.pipeline.csv_splits import Range
-from mason.pipeline.json_parse import CHUNK, cut_lines
+from mason.pipeline.json_parse import CHUNK, LongLine, cut_lines
+from mason.pipeline.memory_limits import memory_limits
 from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.record_scan import blank_records
@@ -31,20 +32,21 @@ def first_rows(filesystem: pafs.FileSystem, plan: MergePlan) -> Sequence[int]:
     """Return how many records stand before each task of a plan."""
     *tasks, _ = plan.tasks() or [[]]  # nothing stands behind the last
     parts = [part for task in tasks for part in task]
+    most = memory_limits().field_bytes  # asked here: the threads below have a context of their own
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        counts = pool.map(lambda part: _records_in(filesystem, *part), parts)
+        counts = pool.map(lambda part: _records_in(filesystem, part[0], part[1], most), parts)
         return list(accumulate((sum(islice(counts, len(task))) for task in tasks), initial=0))
 
 
-def _records_in(filesystem: pafs.FileSystem, planned: PlannedFile, part: Range) -> int:
+def _records_in(filesystem: pafs.FileSystem, planned: PlannedFile, part: Range, most: int | None) -> int:
     kind = planned.schema.format
     if kind == "parquet":
         stored = pq.read_metadata(planned.file.path, filesystem=filesystem)
         return sum(stored.row_group(group).num_rows for group in groups_in(stored, part.offset, part.length))
     if kind == "jsonl":
-        return sum(map(_lines_in, cut_lines(_blocks(filesystem, planned, part), CHUNK)))
+        return sum(map(_lines_in, cut_lines(_blocks(filesystem, planned, part), CHUNK, most)))
     if kind == "csv":
-        return _rows_of_text(filesystem, planned, part)
+        return _rows_of_text(filesystem, planned, part, most)
     return planned.schema.stated_rows or 0
 
 
@@ -54,8 +56,10 @@ def _blocks(filesystem: pafs.FileSystem, planned: PlannedFile, part: Range) -> I
     return read_range(filesystem, planned.file, part.offset, part.length, CHUNK)
 
 
-def _lines_in(text: bytes) -> int:
+def _lines_in(text: bytes | LongLine) -> int:
     """Return how many lines are not blank."""
+    if isinstance(text, LongLine):
+        return 1
     content = np.frombuffer(text, dtype=np.uint8)
     starts = np.append(0, np.flatnonzero(content == _NEWLINE) + 1)
     starts = starts[starts < len(content)]
@@ -68,8 +72,9 @@ def _is_blank(text: bytes, start: int) -> bool:
     return not text[start : end if end >= 0 else len(text)].strip()
 
 
-def _rows_of_text(filesystem: pafs.FileSystem, planned: PlannedFile, part: Range) -> int:
-    chunks = cut_chunks(_blocks(filesystem, planned, part), planned.schema.delimiter, offset=part.offset)
+def _rows_of_text(filesystem: pafs.FileSystem, planned: PlannedFile, part: Range, most: int | None) -> int:
+    blocks, delimiter = _blocks(filesystem, planned, part), planned.schema.delimiter
+    chunks = cut_chunks(blocks, delimiter, offset=part.offset, most_field=most)
     rows = 0
     for chunk in chunks:
         rows += len(chunk.scan.ends)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
 from mason.engines.execution.models.job import Job
 from mason.errors import BadInput
 from mason.pipeline.output_place import is_same_place
+from mason.util.sizes import HOW, read_size
 
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE).fullmatch
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 SMALLEST_FILE = 1024
 LARGEST_FILE = 10**15
 
@@ -62,13 +60,11 @@ def parse_size(text: str) -> int:
     """
     if not text:
         return 0
-    found = _SIZE(text.strip())
-    if not found:
-        raise BadInput(f'"{text}" is no size.', hint="Say it as 128MB, 1GB or 64MiB.")
-    number, prefix, binary = found.groups()
-    size = float(number) * (1024 if binary else 1000) ** _POWERS[prefix.lower()]
+    size = read_size(text)
+    if size is None:
+        raise BadInput(f'"{text}" is no size.', hint=HOW)
     if size < SMALLEST_FILE:
         raise BadInput(f'"{text}" is too small for a file.', hint=f"The least is {SMALLEST_FILE} bytes.")
     if size > LARGEST_FILE:
         raise BadInput(f'"{text}" is too large for a file.', hint="The most is 1000TB.")
-    return int(size)
+    return size

@@ -12,6 +12,7 @@ from mason.pipeline.csv_chunks import Chunk, cut_chunks
 from mason.pipeline.csv_parse import Dialect, ParsedChunk, join_fields, parse_chunk
 from mason.pipeline.csv_typed import can_be_typed, parse_typed, sources_of
 from mason.pipeline.merge.batches import Batch, CannotBeCut, Place
+from mason.pipeline.merge.long_fields import long_record, set_aside_long
 from mason.pipeline.merge.task import FileInTask
 from mason.pipeline.merge.text_blocks import utf8_blocks
 from mason.pipeline.rejects import Reject
@@ -28,21 +29,37 @@ def read_csv(
     types = _types_to_try(file, targets)
     number = 1  # in a range it counts from there: the driver knows what stands before it
     misses = 0
-    for chunk in cut_chunks(utf8_blocks(filesystem, file), file.delimiter, offset=file.offset):
+    blocks = utf8_blocks(filesystem, file)
+    for chunk in cut_chunks(blocks, file.delimiter, offset=file.offset, most_field=file.field_bytes):
+        if chunk.passed_over:
+            yield _passed_over(file, chunk, number)
+            number += 1
+            continue
         if chunk.scan.has_stray_quotes and not file.is_whole:
             raise CannotBeCut(file.path)
         header = chunk.offset == 0 and file.header
         typed = parse_typed(chunk, dialect, types, header=header) if misses < MOST_MISSES else None
         if typed is not None:
             misses = 0
-            yield _csv_batch(file, chunk, typed, sources_of(typed, chunk, dialect, header=header), number)
+            sources = sources_of(typed, chunk, dialect, header=header)
+            yield set_aside_long(_csv_batch(file, chunk, typed, sources, number), file, len(chunk.text))
             number += chunk.scan.records
             continue
         misses += 1
         parsed = parse_chunk(chunk, dialect)
         rows = parsed.without_first(_header_rows(file, chunk, parsed) if header and parsed.records else 0)
-        yield _csv_batch(file, chunk, rows, list(map(TextSource, rows.columns)), number)
+        batch = _csv_batch(file, chunk, rows, list(map(TextSource, rows.columns)), number)
+        yield set_aside_long(batch, file, len(chunk.text))
         number += max(chunk.scan.records, parsed.records)
+
+
+def _passed_over(file: FileInTask, chunk: Chunk, number: int) -> Batch:
+    """Return the record of which only the beginning was read."""
+    begins = chunk.read.decode("utf-8", "surrogateescape")
+    if chunk.offset == 0 and file.header:
+        raise UnreadableFile(file.name, f"its header has more than {file.field_bytes:,} bytes (field_bytes).")
+    reject = long_record(file, number, chunk.offset, chunk.passed_over, begins)
+    return Batch({}, 0, 1, [reject])
 
 
 def _types_to_try(file: FileInTask, targets: Mapping[str, pa.DataType]) -> dict[int, pa.DataType]:

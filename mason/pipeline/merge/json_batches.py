@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
-from mason.pipeline.json_parse import Line, ParsedLines, cut_lines, lines_in, parse_lines
-from mason.pipeline.json_values import NotAnObject, load, load_object
+from mason.pipeline.json_parse import Line, LongLine, ParsedLines, cut_lines, lines_in, parse_lines
+from mason.pipeline.json_values import DIGITS_DECODER, NotAnObject, load, load_object
 from mason.pipeline.merge.batches import Batch, Place, rows_batch
+from mason.pipeline.merge.long_fields import long_record, refuse_long_value, set_aside_long
 from mason.pipeline.merge.task import FileInTask
 from mason.pipeline.merge.text_blocks import BLOCK, utf8_blocks
 from mason.pipeline.rejects import Reject
@@ -29,11 +30,17 @@ def read_json_lines(
 ) -> Iterator[Batch]:
     """Yield the records of a file of lines. `targets` are the types that the table has for its keys."""
     number, offset, misses = 1, file.offset, 0
-    for text in cut_lines(utf8_blocks(filesystem, file), BLOCK):
-        parsed = parse_lines(text, targets, file.constants) if misses < MOST_MISSES else None
+    for text in cut_lines(utf8_blocks(filesystem, file), BLOCK, file.field_bytes):
+        if isinstance(text, LongLine):
+            begins = text.begins.decode("utf-8", "surrogateescape")
+            yield Batch({}, 0, 1, [long_record(file, number, offset, text.length, begins)])
+            number, offset = number + 1, offset + text.length
+            continue
+        parsed = parse_lines(text, targets, file.constants, own=file.is_own) if misses < MOST_MISSES else None
         misses = misses + 1 if parsed is None else 0
         lines = partial(lines_in, text, number, offset)
-        yield from _load_lines(file, lines()) if parsed is None else [_parsed_batch(parsed, lines)]
+        batches = _load_lines(file, lines()) if parsed is None else [_parsed_batch(parsed, lines)]
+        yield from (set_aside_long(each, file, len(text)) for each in batches)
         number += text.count(b"\n") if parsed is None else parsed.lines
         offset += len(text)
 
@@ -53,11 +60,16 @@ def _loaded_batch(file: FileInTask, lines: Sequence[Line]) -> Batch:
     rows, good, rejects = [], [], []
     for line in lines:
         try:
-            rows.append(load_object(line.text))
+            rows.append(load_object(line.text, _decoder(file)))
             good.append(line)
         except NotAnObject as problem:
             rejects.append(Reject(file.name, line.number, line.offset, "", str(problem), line.raw))
     return replace(rows_batch(rows, len(lines), rejects), place=lambda row: _place(good[row]))
+
+
+def _decoder(file: FileInTask) -> json.JSONDecoder | None:
+    """In a file that Mason wrote a number may be a decimal, of which a double would lose digits."""
+    return DIGITS_DECODER if file.is_own else None
 
 
 def _place(line: Line) -> Place:
@@ -66,9 +78,10 @@ def _place(line: Line) -> Place:
 
 def read_json(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
     """Yield the records of an array of objects, or one object: JSON that is not in lines has no place to be cut at."""
-    content = b"".join(utf8_blocks(filesystem, file)).removeprefix(codecs.BOM_UTF8)
+    blocks = refuse_long_value(file, utf8_blocks(filesystem, file))
+    content = b"".join(blocks).removeprefix(codecs.BOM_UTF8)
     try:
-        value = load(content.decode("utf-8"))
+        value = load(content.decode("utf-8"), _decoder(file))
     except (ValueError, RecursionError) as error:
         raise UnreadableFile(file.name, f"it is not valid JSON: {error}.") from error
     elements = value if isinstance(value, list) else [value]
@@ -78,4 +91,4 @@ def read_json(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
         for number, each in enumerate(elements, 1)
         if not isinstance(each, dict)
     ]
-    yield rows_batch(rows, len(elements), rejects)
+    yield set_aside_long(rows_batch(rows, len(elements), rejects), file, len(content))

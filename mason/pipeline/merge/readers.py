@@ -17,6 +17,7 @@ from mason.pipeline.file_stamp import FileStamp, file_stamp
 from mason.pipeline.merge.batches import Batch, Place, json_text, rows_batch
 from mason.pipeline.merge.csv_batches import read_csv
 from mason.pipeline.merge.json_batches import read_json, read_json_lines
+from mason.pipeline.merge.long_fields import set_aside_long
 from mason.pipeline.merge.task import FileInTask
 from mason.pipeline.merge.text_blocks import BLOCK, raw_blocks
 from mason.pipeline.rejects import Reject
@@ -129,14 +130,16 @@ def _types_in_file(file: FileInTask, schema: pa.Schema) -> dict[str, pa.DataType
 def _read_msgpack(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
     from mason.pipeline.msgpack_files import Maps
 
-    maps = Maps(file.name, raw_blocks(filesystem, file))
+    maps = Maps(file.name, raw_blocks(filesystem, file), file.field_bytes)
+    before = 0
     while (rows := maps.take(ROWS)) or maps.others:
         rejects = [
             Reject(file.name, number, -1, "", "it is not a Msgpack map", json_text(value))
             for number, value in maps.others
         ]
         maps.others.clear()
-        yield rows_batch(rows, len(rows) + len(rejects), rejects)
+        yield set_aside_long(rows_batch(rows, len(rows) + len(rejects), rejects), file, maps.whole - before)
+        before = maps.whole
     if maps.problem:
         raise UnreadableFile(file.name, f"only its beginning could be read: {maps.problem}.")
 
@@ -219,7 +222,8 @@ def _read_avro(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]
                 )
                 for field in schema
             }
-            yield Batch(columns, len(rows), len(rows))
+            held = sum(each.values.nbytes for each in columns.values() if isinstance(each, ArrowSource))
+            yield set_aside_long(Batch(columns, len(rows), len(rows)), file, held)
 
 
 def _counted_from(before: int) -> Callable[[int], Place]:
@@ -237,7 +241,8 @@ def _declared(
             name: ArrowSource(column)
             for name, column in zip(names, batch.columns, strict=True)
         }
-        yield Batch(columns, batch.num_rows, batch.num_rows, place=_counted_from(before + seen))
+        found = Batch(columns, batch.num_rows, batch.num_rows, place=_counted_from(before + seen))
+        yield set_aside_long(found, file, batch.nbytes)
         seen += batch.num_rows
     if seen != rows:
         raise UnreadableFile(file.name, f"its footer says {rows:,} rows, and {seen:,} were read.")

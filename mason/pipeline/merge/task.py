@@ -10,6 +10,7 @@ from typing import Any
 from mason.pipeline.csv_splits import Range
 from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.files import DataFile
+from mason.pipeline.memory_limits import memory_limits
 from mason.pipeline.merge.gather import folder_evidence
 from mason.pipeline.merge.job import Names, OnBadRecord
 from mason.pipeline.merge.plan import MergePlan
@@ -41,6 +42,8 @@ class FileInTask:
     """Columns that files disagree on, with the type that this one shows: how many values it has of them is counted."""
     is_own: bool = False
     """Mason wrote the file for the table: its values are what the table's schema says, however the format has them."""
+    field_bytes: int | None = None
+    """How many bytes a field may have; None is no limit."""
 
     @classmethod
     def of(cls, planned: PlannedFile, part: Range, types: Mapping[str, str]) -> FileInTask:
@@ -50,7 +53,8 @@ class FileInTask:
         place = (part.offset, part.length)
         names = (dict(planned.renames), types)
         pinned = (file.path, file.name, file.size, planned.stamp)
-        return cls(*pinned, *dialect, columns, constants, *place, *names, planned.is_base)
+        most = None if planned.is_base else memory_limits().field_bytes  # what a table has, it keeps
+        return cls(*pinned, *dialect, columns, constants, *place, *names, planned.is_base, most)
 
     @property
     def is_whole(self) -> bool:

@@ -31,6 +31,7 @@ from mason.pipeline.sql.query import (
     SqlTable,
     canonical,
     encode_rows,
+    gather_rows,
     table_gone,
 )
 from mason.pipeline.sql.statement import bad_query, check_names, column_start
@@ -38,6 +39,7 @@ from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
 
 BATCH = 122_880
+_FEW_ROWS = 2048  # what DuckDB computes at once: no more is fetched before it is seen how large it is
 
 
 def run_query(content: bytes) -> Iterator[TaskEvent]:
@@ -84,9 +86,16 @@ def _result_here(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> byte
     relation = _as_spark(open_relation(connection, translation), translation, query.names)
     if query.output is None:
         limited = relation if query.limit is None else relation.limit(query.limit)
-        rows = limited.to_arrow_table()
+        rows = _fetched(limited, query.most_bytes)
         return encode_rows(rows.cast(canonical(rows.schema)))
     return _write(query, query.output, relation).to_bytes()
+
+
+def _fetched(relation: duckdb.DuckDBPyRelation, most_bytes: int | None) -> pa.Table:
+    if most_bytes is None:
+        return relation.to_arrow_table()
+    reader = relation.to_arrow_reader(_FEW_ROWS)
+    return gather_rows((pa.Table.from_batches([each]) for each in reader), reader.schema, most_bytes)
 
 
 @contextmanager
@@ -194,18 +203,21 @@ def _write(query: SqlQuery, output: Output, relation: duckdb.DuckDBPyRelation) -
 def _explained(error: Exception, statement: str) -> Exception:
     if isinstance(error, duckdb.IOException) and "No files found" in str(error):
         return table_gone()
-    if isinstance(error, duckdb.InterruptException):
+    if isinstance(error, duckdb.InterruptException) or str(error).startswith("INTERRUPT Error"):
         return ClientFailed("The query was interrupted.")
     if isinstance(error, duckdb.BinderException) and "volatile" in str(error):
         return unlike_spark("window over a value that may be an error", ": compute it in a subquery first")
     if isinstance(error, duckdb.BinderException) and (found := _NOT_GROUPED.search(str(error))):
         told = f'"{found[1]}" is neither in GROUP BY nor inside of an aggregate such as max.'
         return bad_query(statement, column_start(statement, found[1]), told)
-    if isinstance(error, duckdb.Error):
+    if isinstance(error, duckdb.Error) or _OF_A_READER.match(str(error)):
         first = str(error).strip().splitlines()[0]
         return BadQuery(f"The query failed: {_KIND.sub('', first)}")
     return error
 
 
 _NOT_GROUPED = re.compile(r'column "(.+?)" must appear in the GROUP BY')
+_OF_A_READER = re.compile(r"(Invalid Input|Conversion|Out of Range|Binder|Constraint|Out of Memory) Error: ")
+"""What Arrow's reader raises for DuckDB is an OSError, which has but its words."""
+
 _KIND = re.compile(r"^(Invalid Input|Binder) Error: ")

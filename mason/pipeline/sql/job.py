@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from mason.engines.execution.models.job import Job
 from mason.errors import BadPath, InvalidParameters
 from mason.pipeline.evidence_json import decode_schema, encode_schema
+from mason.pipeline.memory_limits import memory_limits
 from mason.pipeline.merge.carried import carried_sources, carry_quarantine
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.staging import committed_file, remove_strangers
@@ -28,6 +29,7 @@ from mason.pipeline.sql.query import Output, SqlQuery, fetch_rows, write_rows
 from mason.pipeline.sql.rendering import render_for_spark
 from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
 from mason.pipeline.sql.table_types import sql_schema
+from mason.pipeline.sql.value_sizes import check_value_sizes
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import CommitRecord, open_table
 from mason.pipeline.tasks import TaskRunner
@@ -71,6 +73,8 @@ class QueryWork:
     """The caller's text, with the name of the database blanked out."""
     rendered: str
     """What Spark is given for it."""
+    most_bytes: int | None = None
+    """How many bytes the rows may have that are shown."""
 
     @classmethod
     def plan(cls, job: Job) -> QueryWork:
@@ -78,11 +82,12 @@ class QueryWork:
 
         Raises:
             BadPath: a table lies inside the output, or the other way round.
-            BadQuery: it is no query, or names what is not there.
+            BadQuery: it is no query, names what is not there, or makes a value that is too large.
             InvalidParameters: parameters are missing, or there are some that it does not have.
         """
         query = QueryJob.of(job)
         statement = parse_statement(query.statement)
+        check_value_sizes(statement, memory_limits().result_bytes, query.parameters)
         check_parameters(statement, query.parameters)
         if query.output:
             check_output(query.storage, list(query.tables.values()), query.output)
@@ -90,7 +95,7 @@ class QueryWork:
         columns = check_columns(statement, {name: scan.schema for name, scan in scans.items()})
         inputs = [TableInput(name, scan, columns[name]) for name, scan in scans.items()]
         text = without_database(statement, query.database)
-        work = cls(query, statement, inputs, text, render_for_spark(text))
+        work = cls(query, statement, inputs, text, render_for_spark(text), memory_limits().result_bytes)
         if work.rewritten and query.format != "parquet":
             raise BadPath(f"{query.output} is read by the query: it can be written anew in Parquet only.")
         return work
@@ -159,7 +164,8 @@ class QueryWork:
             )
             if self.job.output:
                 return self._kept(query, ready, runner, job_id, progress)
-            rows = fetch_rows(runner, replace(query, limit=self.job.limit + 1))
+            limited = replace(query, limit=self.job.limit + 1, most_bytes=self.most_bytes)
+            rows = fetch_rows(runner, limited)
             return QueryResult(self, ready, rows.slice(0, self.job.limit), has_more=rows.num_rows > self.job.limit)
 
     def _kept(
@@ -219,7 +225,9 @@ class QueryResult:
         return Preview(rows.schema, python_rows(rows)).picture(width) if rows is not None else []
 
     def to_dict(self) -> dict[str, Any]:
-        told = {**self.work.to_dict(), "RowsRead": sum(each.rows for each in self.read)}
+        rows = sum(each.rows for each in self.read)
+        # RowsIn is what every job's record has: of a table that is read as it is, no task of Mason's counts rows.
+        told = {**self.work.to_dict(), "RowsRead": rows, "RowsIn": rows}
         if self.commit:
             written = {"Columns": _columns(decode_schema(self.commit.schema)), **_files(self.commit)}
             return {**told, "Commit": self.commit.id, "RowsOut": self.commit.rows, **written}

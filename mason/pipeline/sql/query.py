@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
 from mason.errors import Unprocessable
+from mason.pipeline.memory_limits import ResultTooLarge
 from mason.pipeline.sinks import SinkSpec
 from mason.pipeline.tasks import TaskRunner, until_closed, without_beats
 
@@ -78,6 +79,8 @@ class SqlQuery:
     """The text that Spark is given for a caller's statement; Mason's own statements are given as they are."""
     limit: int | None = None
     output: Output | None = None
+    most_bytes: int | None = None
+    """How many bytes the rows may have that are fetched; None is no limit."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self), default=str).encode()
@@ -124,6 +127,21 @@ def write_rows(runner: TaskRunner, query: SqlQuery) -> Sequence[Piece]:
         # A task that was retried tells twice: the last one counts, since only its files are known to be complete.
         pieces = {number: Piece.of(content) for number, content in without_beats(events)}
     return [pieces[number] for number in sorted(pieces)]
+
+
+def gather_rows(parts: Iterable[pa.Table], schema: pa.Schema, most_bytes: int | None) -> pa.Table:
+    """Return the rows that come part by part, as long as they are not too large.
+
+    Raises:
+        ResultTooLarge: they are; no further part is asked for.
+    """
+    gathered, size = [], 0
+    for part in parts:
+        size += part.nbytes
+        if most_bytes is not None and size > most_bytes:
+            raise ResultTooLarge(most_bytes)
+        gathered.append(part)
+    return pa.concat_tables([schema.empty_table(), *gathered])
 
 
 def encode_rows(table: pa.Table) -> bytes:

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mason.pipeline.far_times import check_written
-from mason.pipeline.number_types import EXACT_IN_DOUBLE
 from mason.pipeline.writers.codecs import base64_text, is_any_binary, iso_times, list_parts, map_parts, plain_decimals
 
 NULL = pa.scalar("null")
@@ -21,9 +20,8 @@ _HAS_FRACTION = "[.ein]"
 def json_texts(values: pa.Array) -> pa.Array:
     """Return each value as JSON text; a null is `null`.
 
-    NaN and the infinities, which JSON has no words for, are text, as are decimals of more than fifteen digits, of which
-    most readers would make a double; dates and times are text as ISO 8601 has it, bytes are base64, and a map is a list
-    of key and value.
+    Decimals are numbers with all their digits. NaN and the infinities, which JSON has no words for, are text; dates and
+    times are text as ISO 8601 has it, bytes are base64, and a map is a list of key and value.
     """
     declared = values.type
     if pa.types.is_struct(declared):
@@ -54,8 +52,7 @@ def _scalar_texts(values: pa.Array) -> pa.Array:
     if pa.types.is_floating(declared):
         return _float_texts(values)
     if pa.types.is_decimal(declared):
-        texts = plain_decimals(values)
-        return texts if declared.precision <= EXACT_IN_DOUBLE else _quoted(texts)
+        return plain_decimals(values)
     if pa.types.is_string(declared):
         return _escaped(values)
     if is_any_binary(declared):

@@ -9,7 +9,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from mason.pipeline.number_types import EXACT_IN_DOUBLE
 from mason.pipeline.sources import Source
 from mason.pipeline.writers.codecs import (
     Codec,
@@ -36,8 +35,8 @@ def _json_rule(declared: pa.DataType) -> Codec | None:
         return base64_text(declared)
     if pa.types.is_timestamp(declared):
         return timestamp_text(declared)
-    if pa.types.is_decimal(declared) and declared.precision <= EXACT_IN_DOUBLE:
-        return None
+    if pa.types.is_decimal(declared):
+        return None  # a number with all its digits
     return value_rule(declared, json_codec)
 
 
@@ -72,16 +71,16 @@ def column_of_values(source: Source, codec: Codec, rows: int) -> pa.Array:
 def values_of_json(texts: pa.Array, declared: pa.DataType) -> pa.Array:
     """Return the column that was written as JSON text."""
     codec = json_codec(declared)
-    found = [None if each is None else json.loads(each) for each in texts.to_pylist()]
+    found = [None if each is None else json.loads(each, parse_float=Decimal) for each in texts.to_pylist()]
     return codec.decode(pa.array(_prepared(found, codec.stored), codec.stored))
 
 
 def _prepared(values: Sequence[Any], stored: pa.DataType) -> Sequence[Any]:
-    """NaN was written as a word, and a short decimal as a number: Arrow takes neither for what it is."""
+    """NaN was written as a word, and decimals as numbers (once as text): Arrow takes none of these for what it is."""
     if pa.types.is_floating(stored):
-        return [float(each) if isinstance(each, str) else each for each in values]
+        return [float(each) if isinstance(each, str | Decimal) else each for each in values]
     if pa.types.is_decimal(stored):
-        return [Decimal(repr(each)) if isinstance(each, int | float) else each for each in values]
+        return [Decimal(str(each)) if isinstance(each, int | float | str) else each for each in values]
     if pa.types.is_list(stored):
         return [None if each is None else _prepared(each, stored.value_type) for each in values]
     if pa.types.is_struct(stored):

@@ -1,7 +1,8 @@
 """A sheet of Excel: few types, a limit of rows, and numbers of fifteen digits.
 
-What a cell would show differently is text instead: numbers and decimals of more digits, times with a zone, days before
-March 1900 (Excel's calendar has a day too many there) and after 9999, and times finer than a millisecond.
+What a cell would show differently is text instead, value by value: numbers and decimals of more digits, times with a
+zone, days before March 1900 (Excel's calendar has a day too many there) and after 9999, and times finer than a
+millisecond.
 """
 
 from __future__ import annotations
@@ -25,7 +26,6 @@ from mason.pipeline.writers.codecs import (
     as_is,
     base64_text,
     count_of_units,
-    decimal_text,
     is_any_binary,
     timestamp_text,
 )
@@ -55,8 +55,6 @@ def xlsx_codec(declared: pa.DataType) -> Codec:
         return nested_text(declared)
     if is_any_binary(declared):
         return base64_text(declared)
-    if pa.types.is_decimal(declared) and declared.precision > EXACT_IN_DOUBLE:
-        return decimal_text(declared)
     if pa.types.is_timestamp(declared) and declared.tz:
         return timestamp_text(declared)
     return count_of_units(declared) if pa.types.is_duration(declared) else as_is(declared)
@@ -124,8 +122,8 @@ def _cell_writer(sheet: Any, declared: pa.DataType, formats: Mapping[str, Any]) 
         return ""
 
     def number(row: int, column: int, value: int | float | Decimal, name: str) -> str:
-        if isinstance(value, int) and abs(value) >= _EXACT:
-            sheet.write_string(row, column, str(value))
+        if (isinstance(value, int) and abs(value) >= _EXACT) or (isinstance(value, Decimal) and _is_long(value)):
+            sheet.write_string(row, column, format(value, "f") if isinstance(value, Decimal) else str(value))
             return "more than fifteen digits, written as text"
         if isinstance(value, float) and not -float("inf") < value < float("inf"):
             sheet.write_string(row, column, _WORDS[str(value)])
@@ -152,6 +150,12 @@ def _cell_writer(sheet: Any, declared: pa.DataType, formats: Mapping[str, Any]) 
     if pa.types.is_string(declared):
         return text
     return truth if pa.types.is_boolean(declared) else number
+
+
+def _is_long(value: Decimal) -> bool:
+    """Whether a decimal has more digits than a cell keeps; zeros at either end are none."""
+    digits = "".join(map(str, value.as_tuple().digits)).strip("0")
+    return len(digits) > EXACT_IN_DOUBLE
 
 
 def _moment_format(declared: pa.DataType) -> str:
