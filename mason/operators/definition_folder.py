@@ -11,6 +11,7 @@ from typing import Any
 
 from mason.errors import InvalidDefinition, NoData, PathNotFound
 from mason.operators.definition_kind import DefinitionKind
+from mason.operators.import_check import check_imports
 from mason.operators.source_check import check_source
 from mason.parameters.definition import ParameterDefinition
 from mason.parameters.values import BadValue, read_value
@@ -79,6 +80,7 @@ def _read_definition(
         files = _read_files(folder, kinds)
     except InvalidDefinition as error:
         raise InvalidDefinition([*problems, *error.messages]) from error
+    problems += check_imports(files, str(folder))
     problems += check_source(kind, needed, files, str(folder)) if needed else ()
     if problems:
         raise InvalidDefinition(problems)
