@@ -13,6 +13,7 @@ from mason.configurations.saved import use_configuration
 from mason.configurations.valid_config import ValidConfig
 from mason.errors import Interrupted, MasonError
 from mason.lineage.surroundings import within_operator
+from mason.operators.failed_code import describe_failure
 from mason.operators.loader import load_operator
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
@@ -23,6 +24,7 @@ from mason.state.home import read_state
 from mason.state.models import Registration
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
+from mason.util.json_text import json_value
 from mason.util.redaction import REDACTED, redact_urls
 
 
@@ -57,15 +59,10 @@ def plan_operator(env: MasonEnvironment, call: OperatorCall, response: Response)
     return _prepare(env, call, response).plan()
 
 
-def unforeseen(error: BaseException) -> str:
-    """Return what is said of an error that no one has foreseen."""
-    return f"This should not have happened: {type(error).__name__}: {error}"
-
-
 def respond(
     work: Callable[[Response], OperatorResponse],
     new_response: Response | None = None,
-    describe_bug: Callable[[BaseException], str] = unforeseen,
+    describe_bug: Callable[[BaseException], str] = describe_failure,
 ) -> OperatorResponse:
     """Do the work with a new response and return what came of it; whatever goes wrong is in the response."""
     response = new_response or Response()
@@ -81,6 +78,20 @@ def respond(
         LOG.error("%s", response.redactor(traceback.format_exc()))
         response.add_error(describe_bug(error))
     return OperatorResponse(response)
+
+
+def show_result(
+    result: OperatorResponse, describe_bug: Callable[[BaseException], str] = describe_failure
+) -> dict[str, Any]:
+    """Return a result in JSON; should that fail, since an author's object cannot be shown, the call has failed."""
+    response = result.response
+    try:
+        shown: dict[str, Any] = json_value(result.to_dict())
+    except Exception as error:  # noqa: BLE001 (the author's objects)
+        LOG.error("%s", response.redactor(traceback.format_exc()))
+        response.add_error(describe_bug(error))
+        return {**response.to_dict(), "Data": []}
+    return shown
 
 
 def prepare_operator(

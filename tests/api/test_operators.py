@@ -285,3 +285,17 @@ def test_the_operator_of_the_seeds_answers_through_its_own_api_function(server: 
     assert server.mason("register", str(root)).exit_code == 0
 
     assert server.get("/api/own/word").json()["Info"] == ["mine"]
+
+
+def test_a_server_names_the_operator_and_the_line_but_no_folder(server: Server) -> None:
+    root = server.mason.folder / "operators-failing"
+    operator(root, "failing", "one", '1 / 0 # "secret"', swagger="paths:\n  /failing/one:\n    get:\n")
+    assert server.mason("register", str(root)).exit_code == 0
+
+    reply = server.get("/api/failing/one", headers={"X-Request-ID": "asked-1"})
+
+    assert reply.status_code == 500
+    assert reply.json()["Errors"] == [
+        "failing:one failed in its own code (__init__.py:10, ZeroDivisionError). "
+        "The server's log says more, under the request asked-1."
+    ]

@@ -19,6 +19,7 @@ from mason.api.server.requests import REQUEST, Caller, RequestInfo
 from mason.clients.response import Response
 from mason.errors import BadInput, ClientFailed, MasonError, NotFound, StateFailed
 from mason.operators.catalogue import Catalogue, LiveCatalogue
+from mason.operators.failed_code import find_failed_code
 from mason.operators.operator_definition import OperatorDefinition, is_one_job
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import OperatorCall, respond
@@ -282,7 +283,11 @@ def _caller(call: Call) -> Caller:
 
 
 def _describe_bug(call: Call, error: BaseException) -> str:
-    return (
-        f"Something went wrong inside of {call.name} ({type(error).__name__}). "
-        f"The server's log says more, under the request {call.request_id}."
+    place = find_failed_code(error)
+    kind = type(error).__name__  # what it says may be of the server's own, and nobody's business
+    failed = (
+        f"{place.owner} failed in its own code ({place.in_folder}, {kind})."
+        if place
+        else f"Something went wrong inside of {call.name} ({kind})."
     )
+    return f"{failed} The server's log says more, under the request {call.request_id}."
