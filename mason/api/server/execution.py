@@ -48,7 +48,7 @@ class Execution:
     def __init__(self, env: MasonEnvironment, live: LiveCatalogue) -> None:
         self._env = env
         self._live = live
-        self._hiders: dict[tuple[str, ...], PathHider] = {}
+        self._hiders: dict[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], PathHider] = {}
 
     def __call__(self, call: Call, handover: Handover) -> Answer:
         # What a call sets is not there for the next one in this thread.
@@ -56,13 +56,15 @@ class Execution:
 
     def hider(self, config_id: str) -> PathHider:
         """Return what takes the folders of the server, and those of a configuration, out of messages."""
+        catalogue = self._live.latest()
         try:
-            roots = tuple(self._live.now().configuration(config_id).roots or ())
+            roots = tuple(catalogue.configuration(config_id).roots or ())
         except MasonError:  # what is wrong with it is what the answer is about
             roots = ()
-        if roots not in self._hiders:
-            self._hiders[roots] = PathHider(self._env, roots)
-        return self._hiders[roots]
+        sources = _sources(catalogue)
+        if (roots, sources) not in self._hiders:
+            self._hiders[roots, sources] = PathHider(self._env, roots, sources)
+        return self._hiders[roots, sources]
 
     def redacted(self, call: Call, text: str) -> str:
         """Return a text without the secrets that a call gives, and those of its configuration.
@@ -244,6 +246,12 @@ class Execution:
         if shown["Errors"]:
             shown = self.hider(call.config_id).in_errors(shown)
         return shown, result.response.status
+
+
+def _sources(catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
+    """Return the folders in which authors wrote what is registered, with the names of what they wrote."""
+    registered = (*catalogue.operators.values(), *catalogue.workflows)
+    return tuple((each.source, str(each.name)) for each in registered)
 
 
 def _patiently(ask: Callable[[], object]) -> None:

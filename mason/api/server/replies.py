@@ -46,8 +46,11 @@ def error_reply(error: MasonError, hide: PathHider | None = None) -> HttpRespons
 class PathHider:
     """Takes the server's own folders out of a message: a caller knows paths only as they are in its configuration."""
 
-    def __init__(self, env: MasonEnvironment, roots: Iterable[str] = ()) -> None:
-        folders: dict[str, str] = {}
+    def __init__(
+        self, env: MasonEnvironment, roots: Iterable[str] = (), sources: Iterable[tuple[str, str]] = ()
+    ) -> None:
+        # Where authors wrote what is registered, which errors of their code name.
+        folders = {source: name for source, name in sources if source.startswith("/")}
         for root in (*roots, *(env.roots or ()), "."):
             for place in (os.path.abspath(root), os.path.realpath(root)):  # noqa: PTH100
                 folders[place] = ""
