@@ -59,6 +59,16 @@ class _Tree:
         names = self._names(module)
         return name in names or "*" in names or "__getattr__" in names
 
+    def why_no_python(self, module: str) -> str:
+        """Return why a module cannot be imported whatever it is asked for, or nothing."""
+        try:
+            ast.parse(self._source(module))
+        except SyntaxError as error:
+            return f"{error.msg} (line {error.lineno})"
+        except ValueError as error:
+            return str(error)
+        return ""
+
     def names(self, module: str) -> set[str]:
         inside = f"{module}." if module else ""
         modules = {each[len(inside) :].partition(".")[0] for each in self._sources if each and each.startswith(inside)}
@@ -157,6 +167,10 @@ def _wrong_own(node: ast.ImportFrom, package: Sequence[str], own: _Tree) -> Iter
     module = ".".join([*parents, *([node.module] if node.module else [])])
     if not own.has_module(module):
         yield node.lineno, written, "there is no such module in the folder that is registered"
+        return
+    broken = own.why_no_python(module)
+    if broken:
+        yield node.lineno, written, f"is not Python: {broken}"
         return
     for alias in node.names:
         if alias.name != "*" and not own.has_name(module, alias.name):

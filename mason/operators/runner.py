@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,8 @@ from mason.operators.loader import load_operator
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_spec import OperatorSpec
-from mason.operators.registry import find_operator
+from mason.operators.registry import find_operator, list_registered
+from mason.operators.use_warnings import warn_of_use
 from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
 from mason.state.home import read_state
 from mason.state.models import Registration
@@ -109,7 +110,7 @@ def prepare_operator(
     """
     spec = OperatorSpec.of(registration.definition)
     known = ReadyOperator(registration, spec, lambda: load_operator(env, store, registration))
-    return prepare_ready(env, config, known, call, response)
+    return prepare_ready(env, config, known, call, response, lambda: list_registered(store))
 
 
 @dataclass(frozen=True)
@@ -122,13 +123,23 @@ class ReadyOperator:
 
 
 def prepare_ready(
-    env: MasonEnvironment, config: ValidConfig, known: ReadyOperator, call: OperatorCall, response: Response
+    env: MasonEnvironment,
+    config: ValidConfig,
+    known: ReadyOperator,
+    call: OperatorCall,
+    response: Response,
+    registered: Callable[[], Iterable[Registration]],
 ) -> PreparedOperator:
-    """Check the parameters of a call and the configuration, and load the operator; see `prepare_operator`."""
+    """Check the parameters of a call and the configuration, and load the operator; see `prepare_operator`.
+
+    Args:
+        registered: what returns all that is registered, should it matter.
+    """
     response.redactor = config.redactor
     spec = known.spec
     parameters = validate_parameters(spec.parameters, call.given, call.base, call.base_name)
     response.redactor.learn(parameters.secrets)
+    warn_of_use(response, config, [known.registration], registered)
     accepted = spec.narrow(config)
     return PreparedOperator(env, accepted, parameters, known.registration, known.load(), response)
 

@@ -87,6 +87,14 @@ def test_every_wrong_import_of_every_file_is_told_at_once(mason: Mason, tmp_path
     ]
 
 
+def test_a_file_beside_it_that_is_not_python_is_told_where_it_is_imported(mason: Mason, tmp_path: Path) -> None:
+    folder = write_code(
+        tmp_path / "src", "from .rules import limit", rules="limit = 1\ntop = = 2\n", draft="= nobody's"
+    )
+
+    assert complaints(mason, folder) == [f"{folder}/__init__.py:1: .rules: is not Python: invalid syntax (line 2)"]
+
+
 def test_what_is_there_may_be_imported_however_it_is_written(mason: Mason, tmp_path: Path) -> None:
     imports = """
 from __future__ import annotations

@@ -217,8 +217,10 @@ class Execution:
     def _resume(self, call: Call, response: Response) -> None:
         from mason.workflows.resume import resume_workflow
         from mason.workflows.runner import run_workflow
+        from mason.workflows.workflow_calls import warn_of_workflow
 
         record, workflow, choice = self._find_resumed(call)
+        warn_of_workflow(workflow, response)
         workflow, reused = resume_workflow(workflow, read_state(self._env), record, choice, response)
         run_workflow(workflow, response, reused=reused)
 
