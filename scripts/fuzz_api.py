@@ -41,8 +41,6 @@ _KEY = "Idempotency-Key"
 _LEFT_OUT = {
     # Valid values name tables and files that are not there.
     "positive_data_acceptance": {"enabled": False},
-    # It takes /table/merge for one path; GET there is /table/{table_name}, and Allow says so.
-    "allow_header_conformance": {"enabled": False},
 }
 _CONFIGURATION = """\
 id: local

@@ -6,7 +6,7 @@ import click
 
 from mason.cli import completion_sources
 from mason.cli.options import given_path, log_level
-from mason.cli.output import show, show_banner, show_table, tell, tell_banner, tell_error
+from mason.cli.output import show, show_banner, show_table, tell, tell_banner, tell_error, tell_warning
 from mason.util.environment import MasonEnvironment
 
 
@@ -38,7 +38,9 @@ def command(path: str | None, set_current: str | None) -> int:
 
 def _save(env: MasonEnvironment, path: str) -> bool:
     from mason.configurations.saved import read_configurations, save_configurations
-    from mason.state.home import make_home
+    from mason.operators.registry import list_registered
+    from mason.operators.use_warnings import warnings_of_saving
+    from mason.state.home import make_home, read_state
 
     reading = read_configurations(given_path(path))
     for problem in reading.problems:
@@ -49,6 +51,10 @@ def _save(env: MasonEnvironment, path: str) -> bool:
         current = save_configurations(env, reading.valid)
         for file, configuration in reading.valid:
             tell(f"Valid Configuration. Saving config {configuration.id} at {file} to {env.shown(env.config_home)}/")
+        registered = list_registered(read_state(env))
+        for _, configuration in reading.valid:
+            for warning in warnings_of_saving(configuration, registered):
+                tell_warning(str(warning))
         if current:
             tell(f"Setting current config to {current}")
     return bool(reading.problems)

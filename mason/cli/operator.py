@@ -217,7 +217,7 @@ def _run(
     from mason.clients.response import Response
     from mason.errors import Interrupted
     from mason.operators.operator_response import OperatorResponse
-    from mason.operators.runner import OperatorCall, plan_operator, respond, run_operator
+    from mason.operators.runner import OperatorCall, plan_operator, respond, run_operator, show_result
     from mason.parameters.grammar import parse_parameters
     from mason.parameters.validated_parameters import read_parameter_file
 
@@ -233,8 +233,9 @@ def _run(
     start_logging()
     with stdout_kept_clean():
         result = respond(work)
+        shown = show_result(result)
     tell_banner("Operator Plan" if plan else "Operator Response")
-    show_json(result.to_dict())
+    show_json(shown)
     tell_picture(result.object)
     if result.response.status == Interrupted.status:
         return Interrupted.exit_code

@@ -29,6 +29,7 @@ def command(path: str, force: bool) -> int:
     from mason.operators.definition_folder import read_definitions
     from mason.operators.definition_kind import OPERATORS
     from mason.operators.registry import register
+    from mason.operators.use_warnings import unknown_clients
     from mason.state.home import make_home, open_state, read_state
     from mason.state.models import Kind, Outcome
     from mason.workflows.definition_kind import WORKFLOWS
@@ -55,6 +56,9 @@ def command(path: str, force: bool) -> int:
         tell(f"Valid {new.name.kind} definition.  {verb} {new.source} to {place}/ ({new.short_digest})")
         for wrong in _wrong_in_api(each):
             tell_warning(f"{wrong} (the API does without it)")
+    for _, document in reading.documents:
+        for key, message in unknown_clients(document.value):
+            tell_warning(str(document.problem(key, message)))
     for step in unknown:
         tell_warning(f"{step} Register it before the workflow is run.")
     return 0

@@ -26,6 +26,7 @@ from mason.state.models import SavedConfiguration
 from mason.state.store import StateStore
 from mason.util.atomic_file import write_file
 from mason.util.environment import MasonEnvironment
+from mason.util.names import is_utf8, readable_path
 from mason.util.problems import Problem
 
 BUILT_IN = "local"
@@ -148,6 +149,8 @@ def saved_file(env: MasonEnvironment, config_id: str) -> Path:
 
 
 def _read_configuration(file: Path) -> Configuration:
+    if not is_utf8(str(file)):
+        raise InvalidConfiguration([Problem(readable_path(str(file)), 0, "", "its name is not UTF-8; rename it")])
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except OSError as error:

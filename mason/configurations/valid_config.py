@@ -15,6 +15,7 @@ from mason.clients.engines.scheduler import SchedulerClient
 from mason.clients.engines.storage import StorageClient
 from mason.configurations.client_secrets import ClientSecrets
 from mason.configurations.configuration import Configuration
+from mason.configurations.configuration_warnings import configuration_warnings
 from mason.configurations.templates import fill, has_constrained_template, is_template, missing_variables
 from mason.errors import BadPath, InvalidConfiguration, MasonError, MissingDependency, RoleNotFilled, StateFailed
 from mason.util.dotenv import env_files, read_env_files
@@ -108,6 +109,8 @@ class ValidConfig:
     """Where files on this machine must stay: anywhere (None), or below these folders."""
     database_folders: Sequence[str] = ()
     """The folders of this machine that hold databases, which are folders themselves."""
+    warnings: Sequence[str] = ()
+    """What the configuration says that no call can use."""
 
     def engine(self, role: str) -> Engine[Any]:
         """Return the engine of a role by the role's name."""
@@ -119,7 +122,12 @@ class ValidConfig:
             role: self.engine(role).narrowed(choice[role]) if role in choice else self.engine(role) for role in ROLES
         }
         return ValidConfig(
-            self.id, **engines, redactor=self.redactor, roots=self.roots, database_folders=self.database_folders
+            self.id,
+            **engines,
+            redactor=self.redactor,
+            roots=self.roots,
+            database_folders=self.database_folders,
+            warnings=self.warnings,
         )
 
 
@@ -142,12 +150,17 @@ def validate_configuration(configuration: Configuration, env: MasonEnvironment) 
         names = configuration.engines[role] or (_own_storages(configuration) if role == "storage" else ())
         values = {name: filled[name] for name in names}
         engines[role] = Engine(role, configuration.id, values, secrets=secrets)
+    warnings = [
+        f'Configuration "{configuration.id}": {".".join(key)}: {message}'
+        for key, message in configuration_warnings(configuration, filled)
+    ]
     return ValidConfig(
         configuration.id,
         **engines,
         redactor=redactor,
         roots=_roots(filled, env),
         database_folders=_database_folders(filled),
+        warnings=warnings,
     )
 
 

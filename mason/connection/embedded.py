@@ -15,10 +15,9 @@ from mason.connection.progress import ProgressLine, told_by_log
 from mason.engines.execution.models.job import JobRecord
 from mason.operators.call_records import cancel_job, find_job
 from mason.operators.operator_response import OperatorResponse
-from mason.operators.runner import OperatorCall, plan_operator, respond, run_operator
+from mason.operators.runner import OperatorCall, plan_operator, respond, run_operator, show_result
 from mason.state.home import read_state
 from mason.util.environment import MasonEnvironment
-from mason.util.json_text import json_value
 
 
 class EmbeddedConnection(Connection):
@@ -109,5 +108,5 @@ def _responded(work: Callable[[Response], OperatorResponse]) -> CallResponse:
             raise
 
     result = respond(watched)
-    response = CallResponse(json_value(result.to_dict()), result.response.status)
+    response = CallResponse(show_result(result), result.response.status)
     return checked(response, raised[0] if raised else None)

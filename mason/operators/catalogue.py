@@ -93,7 +93,8 @@ class Catalogue:
         """
         config = self.configuration(call.config_id)
         known = self.operator(Name(Kind.OPERATOR, call.namespace, call.command))
-        prepared = prepare_ready(self.env, config, known, call, response)
+        registered = (*self.operators.values(), *self.workflows)
+        prepared = prepare_ready(self.env, config, known, call, response, lambda: registered)
         return prepared.plan() if plan else prepared.run()
 
     def _load(self, registration: Registration) -> OperatorDefinition:

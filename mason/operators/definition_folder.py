@@ -11,12 +11,13 @@ from typing import Any
 
 from mason.errors import InvalidDefinition, NoData, PathNotFound
 from mason.operators.definition_kind import DefinitionKind
+from mason.operators.import_check import check_imports
 from mason.operators.source_check import check_source
 from mason.parameters.definition import ParameterDefinition
 from mason.parameters.values import BadValue, read_value
 from mason.state.models import Kind, Name, NewRegistration, Registration
 from mason.util.json_schema import check_document
-from mason.util.names import IDENTIFIER_RULE, class_name, is_identifier
+from mason.util.names import IDENTIFIER_RULE, class_name, is_identifier, is_utf8, readable_path
 from mason.util.problems import Problem
 from mason.util.yaml_file import YamlDocument, YamlProblem, read_yaml
 
@@ -76,9 +77,11 @@ def _read_definition(
     problems = _check_definition(kind, document)
     needed = _needed_class(document.value)
     try:
+        _check_name(str(folder), "rename it")
         files = _read_files(folder, kinds)
     except InvalidDefinition as error:
         raise InvalidDefinition([*problems, *error.messages]) from error
+    problems += check_imports(files, str(folder))
     problems += check_source(kind, needed, files, str(folder)) if needed else ()
     if problems:
         raise InvalidDefinition(problems)
@@ -117,6 +120,7 @@ def _read_files(folder: Path, kinds: Sequence[DefinitionKind]) -> dict[str, byte
             folders.remove(TESTS)  # another test is not another version
         for name in sorted(filter(_counts, found)):
             file = Path(place) / name
+            _check_name(str(file), "rename it, or move it out of the folder")
             if file.is_symlink() or not file.is_file():
                 raise InvalidDefinition(
                     [Problem(str(file), 0, "", "is a link or no plain file; only files can be registered")]
@@ -135,6 +139,12 @@ def _read_files(folder: Path, kinds: Sequence[DefinitionKind]) -> dict[str, byte
                 )
             files[file.relative_to(folder).as_posix()] = file.read_bytes()
     return files
+
+
+def _check_name(path: str, advice: str) -> None:
+    """Refuse a name that no digest, no state and no message could have in it."""
+    if not is_utf8(path):
+        raise InvalidDefinition([Problem(readable_path(path), 0, "", f"its name is not UTF-8; {advice}")])
 
 
 def _has_any(folder: Path, names: set[str]) -> bool:

@@ -143,6 +143,7 @@ def _check_configuration(env: MasonEnvironment, config_id: str, paths: Sequence[
         yield from (Finding("Configuration", Verdict.WRONG, message) for message in error.messages)
         return
     yield Finding("Configuration", Verdict.FINE, config.id)
+    yield from (Finding("Configuration", Verdict.LATER, warning) for warning in config.warnings)
     for role in ROLES:
         engine: Engine[Any] = config.engine(role)
         for name in engine.client_names:

@@ -16,6 +16,9 @@ from mason.util.environment import MasonEnvironment
 from mason.util.names import class_name
 
 SOURCE_FILE = "__init__.py"
+_LOADED: dict[str, Registration] = {}
+"""The folders that code was loaded from, and what is registered with it."""
+
 _LOADING = threading.RLock()
 """Who comes while another thread loads a module waits: it is there before it is whole."""
 
@@ -45,11 +48,17 @@ def load_definition(env: MasonEnvironment, store: StateStore, registration: Regi
         raise OperatorNotFound(
             f"The code of {registration.name} ({registration.short_digest}) is gone.", hint="Register it again."
         )
+    _LOADED[str(folder)] = registration
     with _LOADING:
         module = _load_module(f"mason_registered_sha256_{registration.digest}", folder)
     name = class_name(registration.name.namespace, registration.name.command)
     definition: object = getattr(module, name)()
     return definition
+
+
+def find_loaded() -> list[tuple[str, str, str]]:
+    """Return each folder that code was loaded from, with the name of its owner and the folder that its author knows."""
+    return [(folder, str(each.name), each.source) for folder, each in _LOADED.items()]
 
 
 def _load_module(name: str, folder: Path) -> object:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mason.clients.engines.role import ROLES
 from mason.configurations.valid_config import ValidConfig
 from mason.errors import UnsupportedConfiguration
 from mason.parameters.definition import ParameterDefinitions
@@ -47,14 +48,23 @@ class OperatorSpec:
         """
         if not self.supported_configurations:
             return config
-        for supported in self.supported_configurations:
-            offered = {role: _accepted(config, role, names) for role, names in supported.items()}
-            if all(offered.values()):
-                return config.narrowed(offered)
+        chosen = self.choose({role: config.engine(role).client_names for role in ROLES})
+        if chosen is not None:
+            return config.narrowed(chosen)
         raise UnsupportedConfiguration(
             f'{self.name} does not accept the configuration "{config.id}", which has {self._offer(config)}. '
             f"It accepts {'; or '.join(map(_described, self.supported_configurations))}."
         )
+
+    def choose(self, offered: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]] | None:
+        """Return the clients that it accepts of those that are offered for each role; nothing if it accepts none."""
+        if not self.supported_configurations:
+            return offered
+        for supported in self.supported_configurations:
+            chosen = {role: [name for name in offered[role] if name in names] for role, names in supported.items()}
+            if all(chosen.values()):
+                return chosen
+        return None
 
     def _offer(self, config: ValidConfig) -> str:
         roles = dict.fromkeys(role for supported in self.supported_configurations for role in supported)
@@ -63,10 +73,6 @@ class OperatorSpec:
 
 def _choice(given: Mapping[str, str | list[str]]) -> Choice:
     return {role: (names,) if isinstance(names, str) else tuple(names) for role, names in given.items()}
-
-
-def _accepted(config: ValidConfig, role: str, names: Sequence[str]) -> list[str]:
-    return [name for name in config.engine(role).client_names if name in names]
 
 
 def _described(supported: Choice) -> str:

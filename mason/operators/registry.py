@@ -42,6 +42,11 @@ def list_operators(store: StateStore) -> list[Registration]:
     return [everything[name] for name in sorted(everything)]
 
 
+def list_registered(store: StateStore) -> list[Registration]:
+    """Return the operators, as `list_operators` does, and the workflows."""
+    return [*list_operators(store), *store.list_registrations(Kind.WORKFLOW)]
+
+
 def find_operator(store: StateStore, namespace: str, command: str, digest: str = "") -> Registration:
     """Return an operator: the current version, or the one whose digest begins so.
 

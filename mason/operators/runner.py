@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,16 +13,19 @@ from mason.configurations.saved import use_configuration
 from mason.configurations.valid_config import ValidConfig
 from mason.errors import Interrupted, MasonError
 from mason.lineage.surroundings import within_operator
+from mason.operators.failed_code import describe_failure
 from mason.operators.loader import load_operator
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_spec import OperatorSpec
-from mason.operators.registry import find_operator
+from mason.operators.registry import find_operator, list_registered
+from mason.operators.use_warnings import warn_of_use
 from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
 from mason.state.home import read_state
 from mason.state.models import Registration
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
+from mason.util.json_text import json_value
 from mason.util.quiet_secrets import hide_secrets
 from mason.util.redaction import REDACTED, redact_urls
 
@@ -58,15 +61,10 @@ def plan_operator(env: MasonEnvironment, call: OperatorCall, response: Response)
     return _prepare(env, call, response).plan()
 
 
-def unforeseen(error: BaseException) -> str:
-    """Return what is said of an error that no one has foreseen."""
-    return f"This should not have happened: {type(error).__name__}: {error}"
-
-
 def respond(
     work: Callable[[Response], OperatorResponse],
     new_response: Response | None = None,
-    describe_bug: Callable[[BaseException], str] = unforeseen,
+    describe_bug: Callable[[BaseException], str] = describe_failure,
 ) -> OperatorResponse:
     """Do the work with a new response and return what came of it; whatever goes wrong is in the response."""
     response = new_response or Response()
@@ -84,6 +82,20 @@ def respond(
     return OperatorResponse(response)
 
 
+def show_result(
+    result: OperatorResponse, describe_bug: Callable[[BaseException], str] = describe_failure
+) -> dict[str, Any]:
+    """Return a result in JSON; should that fail, since an author's object cannot be shown, the call has failed."""
+    response = result.response
+    try:
+        shown: dict[str, Any] = json_value(result.to_dict())
+    except Exception as error:  # noqa: BLE001 (the author's objects)
+        LOG.error("%s", response.redactor(traceback.format_exc()))
+        response.add_error(describe_bug(error))
+        return {**response.to_dict(), "Data": []}
+    return shown
+
+
 def prepare_operator(
     env: MasonEnvironment,
     store: StateStore,
@@ -99,7 +111,7 @@ def prepare_operator(
     """
     spec = OperatorSpec.of(registration.definition)
     known = ReadyOperator(registration, spec, lambda: load_operator(env, store, registration))
-    return prepare_ready(env, config, known, call, response)
+    return prepare_ready(env, config, known, call, response, lambda: list_registered(store))
 
 
 @dataclass(frozen=True)
@@ -112,13 +124,23 @@ class ReadyOperator:
 
 
 def prepare_ready(
-    env: MasonEnvironment, config: ValidConfig, known: ReadyOperator, call: OperatorCall, response: Response
+    env: MasonEnvironment,
+    config: ValidConfig,
+    known: ReadyOperator,
+    call: OperatorCall,
+    response: Response,
+    registered: Callable[[], Iterable[Registration]],
 ) -> PreparedOperator:
-    """Check the parameters of a call and the configuration, and load the operator; see `prepare_operator`."""
+    """Check the parameters of a call and the configuration, and load the operator; see `prepare_operator`.
+
+    Args:
+        registered: what returns all that is registered, should it matter.
+    """
     response.redactor = config.redactor
     spec = known.spec
     parameters = validate_parameters(spec.parameters, call.given, call.base, call.base_name)
     response.redactor.learn(parameters.secrets)
+    warn_of_use(response, config, [known.registration], registered)
     accepted = spec.narrow(config)
     return PreparedOperator(env, accepted, parameters, known.registration, known.load(), response)
 

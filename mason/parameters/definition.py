@@ -8,10 +8,13 @@ from typing import Any
 
 TYPES = ("string", "integer", "number", "boolean", "date", "timestamp", "path", "list", "enum", "secret", "map")
 
+INTEGERS = 2**63
+"""A whole number is less than this, and at least the same below zero."""
+
 TEXTS, MAPPINGS, CHECKS = "texts", "mappings", "checks"
 
 _JSON_TYPES = {"integer": "integer", "number": "number", "boolean": "boolean", "list": "array", "map": "object"}
-_JSON_FORMATS = {"date": "date", "timestamp": "date-time", "secret": "password"}
+_JSON_FORMATS = {"integer": "int64", "date": "date", "timestamp": "date-time", "secret": "password"}
 _EXAMPLES = {
     "integer": "10",
     "number": "0.5",
@@ -53,13 +56,21 @@ class ParameterDefinition:
 
     def to_json_schema(self) -> dict[str, Any]:
         choices = {"enum": list(self.choices)} if self.choices else {}
-        limits = {"default": self.default, "minimum": self.minimum, "maximum": self.maximum}
+        limits = {"default": self.default, **self._limits()}
         return {
             "type": _JSON_TYPES.get(self.type, "string"),
             **({"format": _JSON_FORMATS[self.type]} if self.type in _JSON_FORMATS else {}),
             **({"items": self._items(choices)} if self.type == "list" else choices),
             **({"description": self.description} if self.description else {}),
             **{key: value for key, value in limits.items() if value is not None},
+        }
+
+    def _limits(self) -> dict[str, float | None]:
+        """Return between what a number must be; a whole one has 64 bits, whatever its author says."""
+        least, most = (-INTEGERS, INTEGERS - 1) if self.type == "integer" else (None, None)
+        return {
+            "minimum": least if self.minimum is None else self.minimum,
+            "maximum": most if self.maximum is None else self.maximum,
         }
 
     @property
@@ -116,11 +127,17 @@ class ParameterDefinitions:
 
     def to_json_schema(self, title: str) -> dict[str, Any]:
         """Return the parameters as one JSON Schema."""
+        by_any_name = [
+            {"anyOf": [{"required": [word]} for word in (each.name, *each.aliases)]}
+            for each in self.required
+            if each.aliases
+        ]
         return {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": title,
             "type": "object",
             "properties": {word: each.to_json_schema() for each in self.all for word in (each.name, *each.aliases)},
             "required": [each.name for each in self.required if not each.aliases],
+            **({"allOf": by_any_name} if by_any_name else {}),
             "additionalProperties": False,
         }

@@ -11,12 +11,11 @@ from datetime import date, datetime
 from typing import Any
 
 from mason.errors import InvalidParameters
-from mason.parameters.definition import CHECKS, ParameterDefinition
+from mason.parameters.definition import CHECKS, INTEGERS, ParameterDefinition
 from mason.util.nearest import did_you_mean
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_INTEGERS = 2**63
 _LONGEST_INTEGER = 100
 _HALF_A_CHARACTER = re.compile("[\ud800-\udfff]")
 _TRUE, _FALSE = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
@@ -141,7 +140,7 @@ def _read_map(given: Any) -> dict[str, Any]:
 def _read_integer(text: str) -> int:
     if not _INTEGER.fullmatch(text.strip()):
         raise BadValue(f'must be a whole number, not "{text}"')
-    if len(text) > _LONGEST_INTEGER or not -_INTEGERS <= int(text) < _INTEGERS:
+    if len(text) > _LONGEST_INTEGER or not -INTEGERS <= int(text) < INTEGERS:
         raise BadValue("must be a whole number of 64 bits, which this is too large for")
     return int(text)
 
@@ -149,11 +148,11 @@ def _read_integer(text: str) -> int:
 def _read_number(text: str) -> float | int:
     if not _NUMBER.fullmatch(text.strip()):
         raise BadValue(f'must be a number, not "{text}"')
-    if _INTEGER.fullmatch(text.strip()):
-        return _read_integer(text)
+    if _INTEGER.fullmatch(text.strip()) and len(text) <= _LONGEST_INTEGER and -INTEGERS <= int(text) < INTEGERS:
+        return int(text)
     number = float(text)
     if math.isinf(number):
-        raise BadValue(f'must be a number that a computer can hold, not "{text}"')
+        raise BadValue(f'must be a number that a computer can hold, not "{text[:_LONGEST_INTEGER]}"')
     return number
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
@@ -19,6 +20,16 @@ def is_identifier(name: str) -> bool:
 def is_config_id(name: str) -> bool:
     """Say whether the name can identify a configuration: it is also the name of a file."""
     return _CONFIG_ID.fullmatch(name) is not None
+
+
+def is_utf8(path: str) -> bool:
+    """Say whether a path is text; on a disk a name may be any bytes, which Python keeps as lone surrogates."""
+    return path.isprintable() or not any("\ud800" <= each <= "\udfff" for each in path)
+
+
+def readable_path(path: str) -> str:
+    """Return a path with the bytes that are not UTF-8 as `\\xe9`."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def class_name(namespace: str, command: str) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
 from mason.errors import MasonError
+from mason.operators.failed_code import describe_failure
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import PreparedOperator, respond
 from mason.parameters.validated_parameters import ValidatedParameters
@@ -110,7 +112,8 @@ class _Planner:
             paths = _Paths(*(foreseen_paths(prepared, bound.operator.spec) or ()))
             return prepared.plan()
 
-        planned = StepResult.of(respond(work, said)).to_dict()
+        describe_bug = partial(describe_failure, with_folder=self.workflow.definitions.env.roots is None)
+        planned = StepResult.of(respond(work, said, describe_bug), describe_bug).to_dict()
         return paths, planned
 
     def _waits(self, step: ValidDagStep, paths: _Paths, error: str) -> str:

@@ -11,7 +11,7 @@ from mason.clients.engines.role import support_of
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag_run import StepStatus, Verdict
 from mason.errors import Interrupted, MasonError, StateFailed, Unprocessable, Unsupported
-from mason.operators.runner import unforeseen
+from mason.operators.failed_code import describe_failure
 from mason.state.home import open_run_state
 from mason.state.models import RunStep
 from mason.workflows.run_record import ASKED_FOR, Origin, RunRecord
@@ -68,7 +68,7 @@ def run_workflow(
         statuses, _ = scheduler.run_dag(workflow.dag, work, limit=limit, done=reused.verdicts, response=response)
     except BaseException as error:  # a bug as well: nobody shall wait for a run that is over
         ended = StepStatus.CANCELLED if isinstance(error, Interrupted) else StepStatus.FAILED
-        said = str(error) if isinstance(error, MasonError) else workflow.config.redactor(unforeseen(error))
+        said = str(error) if isinstance(error, MasonError) else _describe_bug(workflow, error)
         with suppress(StateFailed):  # it may be the very reason; who looks at the run will find it lost
             response.add_data(record.end(ended, _stopped(work.statuses), said))
         _tell(workflow, record.run_id, ended, response, said)
@@ -83,6 +83,10 @@ def run_workflow(
     response.add_data({**result, "Statuses": dict(statuses)})
     counted = ", ".join(f"{count} {status}" for status, count in result["Steps"].items())
     response.add_info(f"Run {record.run_id}: {counted}.")
+
+
+def _describe_bug(workflow: ValidWorkflow, error: BaseException) -> str:
+    return workflow.config.redactor(describe_failure(error, with_folder=workflow.definitions.env.roots is None))
 
 
 def _stopped(statuses: Mapping[str, StepStatus]) -> dict[str, StepStatus]:

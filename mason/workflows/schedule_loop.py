@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from mason.clients.local.scheduler import LOCAL
 from mason.errors import Conflict, MasonError, StateFailed
-from mason.operators.runner import unforeseen
+from mason.operators.failed_code import describe_failure
 from mason.state.models import Record, RecordKind
 from mason.state.schedules import DEPLOYED, PAUSED, list_schedules, pause_schedule
 from mason.state.store import StateStore
@@ -180,4 +180,4 @@ class ScheduleLoop:
 
 
 def _told(error: Exception) -> str:
-    return str(error) if isinstance(error, MasonError | OSError | ValueError) else unforeseen(error)
+    return str(error) if isinstance(error, MasonError | OSError | ValueError) else describe_failure(error)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -19,18 +17,17 @@ from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
 from mason.errors import Unprocessable
 from mason.lineage.sender import is_wanted
 from mason.lineage.surroundings import within_step
+from mason.operators.failed_code import describe_failure, find_failed_code
 from mason.operators.operator_response import OperatorResponse
-from mason.operators.runner import PreparedOperator, respond, unforeseen
+from mason.operators.runner import PreparedOperator, respond, show_result
 from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
 from mason.state.models import Registration
-from mason.util.json_text import json_value
 from mason.util.quiet_secrets import hide_secrets
 from mason.workflows.references import Missing, Reference, fill, find_value
 from mason.workflows.step_code import StepCode, common_prefix
 from mason.workflows.step_notes import StepNotes
 from mason.workflows.told_runs import tell_step
 from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
-from mason.workflows.workflow_definition import WorkflowDefinition
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -69,14 +66,10 @@ class StepResult(OperatorResponse):
     shown: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, result: OperatorResponse) -> StepResult:
+    def of(cls, result: OperatorResponse, describe_bug: Callable[[BaseException], str]) -> StepResult:
         response = result.response
-        try:
-            return cls(response, None if response.errors else result.object, json_value(result.to_dict()))
-        except Exception as error:  # noqa: BLE001 (the author's objects)
-            LOG.error("%s", response.redactor(traceback.format_exc()))
-            response.add_error(unforeseen(error))
-            return cls(response, None, {**response.to_dict(), "Data": []})
+        shown = show_result(result, describe_bug)
+        return cls(response, None if response.errors else result.object, shown)
 
     def to_dict(self) -> dict[str, Any]:
         return dict(self.shown)
@@ -101,6 +94,7 @@ class StepWork:
         self.reasons: dict[str, Sequence[str]] = {}
         """Why steps failed: what the workflow says of each, and what its operator said itself."""
         self.statuses: dict[str, StepStatus] = {}
+        self._tells_folders = workflow.definitions.env.roots is None  # those of a server are nobody's business
         self._tells = is_wanted()  # asked once: the answer is in a file, and there may be thousands of steps
 
     def skips(self, step: ValidDagStep) -> str:
@@ -132,7 +126,8 @@ class StepWork:
             self._record.end_work(step)
             return result
 
-        return ExecutedDagStep(step, StepResult.of(respond(work, StepSays(step.key))))
+        result = respond(work, StepSays(step.key), self._describe_bug)
+        return ExecutedDagStep(step, StepResult.of(result, self._describe_bug))
 
     def failed(self, step: ValidDagStep, message: str) -> ExecutedDagStep:
         response = StepSays(step.key)
@@ -150,7 +145,7 @@ class StepWork:
                 answer: object = definition.step(now, following.called(_name_in(prefix, following.key)))
         except (Exception, SystemExit) as error:  # noqa: BLE001 (the author's code: the run has failed, and says where)
             LOG.error("%s", self._redacted(traceback.format_exc(), current.step, following))
-            said = _raised(self._workflow.owners[prefix], definition, error)
+            said = self._raised(self._workflow.owners[prefix], error)
             return Verdict(Follow.STOP, self._redacted(said, current.step, following))
         if isinstance(answer, ValidDagStep):
             return Verdict(Follow.RUN)
@@ -199,6 +194,17 @@ class StepWork:
             text = bound.config.redactor(text)
         return text
 
+    def _describe_bug(self, error: BaseException) -> str:
+        return describe_failure(error, with_folder=self._tells_folders)
+
+    def _raised(self, owner: Registration, error: BaseException) -> str:
+        """Say what a workflow's own code raised, and where in it."""
+        place = find_failed_code(error)
+        said = f"step of {owner.name} raised {type(error).__name__}: {error}"
+        if place is None:
+            return said
+        return f"{said} ({place if self._tells_folders else place.in_folder})"
+
     def _late_parameters(self, bound: BoundStep) -> ValidatedParameters:
         def look_up(reference: Reference) -> Any:
             try:
@@ -228,11 +234,3 @@ def _told(event: StepEvent) -> tuple[int, str, Any, Any]:
     said_before = event.executed is not None and event.reason in event.executed.errors
     detail = event.step.operator if event.status is StepStatus.RUNNING else "" if said_before else event.reason
     return logging.INFO, "%s: %s", event.step.key, f"{event.status}{f' ({detail})' if detail else ''}"
-
-
-def _raised(owner: Registration, definition: WorkflowDefinition, error: BaseException) -> str:
-    """Say what a workflow's own code raised, and where in it: a line of a library that it calls would help nobody."""
-    frames = traceback.extract_tb(error.__traceback__)
-    folder = str(Path(inspect.getfile(type(definition))).parent)
-    place = next((each for each in reversed(frames) if each.filename.startswith(folder)), frames[-1])
-    return f"step of {owner.name} raised {type(error).__name__}: {error} ({place.filename}:{place.lineno})"

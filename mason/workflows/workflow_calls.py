@@ -9,10 +9,12 @@ from pathlib import Path
 from mason.clients.response import Response
 from mason.errors import BadInput
 from mason.operators.operator_response import OperatorResponse
+from mason.operators.registry import list_registered
 from mason.operators.runner import respond
+from mason.operators.use_warnings import warn_of_use
 from mason.pipeline.handover import RUN, was_handed_over
 from mason.state.home import read_state
-from mason.state.models import Record
+from mason.state.models import Record, Registration
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from mason.workflows.definitions import Definitions
@@ -49,6 +51,19 @@ def find_workflow(env: MasonEnvironment, call: WorkflowCall) -> ValidWorkflow:
     return validate_workflow(definitions, registration, given, call.config_id)
 
 
+def warn_of_workflow(workflow: ValidWorkflow, response: Response) -> None:
+    """Warn of clients that the configurations and operators of a workflow name, and that nobody can use."""
+    definitions = workflow.definitions
+    used: dict[str, dict[str, Registration]] = {}
+    for bound in workflow.bound.values():
+        used.setdefault(bound.config.id, {})[bound.operator.registration.digest] = bound.operator.registration
+    owners = {each.digest: each for each in workflow.owners.values()}
+    used.setdefault(workflow.config.id, {}).update(owners)
+    for config_id, registrations in used.items():
+        config = definitions.configuration(config_id)
+        warn_of_use(response, config, registrations.values(), lambda: list_registered(definitions.store))
+
+
 def plan(
     env: MasonEnvironment, call: WorkflowCall, *, save: Path | None = None, width: int | None = None
 ) -> OperatorResponse:
@@ -57,6 +72,7 @@ def plan(
 
     def work(response: Response) -> None:
         workflow = find_workflow(env, call)
+        warn_of_workflow(workflow, response)
         plan_workflow(workflow, response, width=width)
         if save and not response.errors:
             from mason.workflows.plan_file import save_plan
@@ -114,6 +130,7 @@ def handled(
     from mason.workflows.plan import plan_workflow
     from mason.workflows.runner import run_workflow
 
+    warn_of_workflow(workflow, response)
     if not deploy and not run:
         plan_workflow(workflow, response)
         return
@@ -154,6 +171,7 @@ def resume(
     def work(response: Response) -> None:
         store = read_state(env)
         record, workflow = find_resumed(env, store, run_id, call)
+        warn_of_workflow(workflow, response)
         workflow, reused = resume_workflow(workflow, store, record, Choice(first, only), response)
         run_workflow(workflow, response, limit=limit, reused=reused)
 

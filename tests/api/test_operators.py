@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.api.support import Server, operator, until
-from tests.conftest import Mason
+from tests.conftest import Mason, write
 
 SHOP = {"database_name": "shop"}
 
@@ -285,3 +286,36 @@ def test_the_operator_of_the_seeds_answers_through_its_own_api_function(server: 
     assert server.mason("register", str(root)).exit_code == 0
 
     assert server.get("/api/own/word").json()["Info"] == ["mine"]
+
+
+def test_a_server_names_the_operator_and_the_line_but_no_folder(server: Server) -> None:
+    root = server.mason.folder / "operators-failing"
+    operator(root, "failing", "one", '1 / 0 # "secret"', swagger="paths:\n  /failing/one:\n    get:\n")
+    assert server.mason("register", str(root)).exit_code == 0
+
+    reply = server.get("/api/failing/one", headers={"X-Request-ID": "asked-1"})
+
+    assert reply.status_code == 500
+    assert reply.json()["Errors"] == [
+        "failing:one failed in its own code (__init__.py:10, ZeroDivisionError). "
+        "The server's log says more, under the request asked-1."
+    ]
+
+
+def test_a_server_names_no_folder_of_an_author_in_runs_either(server: Server, tmp_path: Path) -> None:
+    root = tmp_path / "elsewhere"
+    operator(root, "failing", "step", "1 / 0")
+    dag = "dag:\n  - {id: a, type: operator, namespace: failing, command: step}\n"
+    write(root / "flow", {"workflow.yaml": f"type: workflow\nnamespace: failing\ncommand: flow\n{dag}"})
+    assert server.mason("register", str(root)).exit_code == 0
+
+    here = server.post("/api/workflow/failing/flow", params={"run_now": True})
+    there = server.mason("workflow", "failing", "flow", "-r")
+    shown = server.get(f"/api/run/{json.loads(there.stdout)['Data'][0]['RunID']}")
+
+    assert here.json()["Errors"] == [
+        "a: failing:step failed in its own code, __init__.py:10: ZeroDivisionError: division by zero"
+    ]
+    assert f"{root}/failing/step/__init__.py:10: failing:step failed in its own code" in there.stdout
+    assert "failing:step/__init__.py:10: failing:step failed in its own code" in shown.text
+    assert str(tmp_path) not in here.text + shown.text

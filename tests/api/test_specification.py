@@ -9,6 +9,7 @@ import pytest
 from openapi_spec_validator import validate
 
 from tests.api.support import Server, operator
+from tests.conftest import write
 
 WORD = 'resp.add_info("here")'
 
@@ -68,7 +69,99 @@ def test_who_tries_an_operation_begins_with_what_it_needs_and_nothing_that_goes_
     assert example("/table/merge") == {"input_path": "…", "output_path": "…"}
     assert example("/table/{table_name}/refresh") == {"database_name": "…"}
     assert example("/test/sleep") == {"seconds": 0.5}
-    assert example("/workflow/table/infer") == {"step_1": {"parameters": {}}}
+
+
+def test_the_example_of_a_workflow_has_the_parameters_that_its_steps_need(server: Server) -> None:
+    root = server.mason.folder / "operators-nested"
+    steps = "dag:\n  - {id: inner, type: workflow, namespace: table, command: infer}\n"
+    steps += "  - {id: wait, type: operator, namespace: test, command: sleep}\n"
+    steps += "  - {id: gone, type: operator, namespace: test, command: nobody_has_it}\n"
+    steps += "  - {id: same, type: workflow, namespace: nested, command: flow}\n"
+    write(root / "flow", {"workflow.yaml": f"type: workflow\nnamespace: nested\ncommand: flow\n{steps}"})
+    assert server.mason("register", str(root)).exit_code == 0
+
+    paths = server.get("/api/openapi.json").json()["paths"]
+
+    def example(path: str) -> Any:
+        return paths[path]["post"]["requestBody"]["content"]["application/json"]["example"]
+
+    of_infer = {"step_1": {"parameters": {"database_name": "…", "storage_path": "…"}}}
+    assert example("/workflow/table/infer") == of_infer
+    assert example("/workflow/table/daily")["merge"] == {"parameters": {"input_path": "…", "output_path": "…"}}
+    assert example("/workflow/nested/flow") == {
+        "inner": {"steps": of_infer},
+        "wait": {"parameters": {"seconds": 0.5}},
+        "gone": {"parameters": {}},
+        "same": {"steps": {}},
+    }
+
+
+def test_every_operation_says_what_becomes_of_calls_without_a_token_or_with_one_that_is_for_less(
+    server: Server,
+) -> None:
+    paths = server.get("/api/openapi.json").json()["paths"]
+
+    for path, operations in paths.items():
+        for method, operation in operations.items():
+            assert {"401", "403", "4XX", "5XX"} <= set(operation["responses"]), (method, path)
+    assert paths["/tables"]["get"]["responses"]["401"]["headers"]["WWW-Authenticate"]["schema"] == {"type": "string"}
+
+
+def test_a_required_parameter_with_an_alias_is_required(server: Server) -> None:
+    paths = server.get("/api/openapi.json").json()["paths"]
+    shown = {each["name"]: each for each in paths["/tables"]["get"]["parameters"]}
+
+    assert shown["database_name"]["required"] is True
+    assert server.get("/api/tables").status_code == 400
+    assert server.get("/api/tables", params={"bucket_name": "shop"}).status_code == 200, "and the alias is still taken"
+
+
+def test_a_body_without_which_nothing_can_be_done_is_required(server: Server) -> None:
+    paths = server.get("/api/openapi.json").json()["paths"]
+
+    assert paths["/test/hidden"]["post"]["requestBody"]["required"] is True
+    assert not paths["/table/merge"]["post"]["requestBody"].get("required"), "its parameters may be in the query"
+
+
+def test_the_bounds_of_numbers_and_names_are_those_that_are_checked(server: Server) -> None:
+    paths = server.get("/api/openapi.json").json()["paths"]
+
+    def schema(method: str, path: str, name: str) -> dict[str, Any]:
+        return {each["name"]: each["schema"] for each in paths[path][method]["parameters"]}[name]
+
+    limit = schema("get", "/table/{table_name}/history", "limit")
+    assert (limit["minimum"], limit["maximum"], limit["format"]) == (1, 2**63 - 1, "int64")
+    most, more = ({"database_name": "shop", "limit": number} for number in (2**63 - 1, 2**63))
+    assert "64 bits" not in server.get("/api/table/orders/history", params=most).text
+    assert "64 bits" in server.get("/api/table/orders/history", params=more).text
+    assert schema("post", "/config", "set_current")["minLength"] == 1
+    in_path = [each for one in paths.values() for way in one.values() for each in way["parameters"]]
+    assert {each["schema"].get("minLength") for each in in_path if each["in"] == "path"} == {1}
+    large = server.post("/api/table/merge", json={"input_path": "a", "output_path": "b", "most_bad_share": 10**30})
+    assert large.json()["Errors"] == ['The parameter "most_bad_share" must be at most 1, not 1e+30.']
+
+
+def test_the_methods_of_a_path_are_those_of_the_specification_and_every_other_is_a_405(server: Server) -> None:
+    paths = server.get("/api/openapi.json").json()["paths"]
+
+    for path, operations in paths.items():
+        place = re.sub(r"\{\w+\}", "x1", path)
+        for method in {"get", "post", "put", "patch", "delete"} - set(operations):
+            reply = server.request(method.upper(), f"/api{place}")
+            declared = {each.upper() for each in operations} | ({"HEAD"} if "get" in operations else set())
+            assert reply.status_code == 405, (method, path)
+            assert set(reply.headers["Allow"].split(", ")) == declared, (method, path)
+    for method in ("GET", "POST", "DELETE"):
+        assert server.request(method, "/api/workflow/no/such").status_code == 404, method
+
+
+def test_what_a_path_takes_since_it_fits_another_as_well_is_in_the_specification(server: Server) -> None:
+    shown = server.get("/api/openapi.json").json()["paths"]["/table/merge"]
+
+    assert shown["get"]["summary"] == 'As GET /table/{table_name}, where table_name is "merge".'
+    assert "table_name" not in [each["name"] for each in shown["get"]["parameters"]]
+    assert "x-mason-operator" not in shown["get"], "a program that looks for the operator finds its own path"
+    assert server.get("/api/table/merge", params={"database_name": "shop"}).status_code == 404, "there is no such table"
 
 
 def test_a_page_that_tries_an_operation_sends_no_default_that_would_go_before_the_body(server: Server) -> None:

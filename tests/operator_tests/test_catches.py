@@ -132,7 +132,8 @@ class TestExpectations:
 
         failed, raised = bench.errors()
 
-        assert "it failed: This should not have happened: ZeroDivisionError: division by zero" in failed
+        told = f"{folder}/__init__.py:13: try:it failed in its own code: ZeroDivisionError: division by zero"
+        assert f"it failed: {told}" in failed
         assert f"raised at {folder}/__init__.py:13, in run" in raised
 
     def test_an_error_that_is_expected_must_be_that_one_and_write_nothing(self, bench: Bench) -> None:
@@ -339,10 +340,11 @@ def test_an_operator_that_cannot_be_imported_fails_its_test(bench: Bench) -> Non
 
 
 def test_an_operator_that_ends_the_process_fails_its_test(bench: Bench) -> None:
-    bench.operator("sys.exit(3)")
+    folder = bench.operator("sys.exit(3)")
     bench.test("name: It runs\nexpect:\n  warnings: []\n")
 
-    assert "it failed: This should not have happened: SystemExit: 3" in bench.errors()[0]
+    told = f"{folder}/__init__.py:12: try:it failed in its own code: SystemExit: 3"
+    assert f"it failed: {told}" in bench.errors()[0]
 
 
 def test_the_settings_of_a_spark_in_this_process_are_its_own_affair(tmp_path: Path) -> None:

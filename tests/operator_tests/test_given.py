@@ -98,7 +98,7 @@ def test_operators_run_before_and_lend_what_they_said(bench: Bench) -> None:
             "runs: {one: {operator: try:firts}}",
             'There is no operator "try:firts" below the path or among those of Mason.',
         ),
-        ("runs: {one: {operator: try:bad}}", "given.runs.one: This should not have happened: ValueError: no"),
+        ("runs: {one: {operator: try:bad}}", "__init__.py:12: try:bad failed in its own code: ValueError: no"),
         ("runs: {one: {operator: table:merge}}", 'given.runs.one: The parameter "input_path"'),
         ("tables: {shop.orders: {path: nowhere}}", 'given: Path "'),
         ("files: {a: x, a/b: y}", "given: [Errno "),

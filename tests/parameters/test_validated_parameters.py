@@ -58,7 +58,7 @@ def test_a_text_becomes_a_value_of_its_type(kind: str, text: Any, value: Any) ->
         ({"type": "string"}, {"a": 1}, "must be of type string"),
         ({"type": "integer"}, "9223372036854775808", "must be a whole number of 64 bits"),
         ({"type": "integer"}, "9" * 5000, "must be a whole number of 64 bits"),
-        ({"type": "number"}, "9" * 5000, "must be a whole number of 64 bits"),
+        ({"type": "number"}, "9" * 5000, "must be a number that a computer can hold"),
         ({"type": "number"}, "1e999", "must be a number that a computer can hold"),
         ({"type": "list"}, "a\rb,c", "must be a list such as a,b"),
         ({"type": "list"}, [{"a": 1}], "must be a list of texts"),
@@ -150,3 +150,27 @@ def test_a_file_that_is_no_mapping_is_refused_with_its_name(tmp_path: Path, text
 def test_a_missing_required_parameter_is_an_error_also_when_it_is_empty() -> None:
     with pytest.raises(InvalidParameters, match='"a" is missing'):
         validate_parameters(define(required=["a"]), [("a", "")])
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("9223372036854775807", 2**63 - 1), ("9223372036854775808", float(2**63)), ("-1" + "0" * 30, -1e30)],
+)
+def test_a_number_may_be_larger_than_any_whole_number_that_is_one(text: str, value: float) -> None:
+    definitions = ParameterDefinitions.of({"required": [{"name": "p", "type": "number"}]})
+
+    found = validate_parameters(definitions, [("p", text)]).get_required("p")
+
+    assert (found, type(found)) == (value, type(value))
+
+
+def test_the_schema_asks_for_a_required_parameter_by_one_of_its_names() -> None:
+    from jsonschema import Draft202012Validator
+
+    definitions = ParameterDefinitions.of({"required": [{"name": "base", "aliases": ["bucket"]}, "table"]})
+    valid = Draft202012Validator(definitions.to_json_schema("x")).is_valid
+
+    assert valid({"base": "shop", "table": "orders"})
+    assert valid({"bucket": "shop", "table": "orders"})
+    assert not valid({"table": "orders"})
+    assert not valid({"base": "shop"})

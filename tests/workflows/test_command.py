@@ -202,7 +202,9 @@ class TestRun:
 
         assert result.exit_code == 1
         ran = strict_json(result)
-        assert ran["Errors"] == ["b: This should not have happened: RuntimeError: broken"]
+        code = mason.folder / "defs" / "demo" / "fail" / "__init__.py"
+        told = f"{code}:11: demo:fail failed in its own code: RuntimeError: broken"
+        assert ran["Errors"] == [f"b: {told}"]
         run = ran["Data"][0]
         assert run["Steps"] == {"succeeded": 1, "failed": 1}
         listed = mason("workflow", "--runs").stdout.splitlines()
@@ -210,7 +212,7 @@ class TestRun:
         assert json.loads(mason("workflow", "--runs", "--json").stdout)[0]["RunID"] == run["RunID"]
         shown = mason("workflow", "--show", run["RunID"][:6]).stdout
         assert re.search(r"^b +failed +demo:fail +[0-9:]{8} +[0-9.]+ s$", shown, re.MULTILINE)
-        assert shown.endswith("\n\nb: error: This should not have happened: RuntimeError: broken\n")
+        assert shown.endswith(f"\n\nb: error: {told}\n")
         assert json.loads(mason("workflow", "--show", run["RunID"], "--json").stdout)["Status"] == "failed"
 
     def test_what_an_operator_prints_does_not_get_into_the_response(self, mason: Mason) -> None:

@@ -50,7 +50,8 @@ def test_what_an_operators_job_raises_is_told_of_its_step_without_secrets_and_th
 
     said = plan(runs, given)
 
-    told = f"This should not have happened: {kind}: cannot log in with REDACTED"
+    code = runs.flows.folder / "defs" / "operators" / "demo" / "login" / "__init__.py"
+    told = f"{code}:16: demo:login failed in its own code: {kind}: cannot log in with REDACTED"
     assert said["Errors"] == [f"a: {told}"]
     steps = {each["Id"]: each for each in said["Data"][0]["Steps"]}
     assert steps["c"]["Waits"] == f"its inputs are not there yet, or it would fail: {told}"
@@ -82,7 +83,8 @@ def test_a_plan_that_cannot_be_shown_is_an_error_of_its_step_alone(runs: Runs) -
 
     said = plan(runs)
 
-    assert said["Errors"] == ["a: This should not have happened: ValueError: no"]
+    code = runs.flows.folder / "defs" / "operators" / "demo" / "show" / "__init__.py"
+    assert said["Errors"] == [f"a: {code}:16: demo:show failed in its own code: ValueError: no"]
     assert "Plan" in said["Data"][0]["Steps"][1]
 
 
@@ -122,7 +124,7 @@ class TestWhetherInputsAreThere:
         assert asked == ["/data/b"]
         assert said["Errors"] == []
         steps = said["Data"][0]["Steps"]
-        assert steps[1]["Waits"].endswith("it would fail: This should not have happened: ValueError: no")
+        assert steps[1]["Waits"].endswith("__init__.py:15: demo:fail failed in its own code: ValueError: no")
         assert "Plan" in steps[2]
 
 

@@ -123,7 +123,8 @@ def test_a_branch_that_fails_does_not_stop_another(runs: Runs) -> None:
         "both": "blocked",
     }
     assert ran.run["Status"] == "failed"
-    assert ran.said.response.errors == ("a: This should not have happened: RuntimeError: broken",)
+    code = runs.flows.folder / "defs" / "operators" / "demo" / "fail" / "__init__.py"
+    assert ran.said.response.errors == (f"a: {code}:11: demo:fail failed in its own code: RuntimeError: broken",)
 
 
 def test_an_error_that_an_operator_adds_without_raising_fails_its_step(runs: Runs) -> None:
@@ -207,7 +208,7 @@ class TestStep:
         assert ran.statuses == {"a": "failed", "b": "blocked", "c": "succeeded"}
         (error,) = ran.said.response.errors
         assert error.startswith(f"a: step of demo:flow raised {said} (")
-        assert error.endswith("__init__.py:6)")
+        assert error.endswith(f"({runs.flows.folder / 'defs' / 'workflows' / 'flow' / '__init__.py'}:6)")
 
     def test_what_an_operator_said_stands_beside_what_its_workflow_makes_of_it(self, runs: Runs) -> None:
         runs.flows.operator("fail", 'resp.add_error("The disk is full.")\nresp.add_error("Nothing was written.")')
@@ -266,7 +267,9 @@ class TestStep:
             runs.run()
 
         (run,) = list_runs(read_state(runs.env))
-        assert (run["Status"], run["Error"]) == ("failed", "This should not have happened: GeneratorExit: odd")
+        code = runs.flows.folder / "defs" / "workflows" / "flow" / "__init__.py"
+        told = f"{code}:6: demo:flow failed in its own code: GeneratorExit: odd"
+        assert (run["Status"], run["Error"]) == ("failed", told)
 
     def test_what_is_no_step_is_refused(self, runs: Runs) -> None:
         runs.flows.workflow(step("a"), step("b", "a"), code=flow_class("return None"))
@@ -533,7 +536,9 @@ def test_a_result_that_cannot_be_shown_fails_its_step_alone(runs: Runs, kind: st
     ran = runs.run()
 
     assert ran.statuses == {"a": "failed", "c": "succeeded", "b": "blocked"}
-    assert ran.said.response.errors == ("a: This should not have happened: RuntimeError: not to be shown",)
+    code = runs.flows.folder / "defs" / "operators" / "demo" / "give" / "__init__.py"
+    told = f"{code}:13: demo:give failed in its own code: RuntimeError: not to be shown"
+    assert ran.said.response.errors == (f"a: {told}",)
     assert ran.run["Status"] == "failed"
 
 

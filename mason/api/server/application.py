@@ -144,8 +144,9 @@ class Application:
         routes, clashes = without_clashes(self._own_routes.all(), of_operators)
         for problem in (*wrong, *clashes):
             LOG.warning("%s", problem)
+        operators = {str(name): catalogue.spec(each) for name, each in catalogue.operators.items()}
         try:
-            return build_routed_app(routes, catalogue.workflows, self._hide)
+            return build_routed_app(routes, catalogue.workflows, self._hide, operators)
         except Exception as error:
             sound = [route for route in routes if not route.declared or _is_sound(route, self._hide)]
             if len(sound) == len(routes):
@@ -153,7 +154,7 @@ class Application:
             for route in routes:
                 if route not in sound:
                     LOG.warning("%s: %s cannot be served: %s", route.source, route.id, error)
-            return build_routed_app(sound, catalogue.workflows, self._hide)
+            return build_routed_app(sound, catalogue.workflows, self._hide, operators)
 
     async def _specification(self) -> HttpResponse:
         routed = await self._routed_for(self._live.now())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -28,14 +28,14 @@ from mason.api.server.quiet_connexion import (
 from mason.api.server.replies import PathHider, document, error_reply
 from mason.api.server.requests import current_request
 from mason.api.server.routes import Route, answer_route
-from mason.api.server.specification import routed_specification
+from mason.api.server.specification import WORKFLOW_PATH, routed_specification
 from mason.errors import InvalidParameters, MasonError
 from mason.util.json_text import compact_json
 
 LOG = logging.getLogger("mason.api")
 
 
-def build_connexion_app(routes: Sequence[Route], hide: PathHider) -> ASGIApp:
+def build_connexion_app(routes: Sequence[Route], hide: PathHider, workflows: Set[tuple[str, str]]) -> ASGIApp:
     """Build the application. It takes some tenths of a second: not a thing for the thread that answers requests."""
     app = connexion.ConnexionMiddleware(
         _Answering({route.id: route for route in routes}),
@@ -48,7 +48,7 @@ def build_connexion_app(routes: Sequence[Route], hide: PathHider) -> ASGIApp:
     )
     app.add_api(routed_specification(routes), base_path=BASE_PATH, resolver=Resolver(lambda _: _nothing))
     for kind in (MasonError, HTTPException, connexion.ProblemException, Exception):
-        app.add_error_handler(kind, _explain(hide, AllowedMethods(routes)))
+        app.add_error_handler(kind, _explain(hide, AllowedMethods(routes, workflows)))
     asyncio.run(_warm_up(app))
     whole: ASGIApp = app
     return whole
@@ -57,13 +57,22 @@ def build_connexion_app(routes: Sequence[Route], hide: PathHider) -> ASGIApp:
 class AllowedMethods:
     """Knows which methods a path takes, of all routes that it fits: `/table/merge` is also `/table/{table_name}`."""
 
-    def __init__(self, routes: Sequence[Route]) -> None:
-        self._patterns = [(route.method, compile_path(BASE_PATH + route.path)[0]) for route in routes]
+    def __init__(self, routes: Sequence[Route], workflows: Set[tuple[str, str]]) -> None:
+        self._patterns = [(route, compile_path(BASE_PATH + route.path)[0]) for route in routes]
+        self._workflows = workflows
 
     def at(self, path: str) -> list[str]:
         """Return the methods; of what is not a route, such as the pages of the UI, those that read."""
-        found = {method.upper() for method, pattern in self._patterns if pattern.match(path)} or {"GET"}
+        found = {route.method.upper() for route, pattern in self._patterns if pattern.match(path)} or {"GET"}
         return sorted(found | {"HEAD"} if "GET" in found else found)
+
+    def is_nothing(self, path: str) -> bool:
+        """Say whether a path only looks like that of a workflow: there is none of that name."""
+        found = [(route, match) for route, pattern in self._patterns if (match := pattern.match(path))]
+        return bool(found) and all(
+            route.path == WORKFLOW_PATH and (match["namespace"], match["command"]) not in self._workflows
+            for route, match in found
+        )
 
 
 class DeclaredParameters(ParameterValidator):  # type: ignore[misc] # connexion has no types
@@ -137,6 +146,8 @@ def _explained(error: Exception, hide: PathHider, allowed: AllowedMethods, path:
         told = error_reply(error, hide)
         return _connexion_reply(told.status_code, bytes(told.body), dict(told.headers))
     status = getattr(error, "status_code", None) or getattr(error, "status", None)
+    if status == _WRONG_METHOD and allowed.is_nothing(path):
+        status = 404
     if not isinstance(status, int):
         LOG.error("A request failed.", exc_info=error)
         asked = current_request()

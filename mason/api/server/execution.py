@@ -19,6 +19,7 @@ from mason.api.server.requests import REQUEST, Caller, RequestInfo
 from mason.clients.response import Response
 from mason.errors import BadInput, ClientFailed, MasonError, NotFound, StateFailed
 from mason.operators.catalogue import Catalogue, LiveCatalogue
+from mason.operators.failed_code import find_failed_code
 from mason.operators.operator_definition import OperatorDefinition, is_one_job
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import OperatorCall, respond
@@ -49,7 +50,7 @@ class Execution:
     def __init__(self, env: MasonEnvironment, live: LiveCatalogue) -> None:
         self._env = env
         self._live = live
-        self._hiders: dict[tuple[str, ...], PathHider] = {}
+        self._hiders: dict[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], PathHider] = {}
         self._limits = server_limits(env)
 
     def __call__(self, call: Call, handover: Handover) -> Answer:
@@ -58,13 +59,15 @@ class Execution:
 
     def hider(self, config_id: str) -> PathHider:
         """Return what takes the folders of the server, and those of a configuration, out of messages."""
+        catalogue = self._live.latest()
         try:
-            roots = tuple(self._live.now().configuration(config_id).roots or ())
+            roots = tuple(catalogue.configuration(config_id).roots or ())
         except MasonError:  # what is wrong with it is what the answer is about
             roots = ()
-        if roots not in self._hiders:
-            self._hiders[roots] = PathHider(self._env, roots)
-        return self._hiders[roots]
+        sources = _sources(catalogue)
+        if (roots, sources) not in self._hiders:
+            self._hiders[roots, sources] = PathHider(self._env, roots, sources)
+        return self._hiders[roots, sources]
 
     def redacted(self, call: Call, text: str) -> str:
         """Return a text without the secrets that a call gives, and those of its configuration.
@@ -219,8 +222,10 @@ class Execution:
     def _resume(self, call: Call, response: Response) -> None:
         from mason.workflows.resume import resume_workflow
         from mason.workflows.runner import run_workflow
+        from mason.workflows.workflow_calls import warn_of_workflow
 
         record, workflow, choice = self._find_resumed(call)
+        warn_of_workflow(workflow, response)
         workflow, reused = resume_workflow(workflow, read_state(self._env), record, choice, response)
         run_workflow(workflow, response, reused=reused)
 
@@ -251,6 +256,12 @@ class Execution:
         if shown["Errors"]:
             shown = self.hider(call.config_id).in_errors(shown)
         return shown, result.response.status
+
+
+def _sources(catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
+    """Return the folders in which authors wrote what is registered, with the names of what they wrote."""
+    registered = (*catalogue.operators.values(), *catalogue.workflows)
+    return tuple((each.source, str(each.name)) for each in registered)
 
 
 def _patiently(ask: Callable[[], object]) -> None:
@@ -290,7 +301,11 @@ def _caller(call: Call) -> Caller:
 
 
 def _describe_bug(call: Call, error: BaseException) -> str:
-    return (
-        f"Something went wrong inside of {call.name} ({type(error).__name__}). "
-        f"The server's log says more, under the request {call.request_id}."
+    place = find_failed_code(error)
+    kind = type(error).__name__  # what it says may be of the server's own, and nobody's business
+    failed = (
+        f"{place.owner} failed in its own code ({place.in_folder}, {kind})."
+        if place
+        else f"Something went wrong inside of {call.name} ({kind})."
     )
+    return f"{failed} The server's log says more, under the request {call.request_id}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from mason.api.server.fragments import Declared
@@ -42,6 +43,16 @@ _PLAN = {
     "description": "Say what the call would do, and do nothing.",
     "schema": {"type": "boolean", "default": False},
 }
+
+
+@dataclass(frozen=True)
+class Known:
+    """The operators and workflows that steps of workflows can name."""
+
+    operators: Mapping[str, OperatorSpec]
+    workflows: Mapping[str, WorkflowSpec]
+
+
 IDEMPOTENCY_KEY = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -61,7 +72,7 @@ def shown_operator(registration: Registration, spec: OperatorSpec, declared: Dec
     for each in spec.parameters.all:
         words = {each.name, *each.aliases}
         if not words & taken and each.type not in _BODY_ONLY:
-            in_query = _in_query(each, required=each.required and not has_body and not each.aliases)
+            in_query = _in_query(each, required=each.required and not has_body)
             parameters.append(_without_default(in_query) if has_body else in_query)
     shown: dict[str, Any] = {
         "summary": spec.description,
@@ -72,17 +83,19 @@ def shown_operator(registration: Registration, spec: OperatorSpec, declared: Dec
         "responses": replies(registration.definition.get("output"), declared.description),
     }
     if has_body:
-        shown["requestBody"] = {"content": {"application/json": _body(spec, declared)}}
+        body = _body(spec, declared)
+        required = {"required": True} if body["schema"].get("required") else {}
+        shown["requestBody"] = {**required, "content": {"application/json": body}}
     return shown
 
 
-def shown_workflow(spec: WorkflowSpec) -> dict[str, Any]:
+def shown_workflow(spec: WorkflowSpec, known: Known) -> dict[str, Any]:
     """Return a workflow's operation."""
     return {
         "summary": spec.description or spec.title,
         "tags": ["workflow"],
         "parameters": [*workflow_options(), _CONFIG, _WAIT, IDEMPOTENCY_KEY],
-        "requestBody": {"content": {"application/json": _steps(spec.steps)}},
+        "requestBody": {"content": {"application/json": _steps(spec, known)}},
         "responses": replies(None),
     }
 
@@ -125,6 +138,8 @@ def replies(output: Any, description: str = "") -> dict[str, Any]:
     return {
         "200": _reply(description or "What the operator gave.", {**_NOTHING, "Data": data}),
         "202": _reply("It still runs: ask for the job at the Location.", {**_NOTHING, "Data": [_STILL_RUNNING]}),
+        "401": {**_reply(_NO_TOKEN, {**_NOTHING, "Errors": ["This takes a token."]}), "headers": _WITH_401},
+        "403": _reply(_LESSER_TOKEN, {**_NOTHING, "Errors": ['The token "ci" is not for the operator table:delete.']}),
         "4XX": _reply("What is wrong with the request.", {**_NOTHING, "Errors": ['The parameter "name" is missing.']}),
         "5XX": _reply("What went wrong.", {**_NOTHING, "Errors": ["The technology behind it cannot be reached."]}),
     }
@@ -135,6 +150,9 @@ _STILL_RUNNING = {"JobID": "5d1f3a0c9b7e4f21", "Status": "running"}
 
 
 _TEXT = {"type": "string"}
+_NO_TOKEN = "There is no token, or one that is not valid."
+_LESSER_TOKEN = "The token is not for this, or a page of another site asks."
+_WITH_401 = {"WWW-Authenticate": {"description": "How a token is sent: `Bearer`.", "schema": _TEXT}}
 
 
 def _reply(description: str, example: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,7 +169,10 @@ def _in_path(name: str, spec: OperatorSpec) -> dict[str, Any]:
     assert definition is not None
     others = [word for word in (definition.name, *definition.aliases) if word != name]
     aliases = {ALIASES_KEY: others} if others else {}
-    return {**_in_query(definition, required=True), "name": name, "in": "path", **aliases}
+    shown = _in_query(definition, required=True)
+    is_text = shown["schema"]["type"] == "string" and "enum" not in shown["schema"]
+    schema = {**shown["schema"], "minLength": 1} if is_text else shown["schema"]  # no path has an empty part
+    return {**shown, "name": name, "in": "path", "schema": schema, **aliases}
 
 
 def _in_query(definition: ParameterDefinition, *, required: bool) -> dict[str, Any]:
@@ -221,9 +242,23 @@ def _body_schema(spec: OperatorSpec, in_path: Sequence[str]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, **required, "additionalProperties": False}
 
 
-def _steps(steps: Sequence[StepSpec]) -> dict[str, Any]:
-    schema = {"type": "object", "properties": {step.id: _step_schema(step) for step in steps}}
-    return {"schema": schema, "example": {step.id: {_inner(step): {}} for step in steps}}
+def _steps(spec: WorkflowSpec, known: Known) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {step.id: _step_schema(step) for step in spec.steps}}
+    return {"schema": schema, "example": _steps_example(spec, known, {spec.name})}
+
+
+def _steps_example(spec: WorkflowSpec, known: Known, around: set[str]) -> dict[str, Any]:
+    """Return what a person begins with: the parameters that the operators of the steps need."""
+    return {step.id: {_inner(step): _step_example(step, known, around)} for step in spec.steps}
+
+
+def _step_example(step: StepSpec, known: Known, around: set[str]) -> dict[str, Any]:
+    if step.type == WORKFLOW:
+        nested = known.workflows.get(step.name)
+        is_circle = step.name in around  # registered so, though it cannot be run
+        return _steps_example(nested, known, {*around, step.name}) if nested and not is_circle else {}
+    operator = known.operators.get(step.name)
+    return {each.name: _example(each) for each in operator.parameters.required} if operator else {}
 
 
 def _inner(step: StepSpec) -> str:

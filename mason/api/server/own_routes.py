@@ -37,9 +37,10 @@ LOOK_SECONDS = 0.5
 QUIET_SECONDS = 15.0
 _PARALLEL_QUESTIONS = 16
 _TEXT = {"type": "string"}
-_JOB_ID = {"name": "job_id", "in": "path", "required": True, "description": "The id of a job.", "schema": _TEXT}
-_RUN_ID = {"name": "run_id", "in": "path", "required": True, "description": "The id of a run.", "schema": _TEXT}
-_SET_CURRENT = {"name": "set_current", "in": "query", "required": True, "schema": _TEXT}
+_NAME_TEXT = {"type": "string", "minLength": 1}
+_JOB_ID = {"name": "job_id", "in": "path", "required": True, "description": "The id of a job.", "schema": _NAME_TEXT}
+_RUN_ID = {"name": "run_id", "in": "path", "required": True, "description": "The id of a run.", "schema": _NAME_TEXT}
+_SET_CURRENT = {"name": "set_current", "in": "query", "required": True, "schema": _NAME_TEXT}
 _NAME = {"name": "name", "in": "query", "schema": _TEXT}
 _LIMIT = {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}}
 

@@ -54,8 +54,11 @@ def without_places(run: Any) -> Any:
 class PathHider:
     """Takes the server's own folders out of a message: a caller knows paths only as they are in its configuration."""
 
-    def __init__(self, env: MasonEnvironment, roots: Iterable[str] = ()) -> None:
-        folders: dict[str, str] = {}
+    def __init__(
+        self, env: MasonEnvironment, roots: Iterable[str] = (), sources: Iterable[tuple[str, str]] = ()
+    ) -> None:
+        # Where authors wrote what is registered, which errors of their code name.
+        folders = {source: name for source, name in sources if source.startswith("/")}
         for root in (*roots, *(env.roots or ()), "."):
             for place in (os.path.abspath(root), os.path.realpath(root)):  # noqa: PTH100
                 folders[place] = ""

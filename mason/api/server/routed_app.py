@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -16,6 +17,7 @@ from mason.api.server.replies import PathHider
 from mason.api.server.requests import current_request
 from mason.api.server.routes import Route, answer_route
 from mason.api.server.specification import shown_specification
+from mason.operators.operator_spec import OperatorSpec
 from mason.state.models import Registration
 from mason.util.json_text import compact_json
 
@@ -30,20 +32,25 @@ class RoutedApp:
     specification: bytes
 
 
-def build_routed_app(routes: Sequence[Route], workflows: Sequence[Registration], hide: PathHider) -> RoutedApp:
+def build_routed_app(
+    routes: Sequence[Route],
+    workflows: Sequence[Registration],
+    hide: PathHider,
+    operators: Mapping[str, OperatorSpec] = MappingProxyType({}),
+) -> RoutedApp:
     """Build what answers requests. Where an author declared parameters, connexion is asked now whether they can be."""
 
     def build() -> ASGIApp:
         from mason.api.server.connexion_app import build_connexion_app  # it takes longer to import than all the rest
 
-        return build_connexion_app(routes, hide)
+        return build_connexion_app(routes, hide, {(each.name.namespace, each.name.command) for each in workflows})
 
     long_way = _LongWay(build)
     if any(route.declared for route in routes):
         long_way.build()
     else:
         long_way.build_later()
-    return RoutedApp(_ShortWay(routes, long_way), compact_json(shown_specification(routes, workflows)))
+    return RoutedApp(_ShortWay(routes, long_way), compact_json(shown_specification(routes, workflows, operators)))
 
 
 class _ShortWay:

@@ -99,7 +99,7 @@ class MetastoreClient(Role):
         """
         return ""
 
-    def require_empty_database(self, database: str, *, response: Response) -> None:
+    def require_empty_database(self, database: str, response: Response) -> None:
         """Check that a database could be deleted.
 
         Raises:
@@ -111,7 +111,7 @@ class MetastoreClient(Role):
             shown = ", ".join(table.name for table in tables)
             raise NotEmpty(f'Database "{database}" is not empty: {shown}.', hint="Delete what is in it first.")
 
-    def has_table(self, database: str, table: str, *, response: Response) -> bool:
+    def has_table(self, database: str, table: str, response: Response) -> bool:
         """Say whether the database has the table.
 
         Raises:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import logging
+import textwrap
 import time
 from abc import ABC
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn, ParamSpec, TypeVar
 
 from mason.clients.response import Response
@@ -15,6 +17,10 @@ from mason.errors import MasonError, Unsupported
 
 LOG = logging.getLogger("mason.clients")
 ROLES = ("metastore", "execution", "scheduler", "storage")
+
+_IS_VERB = "is_verb"
+_NOT_IMPLEMENTED = "its author has not implemented it"
+_NO_EXCEPTION = "exceptions must derive from BaseException"
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,6 +31,14 @@ class Role(ABC):  # noqa: B024 (its verbs are its four children's)
 
     errors: ClassVar[Mapping[type[Exception], type[MasonError]]] = {}
     """The technology's exceptions and what they are for Mason; what is not listed is a bug and keeps its traceback."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Have verbs that their author wrote without `@verb` take the response, and refuse, as all others do."""
+        super().__init_subclass__(**options)
+        for name in () if Role in cls.__bases__ else _contract_verbs(cls):
+            found = inspect.getattr_static(cls, name)
+            if inspect.isfunction(found) and not hasattr(found, _IS_VERB) and not _is_abstract(found):
+                setattr(cls, name, _refusing(name, found))
 
     def check(self) -> list[str]:
         """Return what stands in the way of using this client, one line each; `mason doctor` shows them."""
@@ -41,15 +55,22 @@ def verb(plain: Callable[P, T]) -> Callable[P, tuple[T, Response]]:
     @functools.wraps(plain)
     def call(*args: P.args, **kwargs: P.kwargs) -> tuple[T, Response]:
         client: Role = args[0]  # type: ignore[assignment]
-        response: Response = kwargs["response"]  # type: ignore[assignment]
+        given, named = _with_response_named(args, kwargs)
+        response = named.get("response")
+        if not isinstance(response, Response):
+            raise TypeError(f"{plain.__name__} needs the response: {plain.__name__}(…, response=resp)")
         began = time.perf_counter()
         try:
-            return plain(*args, **kwargs), response
-        except tuple(client.errors) as error:
-            raise _translated(client, error, response) from error
+            return plain(*given, **named), response
+        except Exception as error:
+            told = _translated(client, plain, error, response)
+            if told is error:
+                raise
+            raise told from error
         finally:
             LOG.debug("%s.%s took %.0f ms", type(client).__name__, plain.__name__, 1000 * (time.perf_counter() - began))
 
+    setattr(call, _IS_VERB, True)
     return call
 
 
@@ -60,9 +81,38 @@ def unsupported(reason: str) -> Any:
 
 def support_of(client: type[Role]) -> dict[str, str]:
     """Return the verbs of the client's role, each with the reason why the client does not have it, or nothing."""
+    return {name: _refusal(inspect.getattr_static(client, name)) for name in _contract_verbs(client)}
+
+
+def _contract_verbs(client: type[Role]) -> list[str]:
     contract = next(base for base in client.__mro__ if Role in base.__bases__)
-    verbs = sorted(getattr(contract, "__abstractmethods__"))  # noqa: B009 (mypy does not know it)
-    return {name: getattr(inspect.getattr_static(client, name), "unsupported_because", "") for name in verbs}
+    return sorted(getattr(contract, "__abstractmethods__"))  # noqa: B009 (mypy does not know it)
+
+
+def _is_abstract(found: object) -> bool:
+    return bool(getattr(found, "__isabstractmethod__", False))
+
+
+def _refusal(found: Any) -> str:
+    """Return why a verb is refused: declared with `unsupported`, or by a body that only raises NotImplementedError."""
+    declared: str = getattr(found, "unsupported_because", "")
+    if declared or not inspect.isfunction(found):
+        return declared
+    try:
+        (function,) = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(found)))).body
+    except (OSError, SyntaxError, ValueError):
+        return ""  # code that was not written into a file
+    body = function.body if isinstance(function, ast.FunctionDef) else []
+    if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        body = body[1:]  # its docstring
+    match body:
+        case [ast.Raise(exc=ast.Call(func=ast.Name(id="NotImplementedError"), args=[ast.Constant(value=str(reason))]))]:
+            return reason or _NOT_IMPLEMENTED
+        case [ast.Raise(exc=ast.Name(id="NotImplementedError" | "NotImplemented"))]:
+            return _NOT_IMPLEMENTED
+        case [ast.Raise(exc=ast.Call(func=ast.Name(id="NotImplementedError"), args=[]))]:
+            return _NOT_IMPLEMENTED
+    return ""
 
 
 class _UnsupportedVerb:
@@ -80,13 +130,54 @@ class _UnsupportedVerb:
         return refuse
 
 
-def _translated(client: Role, error: Exception, response: Response) -> MasonError:
+def _refusing(name: str, plain: Callable[..., T]) -> Callable[..., T]:
+    """Return a method that its author wrote as a whole, response and all, with what holds for every verb."""
+
+    @functools.wraps(plain)
+    def call(client: Role, *args: Any, **kwargs: Any) -> T:
+        given, named = _with_response_named(args, kwargs)
+        try:
+            return plain(client, *given, **named)
+        except (NotImplementedError, TypeError) as error:
+            if not _says_no(plain, error):
+                raise
+            raise _as_unsupported(client, name, error) from error
+
+    setattr(call, _IS_VERB, True)
+    return call
+
+
+def _with_response_named(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+    """Return the arguments of a call with the response among those that are named, though it was given by position."""
+    if args and isinstance(args[-1], Response) and "response" not in kwargs:
+        return args[:-1], {**kwargs, "response": args[-1]}
+    return args, dict(kwargs)
+
+
+def _says_no(plain: Callable[..., object], error: Exception) -> bool:
+    """Say whether a verb raised NotImplementedError itself (a library's subclass of it says something else), or tried
+    to raise NotImplemented, which Python takes for a wrong type.
+    """
+    if isinstance(error, TypeError):
+        return str(error) == _NO_EXCEPTION and "NotImplemented" in plain.__code__.co_names
+    return type(error) is NotImplementedError
+
+
+def _as_unsupported(client: Role, name: str, error: Exception) -> Unsupported:
+    reason = str(error) if isinstance(error, NotImplementedError) and str(error) else _NOT_IMPLEMENTED
+    return Unsupported(f"{type(client).__name__} does not support {name}: {reason}")
+
+
+def _translated(client: Role, plain: Callable[..., object], error: Exception, response: Response) -> Exception:
+    """Return what an error of a verb is for Mason; the error itself where it is a MasonError already, or a bug."""
     if isinstance(error, MasonError):
         return error
+    if _says_no(plain, error) and type(error) not in client.errors:
+        return _as_unsupported(client, plain.__name__, error)
     for known in type(error).__mro__:
         if known in client.errors:
             return client.errors[known](response.redactor(_text(error)))
-    raise error
+    return error
 
 
 def _text(error: Exception) -> str:

@@ -21,7 +21,7 @@ def told(run_job: RunJob) -> RunJob:
     """Return the verb `run_job` of an engine with lineage around it, if lineage is wanted."""
 
     @functools.wraps(run_job)
-    def run(client: Any, plan: JobPlan, *, response: Response) -> tuple[JobRecord, Response]:
+    def run(client: Any, plan: JobPlan, response: Response) -> tuple[JobRecord, Response]:
         if surroundings().is_told or not is_wanted():
             return run_job(client, plan, response=response)
         with within_job():

@@ -86,7 +86,7 @@ class LocalMetastoreClient(MetastoreClient):
             (folder / OWN_FOLDER).rmdir()
         folder.rmdir()
 
-    def require_empty_database(self, database: str, *, response: Response) -> None:
+    def require_empty_database(self, database: str, response: Response) -> None:
         super().require_empty_database(database, response=response)
         folder = self._folder(database)
         others, trash = visible(folder), folder / OWN_FOLDER / "trash"

@@ -84,7 +84,7 @@ class S3MetastoreClient(MetastoreClient):
         self.require_empty_database(database, response=response)
         self._objects.remove_bucket(database)
 
-    def require_empty_database(self, database: str, *, response: Response) -> None:
+    def require_empty_database(self, database: str, response: Response) -> None:
         super().require_empty_database(database, response=response)
         other = next(self._objects.below(self._place(database)), None)
         if other:

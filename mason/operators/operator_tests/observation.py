@@ -15,9 +15,9 @@ from mason.errors import MasonError
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_tests.cells import BadCell, arrow_type, read_cell
 from mason.operators.operator_tests.scratch import FOLDER, Place, changed
+from mason.operators.runner import show_result
 from mason.pipeline.preview import preview_table
 from mason.pipeline.table_view import view_table
-from mason.util.json_text import json_value
 
 _COMMITS = "_mason"
 _MOST_ROWS = 1_000_000
@@ -58,7 +58,7 @@ class Observation:
 
 def relative_response(result: OperatorResponse, place: Place) -> Mapping[str, Any]:
     """Return the JSON form of a response in which paths are relative to the folder of the test."""
-    response: Mapping[str, Any] = relative(json_value(result.to_dict()), place)
+    response: Mapping[str, Any] = relative(show_result(result), place)
     return response
 
 
