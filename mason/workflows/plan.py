@@ -8,11 +8,13 @@ from typing import Any
 
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
+from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import MasonError, OtherStorage
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import PreparedOperator, respond
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.workflows.clashes import Clashes
+from mason.workflows.deployment import plan_deployment
 from mason.workflows.picture import draw, to_dict
 from mason.workflows.step_code import StepCode
 from mason.workflows.step_paths import StepPath, foreseen_paths, places_of
@@ -24,10 +26,11 @@ _DRY_RUN = (
 )
 
 
-def plan_workflow(workflow: ValidWorkflow, response: Response, *, width: int | None = None) -> None:
-    """Say what running the workflow would do.
+def plan_workflow(workflow: ValidWorkflow, schedule: Schedule, response: Response, *, width: int | None = None) -> None:
+    """Say what running the workflow would do, and what its scheduler would make of it.
 
     Args:
+        schedule: what it would be deployed as.
         width: the columns of the terminal that the DAG is drawn on, if it is one.
 
     Raises:
@@ -38,7 +41,21 @@ def plan_workflow(workflow: ValidWorkflow, response: Response, *, width: int | N
         response.add_info(line)
     plans = [planner.plan(step) for step in workflow.dag.steps]
     outline = {"Workflow": workflow.registration.pinned_name, "Scheduler": workflow.scheduler}
-    response.add_data({**outline, **to_dict(workflow.dag), "Steps": plans})
+    made = _made_outside(workflow, schedule, response)
+    response.add_data({**outline, **to_dict(workflow.dag), "Steps": plans, **({"Made": made} if made else {})})
+
+
+def _made_outside(workflow: ValidWorkflow, schedule: Schedule, response: Response) -> list[str]:
+    """Return what the scheduler of a workflow would make, and tell it; that it refuses the workflow is an error."""
+    try:
+        made = list(plan_deployment(workflow, schedule))
+    except MasonError as error:
+        for message in error.messages:
+            response.add_error(workflow.config.redactor(message), error.status)
+        return []
+    for line in made:
+        response.add_info(f"{workflow.scheduler}: {line}")
+    return made
 
 
 @dataclass(frozen=True)

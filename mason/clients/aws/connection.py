@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from urllib.parse import urlsplit
 
 from mason.clients.aws.credentials import Keys
 
@@ -40,6 +41,12 @@ def endpoint_address(written: object) -> str:
     """Return the address of a server as it was written, with its scheme; "" for AWS itself."""
     endpoint = str(written or "")
     return endpoint if not endpoint or "://" in endpoint else f"https://{endpoint}"
+
+
+def is_of_aws(endpoint: str) -> bool:
+    """Say whether an address is one of AWS itself, as "" is."""
+    host = urlsplit(endpoint).hostname or ""
+    return not endpoint or host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".api.aws"))
 
 
 def region_of(arn: str) -> str:

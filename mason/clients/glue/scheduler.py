@@ -43,8 +43,12 @@ class GlueSchedulerClient(SchedulerClient):
     @verb
     def register_dag(self, deployment: Deployment, *, response: Response) -> Schedule:
         _check(deployment.schedule)
-        self._crawlers.save(crawl_of(deployment), response)
+        self._crawlers.save(crawl_of(deployment, self._glue), response)
         return replace(deployment.schedule, workflow=deployment.workflow)
+
+    def plan_dag(self, deployment: Deployment) -> Sequence[str]:
+        _check(deployment.schedule)
+        return [self._crawlers.plan(crawl_of(deployment, self._glue))]
 
     @verb
     def list_schedules(self, *, response: Response) -> Sequence[Schedule]:
