@@ -48,6 +48,9 @@ class AthenaExecutionClient(ExecutionClient):
         missing = [] if self._queries.output_location or _has_place(group) else [_NO_PLACE]
         return [*missing, *clock_troubles(answer)]
 
+    def describe_place(self) -> str:
+        return self._queries.describe_place()
+
     def job_types(self) -> Sequence[str]:
         return ["query"]
 

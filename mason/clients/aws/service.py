@@ -35,6 +35,10 @@ class AwsService:
         """The address of the server that is asked; "" for that of AWS."""
         return self._connection.endpoint
 
+    def describe_place(self) -> str:
+        """Return the address of the server that is asked, and where it is written; "" for that of AWS."""
+        return self._connection.shown_endpoint
+
     @cached_property
     def _client(self) -> Any:
         return self._connection.client(self._name)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from mason.clients.aws.connection import is_of_aws
+from urllib.parse import parse_qs
+
+from mason.clients.aws.endpoints import is_of_aws
 from mason.clients.aws.service import AwsService
 from mason.clients.glue.crawlers import Crawl
-from mason.clients.s3.connection import S3Connection
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
 from mason.engines.scheduler.models.deployment import Deployment, StepPlace
 from mason.errors import Unprocessable
@@ -53,7 +54,7 @@ def _why_not(place: StepPlace, glue: AwsService) -> str:
     """Return why a crawler would not do what a step does at a place."""
     if not place.path.startswith("s3://"):
         return f"A crawler reads S3, not {place.path}"
-    store = S3Connection.at(place.storage).endpoint
+    store = "".join(parse_qs(place.storage.partition("?")[2]).get("endpoint", ()))
     if is_of_aws(glue.endpoint) and not is_of_aws(store):
         return f"A crawler reads the S3 of AWS, and {place.path} lies in the store at {store}"
     if place.catalog != glue.name:

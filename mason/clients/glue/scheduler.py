@@ -40,6 +40,9 @@ class GlueSchedulerClient(SchedulerClient):
         except MasonError as error:
             return [str(error)]
 
+    def describe_place(self) -> str:
+        return self._glue.describe_place()
+
     @verb
     def register_dag(self, deployment: Deployment, *, response: Response) -> Schedule:
         _check(deployment.schedule)
