@@ -112,7 +112,8 @@ def test_a_variable_that_is_no_address_is_named(monkeypatch: pytest.MonkeyPatch)
 
 def configuration(bare: dict[str, str], engine: str) -> str:
     roles = {"metastore_engine": "s3", "storage_engine": "s3", "execution_engine": engine}
-    clients = {"s3": {"configuration": bare}, "spark": {"configuration": {"runner": {"type": "local", "warm": "never"}}}}
+    spark = {"runner": {"type": "local", "warm": "never"}}
+    clients = {"s3": {"configuration": bare}, "spark": {"configuration": spark}}
     return yaml.safe_dump({"id": "elsewhere", **roles, "clients": clients})
 
 
