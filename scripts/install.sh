@@ -1,14 +1,27 @@
 #!/usr/bin/env bash
 # Installs Mason into .venv at the project's root, from the hashed locks, and makes sure of a Java for Spark.
-#   scripts/install.sh         what running Mason needs
-#   scripts/install.sh --dev   and what its tests and checks need
+#   scripts/install.sh                what running Mason needs
+#   scripts/install.sh --extras aws   and what the clients of AWS need
+#   scripts/install.sh --dev          and what its tests and checks need, every extra included
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-lock=requirements.lock
-[ "${1:-}" = "--dev" ] && lock=requirements-dev.lock
-
 say() { printf '%s\n' "$*" >&2; }
+
+# Each lock holds all of those before it.
+locks=(requirements.lock requirements-aws.lock requirements-dev.lock)
+lock=${locks[0]}
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --dev) lock=${locks[2]} ;;
+    --extras)
+      [ "${2:-}" = aws ] || { say "--extras takes aws: for others, pip install 'mason-data[…]'."; exit 2; }
+      [ "$lock" = "${locks[2]}" ] || lock=${locks[1]}
+      shift ;;
+    *) say "scripts/install.sh takes --extras aws and --dev, not $1."; exit 2 ;;
+  esac
+  shift
+done
 
 find_python() {
   for python in "${PYTHON:-}" python3.11 python3.12 python3.13 python3; do
@@ -41,9 +54,11 @@ install_packages() {
     "${pip[@]}" --require-hashes -r requirements-build.lock
     "${pip[@]}" --require-hashes -r "$lock"
     "${pip[@]}" --no-deps --editable .
-    printf '%s' "$wanted" > "$stamp"
-    # The development lock holds all of the base lock: what it installed need not be looked at again without --dev.
-    [ "$lock" = requirements.lock ] || fingerprint requirements.lock > .venv/installed-requirements.lock
+    # What a larger lock installed need not be looked at again for a smaller one.
+    for held in "${locks[@]}"; do
+      fingerprint "$held" > ".venv/installed-$held"
+      [ "$held" != "$lock" ] || break
+    done
   fi
 }
 
@@ -66,6 +81,6 @@ case "$(uname -s)" in
   *) say "Mason runs on Linux, macOS and WSL; Windows itself is not supported."; exit 1 ;;
 esac
 install_packages
-[ "$lock" = requirements.lock ] || .venv/bin/python tests/ministack.py
+[ "$lock" != requirements-dev.lock ] || .venv/bin/python tests/ministack.py
 install_java
 say "Mason is installed. Run .venv/bin/mason, or activate the environment first: source .venv/bin/activate"

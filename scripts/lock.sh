@@ -10,6 +10,7 @@ options=(--universal --python-version 3.11 --generate-hashes --no-header --no-an
 
 uv pip compile pyproject.toml --group dev --all-extras "${options[@]}" "$@" -o requirements-dev.lock
 uv pip compile pyproject.toml -c requirements-dev.lock "${options[@]}" "$@" -o requirements.lock
+uv pip compile pyproject.toml --extra aws -c requirements-dev.lock "${options[@]}" "$@" -o requirements-aws.lock
 uv pip compile --group pyproject.toml:build -c requirements-dev.lock "${options[@]}" "$@" -o requirements-build.lock
 uv pip compile --group pyproject.toml:ministack "${options[@]}" "$@" -o requirements-ministack.lock
 

@@ -56,6 +56,9 @@ def forget_user(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "AWS_PROFILE",
         "AWS_REGION",
         "AWS_DEFAULT_REGION",
+        "AWS_ENDPOINT_URL",
+        "AWS_ENDPOINT_URL_S3",
+        "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
     ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")

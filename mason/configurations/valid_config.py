@@ -69,6 +69,10 @@ class Engine(Generic[C]):
             self._built[name] = cast(C, build_client(name, self.role, filled))
         return self._built[name]
 
+    def name_of(self, client: C) -> str:
+        """Return what the configuration calls one of the clients."""
+        return next((name for name, built in self._built.items() if built is client), type(client).__name__)
+
     def client_for(self, path: str) -> C:
         """Return the client that serves the scheme of the path (storage); without a scheme, `client`."""
         written, separator, _ = path.partition("://")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mason.clients.engines.storage import StorageClient
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
-from mason.errors import BadPath, InvalidParameters
+from mason.errors import InvalidParameters, OtherStorage
 from mason.parameters.validated_parameters import ValidatedParameters
 
 
@@ -41,7 +41,7 @@ def find_other_table(
     What is not said of its name is as with the first: the same database, or the same name in another one.
 
     Raises:
-        BadPath: it lies in another storage than the first.
+        OtherStorage: it lies in another storage than the first.
         InvalidParameters: it is named by half.
         TableNotFound: there is no such table.
     """
@@ -54,8 +54,8 @@ def find_other_table(
     if not path and not (database and table):
         raise InvalidParameters(['Which other table? Give "other_database_name" and "other_table_name".'])
     place = place_of(config, path) if path else named_place(config, database, table, resp)
-    if place.storage.address() != first.storage.address():
-        raise BadPath(f"{place.path} is not in the storage that {first.path} is in.")
+    if place.storage is not first.storage:
+        raise OtherStorage(f"{place.path} is not in the storage that {first.path} is in.")
     return place
 
 
@@ -63,6 +63,30 @@ def place_of(config: ValidConfig, path: str) -> TablePlace:
     """Return the place of a path, in the storage that serves it."""
     storage = config.storage.client_for(path)
     return TablePlace(storage, storage.path(path).path)
+
+
+def written_path(config: ValidConfig, parameters: ValidatedParameters, name: str, read: TablePlace) -> str:
+    """Return the path that a parameter names for what is written; "" where it is not given.
+
+    A job reads and writes one storage, so the path has to be one of the storage that is read. To ask that storage for
+    the path is not enough: to S3, `/data/x` is the bucket `data`.
+
+    Raises:
+        OtherStorage: another storage of the configuration serves the path.
+    """
+    text: str = parameters.get_optional(name) or ""
+    if not text:
+        return ""
+    storage = config.storage.client_for(text)
+    if storage is read.storage:
+        return storage.path(text).path
+    near, far = config.storage.name_of(read.storage), config.storage.name_of(storage)
+    scheme = read.storage.schemes[0]
+    raise OtherStorage(
+        f'"{name}" is {text}, which lies in {far}, but what is read ({scheme}://{read.path}) lies in {near}: '
+        "an output lies in the storage of its input.",
+        hint=f"Write a path of {near}, with its scheme ({scheme}://…), or give both in one storage.",
+    )
 
 
 def named_place(config: ValidConfig, database: str, table: str, resp: Response) -> TablePlace:

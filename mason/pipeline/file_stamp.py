@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from mason.errors import Unsupported
+
 
 @dataclass(frozen=True)
 class FileStamp:
@@ -35,10 +37,18 @@ def file_stamp(filesystem: pafs.FileSystem, path: str) -> FileStamp | None:
 
 
 def stamp_of(opened: pa.NativeFile) -> FileStamp:
-    """Return the stamp of an object that was opened."""
+    """Return the stamp of an object that was opened.
+
+    Raises:
+        Unsupported: the store says nothing by which the object could be known again.
+    """
     return FileStamp(opened.size(), _number(opened.metadata() or {}))
 
 
 def _number(metadata: Mapping[str, bytes]) -> int:
-    tag = metadata.get("ETag") or metadata["Last-Modified"]
+    tag = metadata.get("ETag") or metadata.get("Last-Modified")
+    if not tag:
+        raise Unsupported(
+            "The store says neither ETag nor Last-Modified of an object: nobody can tell whether it was changed."
+        )
     return int.from_bytes(hashlib.sha256(tag).digest()[:7])

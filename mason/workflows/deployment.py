@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from mason.clients.engines.role import support_of
 from mason.clients.engines.scheduler import SchedulerClient
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag_run import StepStatus
-from mason.engines.scheduler.models.deployment import Deployment
+from mason.engines.scheduler.models.deployment import Deployment, StepPlace
 from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import BadInput, MasonError, NotFound, Unprocessable
 from mason.pipeline.handover import RUN, hand_over, note_forgotten
@@ -64,6 +64,18 @@ def deploy_workflow(workflow: ValidWorkflow, schedule: Schedule, caller: str, re
     return registered
 
 
+def plan_deployment(workflow: ValidWorkflow, schedule: Schedule) -> Sequence[str]:
+    """Return what a scheduler that is not this process would make of a workflow, a line each; nothing is made.
+
+    Raises:
+        MasonError: it would not take it, or a secret was given.
+    """
+    if runs_here(workflow):
+        return ()
+    _refuse_secrets(workflow)
+    return _scheduler(workflow).plan_dag(_deployment(workflow, schedule, ""))
+
+
 def run_outside(workflow: ValidWorkflow, schedule: Schedule, response: Response) -> None:
     """Have the scheduler run a workflow that was deployed, and tell what became of it as far as it can be known."""
     scheduler = _scheduler(workflow)
@@ -111,7 +123,17 @@ def _deployment(workflow: ValidWorkflow, schedule: Schedule, caller: str) -> Dep
         workflow.definitions.env.roots,
         caller,
         _others(workflow),
+        lambda step, path: _step_place(workflow, step, path),
     )
+
+
+def _step_place(workflow: ValidWorkflow, step: str, path: str) -> StepPlace:
+    """Return where a step works, by its own configuration: that of the workflow may be another one."""
+    config = workflow.bound[step].config
+    storage = config.storage.client_for(path)
+    place = storage.path(path)
+    catalog = config.metastore.client.catalog() if config.metastore.client_names else ""
+    return StepPlace(f"{place.scheme}://{place.path}", storage.address(), catalog)
 
 
 def _others(workflow: ValidWorkflow) -> list[str]:

@@ -9,12 +9,14 @@ from typing import Any
 
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
-from mason.errors import MasonError
+from mason.engines.scheduler.models.schedule import Schedule
+from mason.errors import MasonError, OtherStorage
 from mason.operators.failed_code import describe_failure
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import PreparedOperator, respond
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.workflows.clashes import Clashes
+from mason.workflows.deployment import plan_deployment
 from mason.workflows.picture import draw, to_dict
 from mason.workflows.step_code import StepCode
 from mason.workflows.step_paths import StepPath, foreseen_paths, places_of
@@ -26,10 +28,11 @@ _DRY_RUN = (
 )
 
 
-def plan_workflow(workflow: ValidWorkflow, response: Response, *, width: int | None = None) -> None:
-    """Say what running the workflow would do.
+def plan_workflow(workflow: ValidWorkflow, schedule: Schedule, response: Response, *, width: int | None = None) -> None:
+    """Say what running the workflow would do, and what its scheduler would make of it.
 
     Args:
+        schedule: what it would be deployed as.
         width: the columns of the terminal that the DAG is drawn on, if it is one.
 
     Raises:
@@ -40,7 +43,21 @@ def plan_workflow(workflow: ValidWorkflow, response: Response, *, width: int | N
         response.add_info(line)
     plans = [planner.plan(step) for step in workflow.dag.steps]
     outline = {"Workflow": workflow.registration.pinned_name, "Scheduler": workflow.scheduler}
-    response.add_data({**outline, **to_dict(workflow.dag), "Steps": plans})
+    made = _made_outside(workflow, schedule, response)
+    response.add_data({**outline, **to_dict(workflow.dag), "Steps": plans, **({"Made": made} if made else {})})
+
+
+def _made_outside(workflow: ValidWorkflow, schedule: Schedule, response: Response) -> list[str]:
+    """Return what the scheduler of a workflow would make, and tell it; that it refuses the workflow is an error."""
+    try:
+        made = list(plan_deployment(workflow, schedule))
+    except MasonError as error:
+        for message in error.messages:
+            response.add_error(workflow.config.redactor(message), error.status)
+        return []
+    for line in made:
+        response.add_info(f"{workflow.scheduler}: {line}")
+    return made
 
 
 @dataclass(frozen=True)
@@ -83,12 +100,13 @@ class _Planner:
             self._tell(step, f"It is planned when {waits} is known.")
             return {**shown, "Waits": f"planned when {waits} is known"}
         said = StepSays(step.key, silent=True)
-        paths, planned = self._planned(bound, bound.parameters, said)
+        paths, planned, may_wait = self._planned(bound, bound.parameters, said)
         has_plan = self.code.has_plan(bound.operator.registration)
         self._tell(step, str(paths), *(planned["Info"] if has_plan else ()))
         self._warn(step, planned["Warnings"])
         self._warn(step, self.clashes.add(step, [*map(str, paths.reads)], [*map(str, paths.writes)]))
-        waits = self._waits(step, paths, planned["Errors"][0]) if planned["Errors"] and step.dependencies else ""
+        may_wait = may_wait and bool(planned["Errors"] and step.dependencies)
+        waits = self._waits(step, paths, planned["Errors"][0]) if may_wait else ""
         self.writers |= {str(each).rstrip("/"): step.key for each in paths.writes}
         if waits:
             return {**shown, **paths.to_dict(), "Waits": waits}
@@ -98,23 +116,30 @@ class _Planner:
 
     def _planned(
         self, bound: BoundStep, parameters: ValidatedParameters, said: Response
-    ) -> tuple[_Paths, Mapping[str, Any]]:
-        """Return the paths of a step and what its operator says; whatever goes wrong is said by it, without secrets."""
-        paths = _Paths()
+    ) -> tuple[_Paths, Mapping[str, Any], bool]:
+        """Return the paths of a step, what its operator says, and whether steps before it may mend what is wrong.
+
+        Whatever goes wrong is said by the operator, without secrets.
+        """
+        paths, may_wait = _Paths(), True
 
         def work(response: Response) -> OperatorResponse:
-            nonlocal paths
+            nonlocal paths, may_wait
             response.redactor = bound.config.redactor
             response.redactor.learn(parameters.secrets)
             registration, env = bound.operator.registration, self.workflow.definitions.env
             operator = self.code.operator(registration)
             prepared = PreparedOperator(env, bound.config, parameters, registration, operator, response)
             paths = _Paths(*(foreseen_paths(prepared, bound.operator.spec) or ()))
-            return prepared.plan()
+            try:
+                return prepared.plan()
+            except OtherStorage:
+                may_wait = False  # no step that runs before changes what the parameters say
+                raise
 
         describe_bug = partial(describe_failure, with_folder=self.workflow.definitions.env.roots is None)
         planned = StepResult.of(respond(work, said, describe_bug), describe_bug).to_dict()
-        return paths, planned
+        return paths, planned, may_wait
 
     def _waits(self, step: ValidDagStep, paths: _Paths, error: str) -> str:
         """Return what a step that cannot be planned waits for, and tell it."""

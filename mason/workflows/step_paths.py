@@ -19,6 +19,8 @@ from mason.util.quiet_secrets import hide_secrets
 
 NOT_THERE = "not there"
 _CHUNK = 1024 * 1024
+_PAGE = "html"
+"""The output of a job that is a file of this machine, whatever storage the job reads."""
 
 
 @dataclass(frozen=True)
@@ -138,8 +140,9 @@ def _named_paths(prepared: PreparedOperator, spec: OperatorSpec) -> tuple[list[S
     if isinstance(prepared.operator, DataOperator):
         job = prepared.operator.job(prepared.config, prepared.parameters)
         storage = job.inputs.get("storage", LOCAL)
-        inputs, outputs = _texts({**job.inputs, "storage": ""}), _texts(job.outputs)
-        return [StepPath(each, storage) for each in inputs], [StepPath(each, storage) for each in outputs]
+        inputs, outputs = _texts({**job.inputs, "storage": ""}), _texts({**job.outputs, _PAGE: ""})
+        pages = [StepPath(each) for each in _texts(job.outputs.get(_PAGE, ""))]
+        return [StepPath(each, storage) for each in inputs], [*(StepPath(each, storage) for each in outputs), *pages]
     names = [each.name for each in spec.parameters.all if each.type == "path"]
     given = {name: str(value) for name in names if (value := prepared.parameters.values.get(name))}
     placed = {name: _placed(prepared.config, value) for name, value in given.items()}

@@ -68,12 +68,13 @@ def plan(
     env: MasonEnvironment, call: WorkflowCall, *, save: Path | None = None, width: int | None = None
 ) -> OperatorResponse:
     """Do a dry run, drawn for a terminal of that width, and save the plan if nothing is wrong with it."""
+    from mason.workflows.deployment import schedule_of
     from mason.workflows.plan import plan_workflow
 
     def work(response: Response) -> None:
         workflow = find_workflow(env, call)
         warn_of_workflow(workflow, response)
-        plan_workflow(workflow, response, width=width)
+        plan_workflow(workflow, schedule_of(workflow, call.schedule_name, call.schedule), response, width=width)
         if save and not response.errors:
             from mason.workflows.plan_file import save_plan
 
@@ -132,7 +133,7 @@ def handled(
 
     warn_of_workflow(workflow, response)
     if not deploy and not run:
-        plan_workflow(workflow, response)
+        plan_workflow(workflow, schedule_of(workflow, call.schedule_name, call.schedule), response)
         return
     here = run and runs_here(workflow)
     _refuse_what_would_be_left_out(workflow, call, runs_now=here and not deploy, limit=0 if here else limit)

@@ -103,8 +103,53 @@ def test_a_query_and_its_job_are_one_for_every_process(
     assert done["BytesScanned"] > 0
     assert found.json["Data"][0]["Status"] == "succeeded"
     assert found.json["Data"][0]["BytesScanned"] == done["BytesScanned"]
+    assert found.json["Data"][0]["Rows"] == done["Rows"]
+    assert [each["Name"] for each in found.json["Data"][0]["Columns"]] == ["id", "price"]
     everything = json.dumps([shown.stdout, shown.stderr, asked.stdout, asked.stderr, found.stdout, found.stderr])
     assert settings["secret_key"] not in everything
+
+
+def test_a_job_shows_its_first_rows_and_says_when_there_are_more(
+    client: AthenaExecutionClient, settings: dict[str, str], database: str, make_athena_table: MakeTable
+) -> None:
+    make_athena_table("many", pa.table({"n": range(250)}))
+    queries = Queries(settings)
+
+    def shown(statement: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+        started = queries.start(statement, database)
+        queries.wait(started)
+        response = Response()
+        job, _ = client.get_job(started, response=response)
+        return job.to_dict(), tuple(response.warnings)
+
+    many, _ = shown("SELECT n FROM many ORDER BY n")
+    few, _ = shown("SELECT n, array[n, n + 1] AS pair FROM many WHERE n = 7")
+    twice, warnings = shown("SELECT n AS a, n AS a FROM many")
+
+    assert [each["n"] for each in many["Rows"]] == list(range(100))
+    assert (many["RowsOut"], many["HasMore"]) == (100, True)
+    assert few["Rows"][0]["n"] == 7 and "8" in few["Rows"][0]["pair"]
+    assert few["HasMore"] is False
+    assert twice["Status"] == "succeeded" and "Rows" not in twice
+    [warning] = warnings
+    assert warning.startswith("The rows of the job cannot be shown: ")
+
+
+def test_what_is_no_question_has_no_rows(
+    client: AthenaExecutionClient,
+    database: str,
+    address: str,
+    bucket: str,
+    make_athena_table: MakeTable,
+) -> None:
+    path = make_athena_table("orders", TABLES["orders"])
+    job = query("select id from orders", database, {"orders": path}, address, f"{bucket}/{uuid4().hex}")
+    kept = answer(client.run_job, answer(client.plan_job, job))
+
+    response = Response()
+    found, _ = client.get_job(kept.id, response=response)
+
+    assert "Rows" not in found.to_dict() and not response.warnings
 
 
 def test_a_plan_shows_the_statement_that_athena_would_get(

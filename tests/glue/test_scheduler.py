@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
+import yaml
 from moto.moto_api import state_manager
 
 from mason.clients.engines.scheduler import SchedulerClient
@@ -15,10 +17,12 @@ from mason.clients.glue.catalog import glue_service
 from mason.clients.glue.crawlers import Crawl, Crawlers
 from mason.clients.glue.scheduler import GlueSchedulerClient
 from mason.clients.response import Response
+from mason.configurations.configuration import parse_configuration
+from mason.configurations.saved import save_configurations
 from mason.engines.scheduler.models.dags.dag import Dag
 from mason.engines.scheduler.models.dags.dag_run import StepStatus
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
-from mason.engines.scheduler.models.deployment import Deployment
+from mason.engines.scheduler.models.deployment import Deployment, StepPlace
 from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import BadInput, Conflict, NotFound, Unprocessable
 from mason.operators.definition_folder import read_definitions
@@ -26,13 +30,16 @@ from mason.operators.registry import register
 from mason.state.home import open_state
 from mason.testing import SchedulerContract
 from mason.testing.contract import answer
+from mason.util.environment import MasonEnvironment
 from mason.workflows import workflow_calls
 from mason.workflows.definition_kind import WORKFLOWS
 from mason.workflows.workflow_calls import WorkflowCall
-from tests.aws import ROLE, Moto
+from tests.aws import KEYS, ROLE, Moto
 from tests.conftest import EXAMPLES, write
 from tests.glue.conftest import Operators
 from tests.glue.proxy import AwsProxy, error
+
+WORKFLOW = f"table:infer@sha256:{'0' * 64}"
 
 
 @pytest.fixture
@@ -47,7 +54,7 @@ def crawlers(moto: Moto) -> Crawlers:
 
 @pytest.fixture
 def crawl(database: str) -> Crawl:
-    return Crawl(f"crawler_{uuid4().hex[:8]}", database, "s3://data/orders", "0 6 * * 1-5")
+    return Crawl(f"crawler_{uuid4().hex[:8]}", database, "s3://data/orders", "0 6 * * 1-5", WORKFLOW, "step_1")
 
 
 @pytest.fixture
@@ -65,7 +72,7 @@ def test_a_crawler_is_created_listed_started_and_deleted(
     scheduler.trigger_schedule(crawl.name, response=response)
 
     assert response.info == (f"Created table crawler {crawl.name}.", f"Refreshing Table Crawler: {crawl.name}")
-    assert Schedule(crawl.name, "cron(0 6 ? * MON-FRI *)") in answer(scheduler.list_schedules)
+    assert Schedule(crawl.name, "0 6 * * 1-5", WORKFLOW) in answer(scheduler.list_schedules)
     found = moto.client("glue").get_crawler(Name=crawl.name)["Crawler"]
     assert found["Role"] == ROLE
     assert found["DatabaseName"] == crawl.database
@@ -102,7 +109,7 @@ def test_a_crawler_of_the_same_name_that_does_something_else_gives_way(
     proxy.says = lambda operation, request: (200, {}) if operation == "UpdateCrawler" else None
 
     response = Response()
-    through.save(Crawl(crawl.name, crawl.database, "s3://data/new"), response)
+    through.save(replace(crawl, path="s3://data/new", expression=""), response)
 
     [sent] = [request for operation, request in proxy.requests if operation == "UpdateCrawler"]
     assert sent["Targets"] == {"S3Targets": [{"Path": "s3://data/new"}]}
@@ -132,7 +139,7 @@ def test_a_crawler_that_runs_is_neither_changed_nor_deleted(
     proxy.says = lambda operation, request: runs if operation in ("UpdateCrawler", "DeleteCrawler") else None
 
     with pytest.raises(Conflict, match="is running. Change it when its crawler has ended."):
-        through.save(Crawl(crawl.name, crawl.database, "s3://data/new"), Response())
+        through.save(replace(crawl, path="s3://data/new"), Response())
     with pytest.raises(Conflict, match="is running. Delete it when its crawler has ended."):
         through.delete(crawl.name)
 
@@ -154,7 +161,25 @@ def deployment_of(*operators: str, name: str = "table_infer", expression: str = 
     steps = [
         ValidDagStep(f"step_{n}", f"step_{n}", each, "0" * 64, parameters=given) for n, each in enumerate(operators, 1)
     ]
-    return Deployment(Schedule(name, expression), Dag("table_infer", steps), f"table:infer@sha256:{'0' * 64}")
+    return Deployment(
+        Schedule(name, expression), Dag("table_infer", steps), WORKFLOW, find_place=lambda step, path: place_of(path)
+    )
+
+
+def place_of(path: str, storage: str = "s3://?path_style=false", catalog: str = "") -> StepPlace:
+    """Return a place in S3, as a configuration with nothing but Glue and S3 in it finds it."""
+    whole = path if "://" in path else f"s3://{path.strip('/')}"
+    return StepPlace(whole, storage, catalog or CATALOG[0])
+
+
+CATALOG: list[str] = []
+"""What the catalog of the emulated AWS is called, once that runs."""
+
+
+@pytest.fixture(autouse=True)
+def catalog(moto: Moto, proxy: AwsProxy, request: pytest.FixtureRequest) -> None:
+    """Glue is asked through the proxy by the contract, and without it by the other tests."""
+    CATALOG[:] = [f"glue in {proxy.endpoint if request.cls else moto.endpoint}"]
 
 
 def test_a_workflow_of_one_infer_becomes_a_crawler(
@@ -222,6 +247,164 @@ def test_a_workflow_of_two_steps_is_refused_with_the_schedulers_that_could_take_
         '"demo_two" has 2 steps: Glue runs none of them, a crawler stands for one alone. '
         f"Deploy it with another scheduler: {others}.",
     )
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        (StepPlace("file:///data/suppliers", "file:///", ""), "A crawler reads S3, not file:///data/suppliers (step_1"),
+        (StepPlace("s3://data/x", "s3://?path_style=false", ""), "not in the metastore of the step (step_1"),
+        (StepPlace("s3://data/x", "s3://?path_style=false", "glue in eu-west-1"), "not in glue in eu-west-1 (step_1"),
+    ],
+    ids=["disk", "metastore", "region"],
+)
+def test_what_a_crawler_would_do_elsewhere_than_the_step_is_refused(
+    moto: Moto, scheduler: GlueSchedulerClient, crawl: Crawl, place: StepPlace, words: str
+) -> None:
+    deployment = replace(deployment_of("table:infer", name=crawl.name), find_place=lambda step, path: place)
+
+    for act in (lambda: answer(scheduler.register_dag, deployment), lambda: scheduler.plan_dag(deployment)):
+        with pytest.raises(Unprocessable) as caught:
+            act()
+        assert words in str(caught.value)
+    assert crawl.name not in moto.client("glue").list_crawlers()["CrawlerNames"]
+
+
+def test_the_glue_of_aws_is_not_sent_to_a_store_that_is_not_of_aws() -> None:
+    glue = GlueSchedulerClient({"aws_region": "us-east-1", "aws_role_arn": ROLE, **KEYS})
+    store = "s3://?endpoint=https%3A%2F%2Fobjects.example.com&path_style=true"
+    deployment = replace(
+        deployment_of("table:infer"), find_place=lambda step, path: place_of(path, store, "glue in us-east-1")
+    )
+
+    with pytest.raises(Unprocessable) as caught:
+        glue.plan_dag(deployment)
+
+    assert "reads the S3 of AWS, and s3://data/orders lies in the store at https://objects.example.com" in str(
+        caught.value
+    )
+
+
+@dataclass(frozen=True)
+class Infer:
+    """The example workflow of one step, with its parameters, and the configurations `aws` and `here`."""
+
+    env: MasonEnvironment
+    moto: Moto
+    folder: Path
+    bucket: str
+    database: str
+    name: str
+
+    def call(self, config: str = "aws", **parameters: str) -> WorkflowCall:
+        given = {"database_name": self.database, "storage_path": f"{self.bucket}/orders", **parameters}
+        told = {"schedule_name": self.name, "step_1": {"config_id": config, "parameters": given}}
+        write(self.folder, {"p.yaml": yaml.safe_dump(told)})
+        return WorkflowCall("table:infer", parameter_file=self.folder / "p.yaml", config_id="aws")
+
+    def crawler(self) -> Mapping[str, Any] | None:
+        """Return the crawler that Glue has of the schedule's name."""
+        glue = self.moto.client("glue")
+        found: Mapping[str, Any] | None = None
+        if self.name in glue.list_crawlers()["CrawlerNames"]:
+            found = glue.get_crawler(Name=self.name)["Crawler"]
+        return found
+
+
+@pytest.fixture
+def infer(moto: Moto, operators: Operators, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Infer:
+    found = read_definitions(EXAMPLES / "workflows" / "table" / "infer", [WORKFLOWS])
+    register(operators.env, open_state(operators.env), found.valid, replace=True)
+    here = "id: here\nmetastore_engine: local\nstorage_engine: local\nscheduler_engine: local\n"
+    save_configurations(
+        operators.env, [(Path("here.yaml"), parse_configuration(here, name="here.yaml", default_id="here"))]
+    )
+    bucket, s3 = f"data-{uuid4().hex[:8]}", moto.client("s3")
+    s3.create_bucket(Bucket=bucket)
+    s3.put_object(Bucket=bucket, Key="orders/a.csv", Body=b"id\n1\n")
+    folder = write(tmp_path / "work", {f"{database}/orders/a.csv": "id\n1\n"})
+    monkeypatch.chdir(folder)
+    return Infer(operators.env, moto, folder, bucket, database, f"infer_{uuid4().hex[:8]}")
+
+
+def test_a_step_of_another_configuration_becomes_no_crawler(infer: Infer) -> None:
+    call = infer.call("here", storage_path=f"{infer.database}/orders")
+
+    planned = workflow_calls.plan(infer.env, call).response
+    deployed = workflow_calls.deploy(infer.env, call).response
+    ran = workflow_calls.run(infer.env, call).response
+
+    words = f'reads S3, not file://{infer.folder}/{infer.database}/orders (step_1, by its configuration "here").'
+    for said in (planned, deployed, ran):
+        [told] = said.errors
+        assert words in told and told.endswith("Deploy it with another scheduler: local.")
+    assert infer.crawler() is None
+
+
+def test_a_dry_run_says_which_crawler_would_be_made_and_makes_none(infer: Infer) -> None:
+    call = replace(infer.call(storage_path=f"{infer.bucket}/orders/"), schedule="0 6 * * 1-5")
+
+    planned = workflow_calls.plan(infer.env, call)
+
+    made = (
+        f"Would create table crawler {infer.name}: s3://{infer.bucket}/orders/ into database {infer.database}, "
+        'schedule "cron(0 6 ? * MON-FRI *)".'
+    )
+    assert planned.response.errors == ()
+    assert f"glue: {made}" in planned.response.info
+    assert planned.to_dict()["Data"][0]["Made"] == [made]
+    assert infer.crawler() is None
+
+    assert workflow_calls.deploy(infer.env, call).response.errors == ()
+    again = workflow_calls.plan(infer.env, call).response
+    other = workflow_calls.plan(infer.env, infer.call()).response
+
+    assert any(f"Table crawler {infer.name} already exists, and does this" in each for each in again.info)
+    [line] = [each for each in other.info if "Would change" in each]
+    assert line.endswith(
+        f'its former path "s3://{infer.bucket}/orders/" and schedule "cron(0 6 ? * MON-FRI *)" would give way.'
+    )
+
+
+def test_a_dry_run_refuses_what_glue_would_refuse(infer: Infer, tmp_path: Path) -> None:
+    named = workflow_calls.plan(infer.env, infer.call(table_name="mine")).response
+    every_minute = workflow_calls.plan(infer.env, replace(infer.call(), schedule="* * * * *")).response
+    steps = "".join(f"  - {{id: {each}, type: operator, namespace: table, command: list}}\n" for each in "ab")
+    two = f"type: workflow\nnamespace: demo\ncommand: two\ndag:\n{steps}supported_schedulers: [glue]\n"
+    found = read_definitions(write(tmp_path / "two", {"workflow.yaml": two}), [WORKFLOWS])
+    register(infer.env, open_state(infer.env), found.valid, replace=True)
+    given = "".join(f"{each}:\n  parameters: {{database_name: {infer.database}}}\n" for each in "ab")
+    file = write(tmp_path, {"two.yaml": given}) / "two.yaml"
+    both = workflow_calls.plan(infer.env, WorkflowCall("demo:two", parameter_file=file, config_id="aws")).response
+
+    for said, words in (
+        (named, "finds out by itself what table_name would say (step_1)."),
+        (every_minute, "every 5 minutes"),
+        (both, '"demo_two" has 2 steps: Glue runs none of them'),
+    ):
+        [told] = said.errors
+        assert words in told
+    assert infer.crawler() is None
+
+
+def test_a_crawler_that_mason_did_not_make_is_left_alone(infer: Infer, scheduler: GlueSchedulerClient) -> None:
+    glue = infer.moto.client("glue")
+    target = {"S3Targets": [{"Path": "s3://theirs/data"}]}
+    glue.create_crawler(
+        Name=infer.name, Role=ROLE, DatabaseName="theirs", Targets=target, Description="nightly, ask Ada"
+    )
+    before = infer.crawler()
+
+    for act in (workflow_calls.plan, workflow_calls.deploy, workflow_calls.run, workflow_calls.deploy_and_run):
+        said = act(infer.env, infer.call()).response
+        assert said.errors == (
+            f'Mason did not make the crawler "{infer.name}", which Glue has: it is left as it is. '
+            "Give the schedule another name: -s, or schedule_name in the file of parameters.",
+        )
+    with pytest.raises(Conflict, match="Mason did not make the crawler .* Delete it in Glue."):
+        answer(scheduler.delete_schedule, infer.name)
+
+    assert infer.crawler() == before
 
 
 def test_a_crawl_that_failed_is_a_step_that_failed_and_says_why(moto: Moto, proxy: AwsProxy) -> None:

@@ -84,7 +84,7 @@ def follow(container: Container, text: str) -> None:
         elif word == "CMD":
             container.command = json.loads(rest)
         else:
-            assert word in ("FROM", "EXPOSE", "RUN"), word
+            assert word in ("FROM", "EXPOSE", "RUN", "VOLUME"), word
 
 
 @pytest.mark.timeout(900)
@@ -98,6 +98,7 @@ def test_the_steps_of_the_dockerfile_work_in_a_clean_copy(tmp_path: Path) -> Non
     assert "table" in listing and "infer" in listing
     assert "table" in container.run("mason workflow")
     assert container.command[:2] == ["mason", "run"]
+    assert container.run("python -c 'import boto3; print(boto3.__name__)'") == "boto3\n"
 
 
 def test_a_step_that_fails_is_noticed(tmp_path: Path) -> None:
@@ -105,6 +106,18 @@ def test_a_step_that_fails_is_noticed(tmp_path: Path) -> None:
 
     with pytest.raises(AssertionError, match="mason register nowhere"):
         follow(container, "FROM x\nRUN false && mason register nowhere\n")
+
+
+def test_what_mason_knows_is_in_a_volume_that_outlives_the_container() -> None:
+    words = instructions((PROJECT / "Dockerfile").read_text())
+    [volume] = [rest for word, rest in words if word == "VOLUME"]
+    after = words[words.index(("VOLUME", volume)) :]
+
+    assert ("ENV", f"MASON_HOME={volume}") in words
+    assert "RUN" not in [word for word, _ in after]  # Docker would throw away what they write there
+    named = [each.partition(":")[0] for each in compose()["volumes"] if each.partition(":")[2] == volume]
+    assert named == ["mason-home"]
+    assert named[0] in yaml.safe_load((PROJECT / "docker-compose.yml").read_text())["volumes"]
 
 
 def test_compose_publishes_the_port_on_this_machine_only() -> None:

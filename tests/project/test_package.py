@@ -20,6 +20,7 @@ LOCKS = (
     "requirements-dev.lock",
     "requirements-airflow.lock",
     "requirements-ministack.lock",
+    "requirements-aws.lock",
 )
 
 
@@ -34,12 +35,24 @@ def test_every_locked_package_has_a_version_and_hashes_and_no_address(lock: str)
         assert "--hash=sha256:" in entry, entry
 
 
-def test_the_base_lock_and_the_development_lock_agree() -> None:
-    base, dev = (
-        set(re.findall(r"^[a-z0-9.\-]+==\S+", (PROJECT / lock).read_text(), re.M)) for lock in (LOCKS[0], LOCKS[2])
+def test_each_lock_that_is_installed_holds_the_smaller_ones() -> None:
+    base, aws, dev = (
+        set(re.findall(r"^[a-z0-9.\-]+==\S+", (PROJECT / lock).read_text(), re.M))
+        for lock in ("requirements.lock", "requirements-aws.lock", "requirements-dev.lock")
     )
 
-    assert base <= dev
+    assert base < aws < dev
+    assert {each.partition("==")[0] for each in aws - base} == {"boto3", "botocore", "jmespath", "s3transfer"}
+
+
+@pytest.mark.parametrize("given", [["--extras"], ["--extras", "gcp"], ["--development"]])
+def test_the_installer_refuses_what_it_does_not_know(given: list[str]) -> None:
+    done = subprocess.run(
+        [PROJECT / "scripts" / "install.sh", *given], capture_output=True, text=True, check=False, timeout=30
+    )
+
+    assert done.returncode == 2
+    assert "takes" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 def test_every_direct_dependency_is_locked() -> None:

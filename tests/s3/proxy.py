@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import re
 import socket
 import struct
 from collections.abc import Callable, Iterator
@@ -32,6 +33,8 @@ class Proxy:
     says: Says = lambda method, path: None
     date: str = ""
     """What the answers say it is; the time of this machine unless told."""
+    hides: tuple[str, ...] = ()
+    """What the answers leave out: headers such as `Last-Modified`, and what lists have of the same (`LastModified`)."""
 
 
 def error_body(code: str, message: str, **more: str) -> str:
@@ -70,8 +73,15 @@ def running_proxy(target: str) -> Iterator[Proxy]:
             connection.endheaders(body)
             answer = connection.getresponse()
             content = answer.read()
-            kept = {name: value for name, value in answer.getheaders() if name.lower() not in _OWN}
+            hidden = [name.lower() for name in proxy.hides]
+            kept = {name: value for name, value in answer.getheaders() if name.lower() not in (*_OWN, *hidden)}
             connection.close()
+            if hidden and "list-type" in self.path:
+                for name in proxy.hides:
+                    word = name.replace("-", "").encode()
+                    content = re.sub(b"<%b>.*?</%b>" % (word, word), b"", content)
+                self._reply(answer.status, content, kept)
+                return
             if said == HALF:
                 self._reply(answer.status, content[: len(content) // 2], kept, str(len(content)))
                 self._cut()

@@ -92,3 +92,19 @@ def test_a_plan_is_refused_when_an_object_was_replaced(mason: Mason, seaweed: Se
     assert refused.exit_code == 1
     assert strict_json(refused)["Errors"][0] == f"plan.json: merge: its input s3://{stored}/in has another content"
     assert not [key for key in seaweed.keys(stored) if key.startswith("out/")]
+
+
+def test_a_page_of_this_machine_is_no_object_of_the_store(mason: Mason, stored: str) -> None:
+    steps = yaml.safe_load((mason.folder / "p.yaml").read_text())
+    steps["summarize"]["parameters"]["html"] = "page.html"
+    (mason.folder / "p.yaml").write_text(yaml.safe_dump(steps))
+
+    planned = strict_json(mason("workflow", "table", "twice", "-f", "p.yaml"))
+    first, _ = run(mason, "-r")
+    _, said = run(mason, "-r", "--resume", first)
+
+    assert f"summarize: reads s3://{stored}/out and writes {mason.folder}/page.html." in planned["Info"]
+    assert f"summarize: reused from run {first}." in said
+    (mason.folder / "page.html").unlink()
+    _, said = run(mason, "-r", "--resume", first)
+    assert any(each.startswith("summarize: runs again") for each in said)

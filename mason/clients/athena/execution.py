@@ -9,15 +9,15 @@ from typing import Any
 
 from mason.clients.athena.metastore import AthenaMetastoreClient
 from mason.clients.athena.queries import MOST_LISTED, Queries
-from mason.clients.athena.query_work import AthenaRows, AthenaWork
+from mason.clients.athena.query_work import FIRST_ROWS, AthenaRows, AthenaWork, FirstRows
 from mason.clients.athena.records import job_record
-from mason.clients.athena.results import to_table
+from mason.clients.athena.results import answers_rows, as_shown, to_table
 from mason.clients.aws.service import clock_troubles
 from mason.clients.engines.execution import ExecutionClient
 from mason.clients.engines.metastore import MetastoreClient
 from mason.clients.engines.role import verb
 from mason.clients.response import Response
-from mason.engines.execution.models.job import Job, JobPlan, JobRecord
+from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.errors import MasonError, NotFound, Unsupported
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.handover import JOB, hand_over_once
@@ -49,6 +49,9 @@ class AthenaExecutionClient(ExecutionClient):
         missing = [] if self._queries.output_location or _has_place(group) else [_NO_PLACE]
         return [*missing, *clock_troubles(answer)]
 
+    def describe_place(self) -> str:
+        return self._queries.describe_place()
+
     def job_types(self) -> Sequence[str]:
         return ["query"]
 
@@ -69,7 +72,16 @@ class AthenaExecutionClient(ExecutionClient):
 
     @verb
     def get_job(self, job_id: str, *, response: Response) -> JobRecord:
-        return self._found(job_id)
+        job = self._found(job_id)
+        if job.status is not JobStatus.SUCCEEDED or not answers_rows(job.details["Statement"]):
+            return job
+        try:
+            rows = as_shown(*self._queries.rows(job.id, FIRST_ROWS + 1))
+        except MasonError as error:  # they may have been deleted; what became of the job is known all the same
+            response.add_warning(f"The rows of the job cannot be shown: {error}")
+            return job
+        answer = FirstRows(rows.slice(0, FIRST_ROWS), rows.num_rows > FIRST_ROWS)
+        return replace(job, details={**job.details, **answer.to_dict()}, picture=answer.picture)
 
     @verb
     def list_jobs(self, *, response: Response) -> Sequence[JobRecord]:
@@ -111,7 +123,7 @@ class AthenaExecutionClient(ExecutionClient):
         columns, cells = self._queries.rows(query_id, work.limit)
         rows = to_table(columns, cells, asked.names, asked.types, asked.in_spark)
         gather_rows([rows], rows.schema, work.most_bytes)
-        answer = AthenaRows(work, rows.slice(0, work.job.limit), rows.num_rows > work.job.limit)
+        answer = AthenaRows(rows.slice(0, work.job.limit), rows.num_rows > work.job.limit, work)
         for warning in answer.warnings:
             response.add_warning(warning)
         response.add_info(answer.summary)

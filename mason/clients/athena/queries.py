@@ -39,7 +39,11 @@ class Queries:
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         self.work_group = str(configuration.get("work_group") or DEFAULT_WORK_GROUP)
         self.output_location = str(configuration.get("output_location") or "")
-        self._athena = AwsService("athena", "Athena", AwsConnection.of(configuration))
+        self._athena = AwsService("athena", "Athena", AwsConnection.of("athena", configuration))
+
+    def describe_place(self) -> str:
+        """Return where Athena is asked, where that is not AWS."""
+        return self._athena.describe_place()
 
     def start(self, statement: str, database: str, token: str = "") -> str:
         """Hand a statement to Athena and return the id that it gave it: to the same token, the same id.

@@ -27,6 +27,9 @@ from mason.pipeline.sql.value_sizes import check_value_sizes
 from mason.pipeline.storage_address import is_local
 from mason.util.words import counted
 
+FIRST_ROWS = 100
+"""How many rows are shown of a query that ran before: who wants all of them asks again."""
+
 
 @dataclass(frozen=True)
 class AthenaWork:
@@ -82,12 +85,27 @@ class AthenaWork:
 
 
 @dataclass(frozen=True)
-class AthenaRows:
+class FirstRows:
+    """The first rows of what a query answered."""
+
+    rows: pa.Table
+    has_more: bool
+
+    def picture(self, width: int) -> list[str]:
+        """Return the rows as a table."""
+        return Preview(self.rows.schema, python_rows(self.rows)).picture(width)
+
+    def to_dict(self) -> dict[str, Any]:
+        columns = [{"Name": each.name, "Type": str(each.type)} for each in self.rows.schema]
+        counts = {"RowsOut": self.rows.num_rows, "HasMore": self.has_more}
+        return {"Columns": columns, **counts, "Rows": python_rows(self.rows)}
+
+
+@dataclass(frozen=True)
+class AthenaRows(FirstRows):
     """The rows that a query answered."""
 
     work: AthenaWork
-    rows: pa.Table
-    has_more: bool
 
     @property
     def summary(self) -> str:
@@ -97,14 +115,8 @@ class AthenaRows:
     def warnings(self) -> Iterable[str]:
         return [only_the_first(self.work.job.limit)] if self.has_more else []
 
-    def picture(self, width: int) -> list[str]:
-        """Return the rows as a table."""
-        return Preview(self.rows.schema, python_rows(self.rows)).picture(width)
-
     def to_dict(self) -> dict[str, Any]:
-        columns = [{"Name": each.name, "Type": str(each.type)} for each in self.rows.schema]
-        counts = {"RowsOut": self.rows.num_rows, "HasMore": self.has_more}
-        return {**self.work.to_dict(), "Columns": columns, **counts, "Rows": python_rows(self.rows)}
+        return {**self.work.to_dict(), **super().to_dict()}
 
 
 def athena_schema(table: Table) -> pa.Schema:

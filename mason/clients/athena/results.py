@@ -61,6 +61,21 @@ def to_table(
     return _fit_numbers(table.cast(canonical(table.schema)), wanted)
 
 
+def as_shown(columns: Sequence[Mapping[str, Any]], rows: Sequence[Cells]) -> pa.Table:
+    """Return an answer of which nothing but what Athena says is known: what is nested is the text that it sends.
+
+    Raises:
+        BadQuery: two columns have one name.
+    """
+    plain = [{**each, "Type": "varchar"} if str(each["Type"]).lower() in _NESTED else each for each in columns]
+    return to_table(plain, rows)
+
+
+def answers_rows(statement: str) -> bool:
+    """Say whether a statement is a question; others are answered with nothing, or with words."""
+    return statement.lstrip("( \t\r\n")[:6].upper().startswith(("SELECT", "WITH", "VALUES"))
+
+
 def _fit_numbers(table: pa.Table, wanted: Sequence[pa.DataType]) -> pa.Table:
     fields = [
         field.with_type(kind) if is_number(field.type) and is_number(kind) else field

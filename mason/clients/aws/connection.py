@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from mason.clients.aws.credentials import Keys
+from mason.clients.aws.endpoints import Endpoint
 
 DEFAULT_REGION = "us-east-1"
 ATTEMPTS = 5
@@ -20,26 +21,24 @@ class AwsConnection:
     region: str
     endpoint: str
     keys: Keys
+    shown_endpoint: str = field(default="", compare=False)
+    """The endpoint with where it is written."""
 
     @classmethod
-    def of(cls, configuration: Mapping[str, Any]) -> AwsConnection:
-        return cls(
-            str(configuration.get("aws_region") or ""),
-            endpoint_address(configuration.get("endpoint")),
-            Keys.of(configuration),
-        )
+    def of(cls, service: str, configuration: Mapping[str, Any]) -> AwsConnection:
+        """Return how a service is reached, by boto3's name for it.
+
+        Raises:
+            BadInput: a variable that should be the address of a server is none.
+        """
+        found = Endpoint.of(service, configuration)
+        return cls(str(configuration.get("aws_region") or ""), found.address, Keys.of(configuration), str(found))
 
     def client(self, service: str) -> Any:
         """Return the client that speaks to a service; it retries what is worth it."""
         if self.keys.access_key:
             return _kept_client(self, service)
         return _new_client(self, service)  # the usual chain may find somebody else the next time
-
-
-def endpoint_address(written: object) -> str:
-    """Return the address of a server as it was written, with its scheme; "" for AWS itself."""
-    endpoint = str(written or "")
-    return endpoint if not endpoint or "://" in endpoint else f"https://{endpoint}"
 
 
 def region_of(arn: str) -> str:

@@ -30,6 +30,15 @@ class AwsService:
             place = self._connection.endpoint or self._client.meta.region_name
         return f"{self._name} in {place}"
 
+    @property
+    def endpoint(self) -> str:
+        """The address of the server that is asked; "" for that of AWS."""
+        return self._connection.endpoint
+
+    def describe_place(self) -> str:
+        """Return the address of the server that is asked, and where it is written; "" for that of AWS."""
+        return self._connection.shown_endpoint
+
     @cached_property
     def _client(self) -> Any:
         return self._connection.client(self._name)

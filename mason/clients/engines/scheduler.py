@@ -53,6 +53,17 @@ class SchedulerClient(Role):
             Unprocessable: the scheduler cannot run such a DAG.
         """
 
+    def plan_dag(self, deployment: Deployment) -> Sequence[str]:
+        """Check what `register_dag` would check, and return what it would make, a line each; nothing is made.
+
+        A dry run asks a scheduler that lives elsewhere.
+
+        Raises:
+            MasonError: what `register_dag` would raise.
+        """
+        self.validate_schedule(deployment.schedule, response=Response())
+        return ()
+
     @abstractmethod
     def list_schedules(self, *, response: Response) -> tuple[Sequence[Schedule], Response]:
         """Return every schedule, sorted by name."""

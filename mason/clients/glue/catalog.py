@@ -18,7 +18,7 @@ def glue_service(configuration: Mapping[str, Any]) -> AwsService:
     `aws_role_arn` is the role that crawlers run with. It is not assumed here: it trusts Glue, not whoever calls Glue.
     """
     asker = {**configuration, "aws_role_arn": configuration.get("assume_role_arn")}
-    return AwsService("glue", "Glue", AwsConnection.of(asker))
+    return AwsService("glue", "Glue", AwsConnection.of("glue", asker))
 
 
 class GlueCatalog:

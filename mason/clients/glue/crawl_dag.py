@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from urllib.parse import parse_qs
+
+from mason.clients.aws.endpoints import is_of_aws
+from mason.clients.aws.service import AwsService
 from mason.clients.glue.crawlers import Crawl
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
-from mason.engines.scheduler.models.deployment import Deployment
+from mason.engines.scheduler.models.deployment import Deployment, StepPlace
 from mason.errors import Unprocessable
 
 _OPERATOR = "table:infer"
@@ -12,8 +16,8 @@ _DATABASE = ("database_name", "bucket_name")
 _PATH = "storage_path"
 
 
-def crawl_of(deployment: Deployment) -> Crawl:
-    """Return the crawl that does what a workflow does.
+def crawl_of(deployment: Deployment, glue: AwsService) -> Crawl:
+    """Return the crawl by which a Glue does what a workflow does.
 
     Raises:
         Unprocessable: no crawler does that, with the reason.
@@ -31,20 +35,33 @@ def crawl_of(deployment: Deployment) -> Crawl:
     if others:
         told = f"A crawler finds out by itself what {', '.join(others)} would say ({step.key})"
         raise Unprocessable(f"{told}.", hint=f"Leave that out, or deploy it {_elsewhere(deployment)}.")
-    path = _crawled(step, deployment)
+    path = _crawled_path(step, deployment, glue)
     return Crawl(schedule.name, database, path, schedule.expression, deployment.workflow, step.key)
 
 
-def _crawled(step: ValidDagStep, deployment: Deployment) -> str:
-    path = str(step.parameters[_PATH])
-    scheme, separator, rest = path.partition("://")
-    if not separator:
-        return f"s3://{path.lstrip('/')}"
-    if scheme not in ("s3", "s3a", "s3n"):
-        raise Unprocessable(
-            f"A crawler reads S3, not {path} ({step.key}).", hint=f"Deploy it {_elsewhere(deployment)}."
+def _crawled_path(step: ValidDagStep, deployment: Deployment, glue: AwsService) -> str:
+    """Return the path that a crawler reads, where it would read and save the same as the step itself."""
+    written = str(step.parameters[_PATH])
+    place = deployment.find_place(step.key, written)
+    reason = _why_not(place, glue)
+    if reason:
+        told = f'{reason} ({step.key}, by its configuration "{step.config_id or deployment.config_id}")'
+        raise Unprocessable(f"{told}.", hint=f"Deploy it {_elsewhere(deployment)}.")
+    return f"{place.path}/" if written.endswith("/") else place.path
+
+
+def _why_not(place: StepPlace, glue: AwsService) -> str:
+    """Return why a crawler would not do what a step does at a place."""
+    if not place.path.startswith("s3://"):
+        return f"A crawler reads S3, not {place.path}"
+    store = "".join(parse_qs(place.storage.partition("?")[2]).get("endpoint", ()))
+    if is_of_aws(glue.endpoint) and not is_of_aws(store):
+        return f"A crawler reads the S3 of AWS, and {place.path} lies in the store at {store}"
+    if place.catalog != glue.name:
+        return (
+            f"A crawler saves tables in the catalog {glue.name}, not in {place.catalog or 'the metastore of the step'}"
         )
-    return f"s3://{rest}"
+    return ""
 
 
 def _elsewhere(deployment: Deployment) -> str:

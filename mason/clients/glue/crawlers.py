@@ -26,15 +26,16 @@ class Crawl:
     name: str
     database: str
     path: str
-    expression: str = ""
-    workflow: str = ""
+    expression: str
+    workflow: str
     """The workflow that it stands for, and below it the step: they are noted at the crawler."""
-    step: str = ""
+    step: str
 
     @property
     def note(self) -> str:
+        """What says that the crawler is Mason's."""
         when = f", schedule {self.expression}" if self.expression else ""
-        return f"Mason workflow {self.workflow}, step {self.step}{when}" if self.workflow else ""
+        return f"Mason workflow {self.workflow}, step {self.step}{when}"
 
 
 class Crawlers:
@@ -50,30 +51,40 @@ class Crawlers:
         return sorted(found, key=lambda each: each.name)
 
     def save(self, crawl: Crawl, response: Response) -> None:
-        """Create a crawler; one that is there already is a warning, and does from now on what is wanted.
+        """Create a crawler; one that Mason has made is a warning, and does from now on what is wanted.
 
         Raises:
             BadInput: the configuration has no role for it, or Glue cannot keep the schedule.
-            Conflict: there is one already that has to be changed, but runs.
+            Conflict: there is one already that somebody else has made, or that has to be changed, but runs.
         """
-        if not self._role:
-            raise BadInput(
-                "A crawler needs a role that lets Glue read the data.",
-                hint="Set aws_role_arn in the configuration of glue.",
-            )
-        wanted = {
-            "Role": self._role,
-            **({"Description": crawl.note} if crawl.note else {}),
-            "DatabaseName": crawl.database.lower(),
-            "Targets": {"S3Targets": [{"Path": crawl.path}]},
-            **({"Schedule": aws_schedule(crawl.expression)} if crawl.expression else {}),
-        }
+        wanted = self._wanted(crawl)
         try:
             self._glue.call("create_crawler", Name=crawl.name, **wanted)
         except AlreadyExists:
             self._change(crawl.name, wanted, response)
             return
         response.add_info(f"Created table crawler {crawl.name}.")
+
+    def plan(self, crawl: Crawl) -> str:
+        """Return what `save` would do; nothing is changed.
+
+        Raises:
+            BadInput, Conflict: as `save` does.
+        """
+        wanted = self._wanted(crawl)
+        found = self._find_any(crawl.name)
+        what = f"{crawl.path} into database {wanted['DatabaseName']}"
+        when = f', schedule "{wanted["Schedule"]}"' if "Schedule" in wanted else ""
+        if found is None:
+            return f"Would create table crawler {crawl.name}: {what}{when}."
+        others = self._others(found, wanted)
+        if not others:
+            return f"Table crawler {crawl.name} already exists, and does this: {what}{when}."
+        if found.get("State", READY) != READY:
+            raise _runs(crawl.name, "Change")
+        return (
+            f"Would change table crawler {crawl.name}: {what}{when}; its former {' and '.join(others)} would give way."
+        )
 
     def start(self, name: str, response: Response) -> None:
         """Start a crawler; one that runs already is a warning.
@@ -91,18 +102,19 @@ class Crawlers:
         response.add_info(f"Refreshing Table Crawler: {name}")
 
     def delete(self, name: str) -> None:
-        """Delete a crawler; its tables stay.
+        """Delete a crawler that Mason has made; its tables stay.
 
         Raises:
             NotFound: there is no such crawler.
-            Conflict: it runs.
+            Conflict: it runs, or somebody else has made it.
         """
+        _refuse_foreign(self._find(name), "Delete it in Glue.")
         try:
             self._glue.call("delete_crawler", Name=name)
         except NotFound as error:
             raise self._missing(name) from error
         except Conflict as error:
-            raise Conflict(f'Schedule "{name}" is running.', hint="Delete it when its crawler has ended.") from error
+            raise _runs(name, "Delete") from error
 
     def failure(self, name: str) -> str | None:
         """Return why a crawler's last run failed, "" if it went well, None while it runs.
@@ -127,18 +139,36 @@ class Crawlers:
         noted = _NOTE.fullmatch(self._find(name).get("Description") or "")
         return noted["step"] if noted else name
 
+    def _wanted(self, crawl: Crawl) -> Mapping[str, Any]:
+        """Return a crawler as Glue takes it."""
+        if not self._role:
+            raise BadInput(
+                "A crawler needs a role that lets Glue read the data.",
+                hint="Set aws_role_arn in the configuration of glue.",
+            )
+        return {
+            "Role": self._role,
+            "Description": crawl.note,
+            "DatabaseName": crawl.database.lower(),
+            "Targets": {"S3Targets": [{"Path": crawl.path}]},
+            **({"Schedule": aws_schedule(crawl.expression)} if crawl.expression else {}),
+        }
+
     def _find(self, name: str) -> Mapping[str, Any]:
+        found = self._find_any(name)
+        if found is None:
+            raise self._missing(name)
+        return found
+
+    def _find_any(self, name: str) -> Mapping[str, Any] | None:
         try:
             found: Mapping[str, Any] = self._glue.call("get_crawler", Name=name)["Crawler"]
-        except NotFound as error:
-            raise self._missing(name) from error
+        except NotFound:
+            return None
         return found
 
     def _change(self, name: str, wanted: Mapping[str, Any], response: Response) -> None:
-        found = self._find(name)
-        former = _shown(found, found.get("Schedule", {}).get("ScheduleExpression", ""))
-        now = _shown(wanted, wanted.get("Schedule", ""))
-        others = [f'{key} "{value}"' for key, value in former.items() if value != now[key]]
+        others = self._others(self._find(name), wanted)
         if not others:
             response.add_warning(f"Table crawler {name} already exists.")
             return
@@ -146,14 +176,35 @@ class Crawlers:
             # Without a schedule an empty one is sent: what is left out would stay as it is.
             self._glue.call("update_crawler", Name=name, **{"Schedule": "", **wanted})
         except Conflict as error:
-            raise Conflict(f'Schedule "{name}" is running.', hint="Change it when its crawler has ended.") from error
+            raise _runs(name, "Change") from error
         response.add_warning(f"Table crawler {name} already exists; its former {' and '.join(others)} gave way.")
+
+    def _others(self, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
+        """Return what a crawler of the same name does otherwise than what is wanted.
+
+        Raises:
+            Conflict: somebody else has made it.
+        """
+        _refuse_foreign(found, "Give the schedule another name: -s, or schedule_name in the file of parameters.")
+        former = _shown(found, found.get("Schedule", {}).get("ScheduleExpression", ""))
+        now = _shown(wanted, wanted.get("Schedule", ""))
+        return [f'{key} "{value}"' for key, value in former.items() if value != now[key]]
 
     def _missing(self, name: str) -> NotFound:
         names: list[str] = []
         with suppress(MasonError):  # who may not list them is told what is missing all the same
             names = [str(each) for each in self._glue.call("list_crawlers").get("CrawlerNames", ())]
         return NotFound(f'Schedule "{name}" not found in Glue.', hint=did_you_mean(name, names))
+
+
+def _refuse_foreign(found: Mapping[str, Any], hint: str) -> None:
+    if not _NOTE.fullmatch(found.get("Description") or ""):
+        told = f'Mason did not make the crawler "{found["Name"]}", which Glue has: it is left as it is.'
+        raise Conflict(told, hint=hint)
+
+
+def _runs(name: str, change: str) -> Conflict:
+    return Conflict(f'Schedule "{name}" is running.', hint=f"{change} it when its crawler has ended.")
 
 
 def _schedule(crawler: Mapping[str, Any]) -> Schedule:

@@ -27,6 +27,9 @@ class GlueMetastoreClient(MetastoreClient):
     def catalog(self) -> str:
         return self._glue.name
 
+    def describe_place(self) -> str:
+        return self._glue.describe_place()
+
     def check(self) -> list[str]:
         try:
             answer = self._glue.call("get_databases", MaxResults=1)

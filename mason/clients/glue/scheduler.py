@@ -40,11 +40,18 @@ class GlueSchedulerClient(SchedulerClient):
         except MasonError as error:
             return [str(error)]
 
+    def describe_place(self) -> str:
+        return self._glue.describe_place()
+
     @verb
     def register_dag(self, deployment: Deployment, *, response: Response) -> Schedule:
         _check(deployment.schedule)
-        self._crawlers.save(crawl_of(deployment), response)
+        self._crawlers.save(crawl_of(deployment, self._glue), response)
         return replace(deployment.schedule, workflow=deployment.workflow)
+
+    def plan_dag(self, deployment: Deployment) -> Sequence[str]:
+        _check(deployment.schedule)
+        return [self._crawlers.plan(crawl_of(deployment, self._glue))]
 
     @verb
     def list_schedules(self, *, response: Response) -> Sequence[Schedule]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode
 
-from mason.clients.aws.connection import ATTEMPTS, DEFAULT_REGION, build_client, endpoint_address
+from mason.clients.aws.connection import ATTEMPTS, DEFAULT_REGION, build_client
 from mason.clients.aws.credentials import Keys
+from mason.clients.aws.endpoints import Endpoint
 from mason.clients.aws.failures import no_credentials
 from mason.clients.s3.failures import s3_failures
 
@@ -27,15 +28,23 @@ class S3Connection:
     endpoint: str
     path_style: bool
     keys: Keys
+    shown_endpoint: str = field(default="", compare=False)
+    """The endpoint with where it is written."""
 
     @classmethod
     def of(cls, configuration: Mapping[str, Any]) -> S3Connection:
-        endpoint = endpoint_address(configuration.get("endpoint"))
+        """Return the connection of a configuration.
+
+        Raises:
+            BadInput: a variable that should be the address of a server is none.
+        """
+        found = Endpoint.of("s3", configuration)
         return cls(
             str(configuration.get("aws_region") or ""),
-            endpoint,
-            bool(configuration.get("path_style", bool(endpoint))),
+            found.address,
+            bool(configuration.get("path_style", bool(found.address))),
             Keys.of(configuration),
+            str(found),
         )
 
     @classmethod

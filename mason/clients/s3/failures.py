@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, ParamValidationError
 
 from mason.clients.aws.failures import broken, code_of, no_credentials, refusal
-from mason.errors import BadPath, ClientFailed, MasonError, NotEmpty, PathNotFound
+from mason.errors import BadPath, ClientFailed, MasonError, NotEmpty, PathNotFound, Unsupported
 
 _ARROW = re.compile(
     r"AWS Error (?P<code>\w+) during (?P<call>\w+) operation(?: \(HTTP status (?P<status>\d+)\))?: ?(?P<text>.*)"
 )
 _REGION = re.compile(r"expecting '([\w-]+)'")
+_NEEDED = {
+    "ETag": ("ETag", "whether an object was changed"),
+    "LastModified": ("Last-Modified", "how old an object is"),
+}
 _OTHER_REGION = ("permanentredirect", "301", "authorizationheadermalformed", "incorrectendpoint")
 
 
@@ -43,6 +48,21 @@ def s3_failures(path: str) -> Iterator[None]:
     except OSError as error:
         told = _ARROW.search(str(error))
         raise failure(path, told["code"], told["status"] or "", told["text"]) if told else error from error
+
+
+def said_of(path: str, answer: Mapping[str, Any], name: str, client: Any) -> Any:
+    """Return what the store says of an object, by botocore's name for it: `ETag`, `LastModified`.
+
+    Raises:
+        Unsupported: it says nothing of the kind, as AWS always does.
+    """
+    if name in answer:
+        return answer[name]
+    header, use = _NEEDED[name]
+    raise Unsupported(
+        f"The store at {client.meta.endpoint_url} says no {header} of s3://{path}: without it Mason cannot tell {use}.",
+        hint="Use a store that says it, and see that no proxy takes it away.",
+    )
 
 
 def is_of_arrow(error: OSError) -> bool:

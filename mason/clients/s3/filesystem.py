@@ -17,7 +17,7 @@ from botocore.exceptions import IncompleteReadError, ReadTimeoutError, ResponseS
 from urllib3.exceptions import HTTPError
 
 from mason.clients.aws.connection import ATTEMPTS
-from mason.clients.s3.failures import is_of_arrow, s3_failures
+from mason.clients.s3.failures import is_of_arrow, s3_failures, said_of
 from mason.errors import MasonError, PathNotFound
 
 _CUT_OFF = (IncompleteReadError, ReadTimeoutError, ResponseStreamingError, HTTPError)
@@ -108,10 +108,11 @@ class ObjectStream(io.RawIOBase):
         last = "" if self._end is None else self._end - 1
         part = {"Range": f"bytes={self._at}-{last}"} if self._at or self._end is not None else {}
         answer = self._client.get_object(Bucket=bucket, Key=key, **part)
-        if self._tag and answer["ETag"] != self._tag:
+        tag = said_of(self._path, answer, "ETag", self._client)
+        if self._tag and tag != self._tag:
             answer["Body"].close()
             raise OSError("it was replaced while it was read")
-        self._tag = answer["ETag"]
+        self._tag = tag
         return answer["Body"]
 
 

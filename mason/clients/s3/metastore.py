@@ -57,6 +57,9 @@ class S3MetastoreClient(MetastoreClient):
     def check(self) -> list[str]:
         return self._storage.check()
 
+    def describe_place(self) -> str:
+        return self._storage.describe_place()
+
     @property
     def _objects(self) -> S3Objects:
         return self._storage.objects

@@ -11,7 +11,7 @@ from uuid import uuid4
 from botocore.exceptions import ClientError
 
 from mason.clients.aws.failures import code_of
-from mason.clients.s3.failures import failure, s3_failures
+from mason.clients.s3.failures import failure, s3_failures, said_of
 from mason.errors import ClientFailed, Forbidden, PathNotFound
 from mason.pipeline.object_store import StoredObject
 
@@ -70,8 +70,7 @@ class S3Objects:
             for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
                 now = _date(page)
                 for each in page.get("Contents", ()):
-                    age = (now - each["LastModified"]).total_seconds()
-                    yield StoredObject(f"{bucket}/{each['Key']}", each["Size"], each["ETag"], age)
+                    yield self._stored(f"{bucket}/{each['Key']}", each["Size"], each, now)
 
     def children(self, folder: str) -> tuple[list[str], list[str]]:
         """Return the folders and the objects directly in a folder, by their names."""
@@ -99,8 +98,7 @@ class S3Objects:
         except (Forbidden, ClientFailed):
             self._say_why(path)
             raise
-        age = (_date(found) - found["LastModified"]).total_seconds()
-        return StoredObject(path, found["ContentLength"], found["ETag"], age)
+        return self._stored(path, found["ContentLength"], found, _date(found))
 
     def is_folder(self, folder: str) -> bool:
         """Say whether any object is below a folder."""
@@ -126,7 +124,7 @@ class S3Objects:
         try:
             with s3_failures(path):
                 found = self._client.get_object(Bucket=bucket, Key=key)
-                return found["Body"].read(), found["ETag"]
+                return found["Body"].read(), said_of(path, found, "ETag", self._client)
         except PathNotFound:
             return None
 
@@ -202,6 +200,10 @@ class S3Objects:
         finally:
             self.delete([path])
 
+    def _stored(self, path: str, size: int, answer: Mapping[str, Any], now: datetime) -> StoredObject:
+        tag, written = (said_of(path, answer, name, self._client) for name in ("ETag", "LastModified"))
+        return StoredObject(path, size, tag, (now - written).total_seconds())
+
     def _folders(self, folder: str) -> Iterator[str]:
         """A folder and those below it, the innermost first."""
         for name in self.children(folder)[0]:
@@ -212,7 +214,8 @@ class S3Objects:
         bucket, key = split(path)
         for _ in range(_ATTEMPTS):
             try:
-                tag: str = self._client.put_object(Bucket=bucket, Key=key, Body=content, **condition)["ETag"]
+                written = self._client.put_object(Bucket=bucket, Key=key, Body=content, **condition)
+                tag: str = said_of(path, written, "ETag", self._client)
                 return tag
             except ClientError as error:
                 if code_of(error) in _AT_ONCE:

@@ -55,6 +55,9 @@ class S3StorageClient(StorageClient):
         except MasonError as error:
             return [str(error)]
 
+    def describe_place(self) -> str:
+        return self._connection.shown_endpoint
+
     def check_place(self, path: Path) -> list[str]:
         """Besides asking, write something and remove it: who may read need not be allowed to do more."""
         try:

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from mason.engines.scheduler.models.dags.dag import Dag
 from mason.engines.scheduler.models.schedule import Schedule
+
+
+@dataclass(frozen=True)
+class StepPlace:
+    """Where a step works by its own configuration, for a scheduler that does the step in a way of its own."""
+
+    path: str
+    """A path of its parameters with its scheme, as the storage of the step understands it."""
+    storage: str = ""
+    """The address of that storage."""
+    catalog: str = ""
+    """What the catalog is called in which the step saves its tables; nothing for one that only Mason reads."""
+
+
+def _unknown_place(step: str, path: str) -> StepPlace:
+    return StepPlace(path)
 
 
 @dataclass(frozen=True)
@@ -34,6 +50,9 @@ class Deployment:
 
     others: Sequence[str] = ()
     """The other schedulers that could take it, for one that does not."""
+
+    find_place: Callable[[str, str], StepPlace] = field(default=_unknown_place, repr=False, compare=False)
+    """Says where a step works: given its key, and a path of its parameters. Clients are built for it, so on request."""
 
     def gives_way(self, former: Mapping[str, Any]) -> Iterator[str]:
         """Yield what is lost of the deployment that had the name until now, which `to_dict` made; it may be none."""

@@ -3,9 +3,9 @@ from dataclasses import replace
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
-from mason.errors import BadPath
+from mason.errors import OtherStorage
 from mason.operators.operator_definition import DataOperator
-from mason.operators.table_place import TablePlace, find_table
+from mason.operators.table_place import TablePlace, find_table, written_path
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.check.checks import Check
 from mason.pipeline.check.job import CheckJob
@@ -18,12 +18,12 @@ class TableCheck(DataOperator):
     def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
         checks = read_checks(parameters.get_required("checks"))
         place = find_table(config, parameters, Response())
-        failures, as_of = parameters.get_optional("failures_path"), parameters.get_optional("as_of")
+        as_of = parameters.get_optional("as_of")
         return CheckJob(
             place.path,
             [_located(config, place, each) for each in checks],
             place.storage.address(),
-            place.storage.path(failures).path if failures else "",
+            written_path(config, parameters, "failures_path", place),
             parameters.get_optional("samples"),
             as_of.isoformat() if as_of else "",
         ).to_job()
@@ -38,6 +38,6 @@ def _located(config: ValidConfig, place: TablePlace, check: Check) -> Check:
     if not check.references:
         return check
     storage = config.storage.client_for(check.references)
-    if storage.address() != place.storage.address():
-        raise BadPath(f"{check.name}: {check.references} is not in the storage that {place.path} is in.")
+    if storage is not place.storage:
+        raise OtherStorage(f"{check.name}: {check.references} is not in the storage that {place.path} is in.")
     return replace(check, references=storage.path(check.references).path)

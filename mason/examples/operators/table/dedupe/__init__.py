@@ -2,7 +2,7 @@ from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.operators.operator_definition import DataOperator
-from mason.operators.table_place import find_table
+from mason.operators.table_place import find_table, written_path
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.dedupe.job import DedupeJob, DedupeOptions
 
@@ -17,11 +17,10 @@ class TableDedupe(DataOperator):
             order_by=tuple(parameters.get_optional("order_by") or ()),
             keep=parameters.get_optional("keep"),
         )
-        output, removed = parameters.get_optional("output_path"), parameters.get_optional("removed_path")
         return DedupeJob(
             place.path,
-            place.storage.path(output).path if output else place.path,
-            place.storage.path(removed).path if removed else "",
+            written_path(config, parameters, "output_path", place) or place.path,
+            written_path(config, parameters, "removed_path", place),
             place.storage.address(),
             options,
         ).to_job()

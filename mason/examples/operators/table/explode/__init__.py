@@ -4,7 +4,7 @@ from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.operators.operator_definition import DataOperator
-from mason.operators.table_place import find_table
+from mason.operators.table_place import find_table, written_path
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.explode.job import ExplodeJob
 from mason.pipeline.formats import name_without_format
@@ -15,12 +15,11 @@ class TableExplode(DataOperator):
 
     def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
         place = find_table(config, parameters, Response())
-        output: str = parameters.get_optional("output_path") or ""
         found = name_without_format(PurePosixPath(place.path).name) or "table"
         return ExplodeJob(
             place.path,
             parameters.get_optional("table_name") or found,
-            place.storage.path(output).path if output else "",
+            written_path(config, parameters, "output_path", place),
             place.storage.address(),
             tuple(parameters.get_optional("columns") or ()),
             parameters.get_optional("separator"),

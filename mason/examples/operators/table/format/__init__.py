@@ -2,7 +2,7 @@ from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.operators.operator_definition import DataOperator
-from mason.operators.table_place import find_table
+from mason.operators.table_place import find_table, written_path
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.format.job import FormatJob, FormatOptions
 
@@ -21,5 +21,5 @@ class TableFormat(DataOperator):
             compression=parameters.get_optional("compression") or "",
             sample_size=parameters.get_optional("sample_size"),
         )
-        output = place.storage.path(parameters.get_required("output_path")).path
+        output = written_path(config, parameters, "output_path", place)
         return FormatJob(place.path, output, options, place.storage.address()).to_job()

@@ -1,6 +1,7 @@
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.operators.operator_definition import DataOperator
+from mason.operators.table_place import place_of, written_path
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode, Names, OnBadRecord, OnConflict
 
@@ -9,8 +10,7 @@ class TableMerge(DataOperator):
     """Merge the files below a path into one table, column by name, no row lost."""
 
     def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
-        input_path: str = parameters.get_required("input_path")
-        storage = config.storage.client_for(input_path)
+        read = place_of(config, parameters.get_required("input_path"))
         options = MergeOptions(
             input_format=parameters.get_optional("input_format") or "",
             parse_headers=parameters.get_optional("parse_headers"),
@@ -29,6 +29,5 @@ class TableMerge(DataOperator):
             incremental=parameters.get_optional("incremental"),
             most_bad_share=parameters.get_optional("most_bad_share"),
         )
-        inputs = storage.path(input_path).path
-        output = storage.path(parameters.get_required("output_path")).path
-        return MergeJob(inputs, output, storage.address(), options).to_job()
+        output = written_path(config, parameters, "output_path", read)
+        return MergeJob(read.path, output, read.storage.address(), options).to_job()

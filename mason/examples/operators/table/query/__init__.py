@@ -3,6 +3,7 @@ from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.operators.operator_definition import DataOperator
 from mason.operators.query_tables import table_paths
+from mason.operators.table_place import TablePlace, written_path
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.sql.changing import changing_in
 from mason.pipeline.sql.job import QueryJob
@@ -16,7 +17,10 @@ class TableQuery(DataOperator):
         text: str = parameters.get_required("query_string")
         database: str = parameters.get_required("database_name")
         storage, paths = table_paths(config, database, parse_statement(text), Response())
-        output = parameters.get_optional("output_path")
+        output: str = parameters.get_optional("output_path") or ""
+        if output and not paths:  # a query of no table writes wherever it is sent
+            storage = config.storage.client_for(output)
+        read = TablePlace(storage, next(iter(paths.values()), ""))
         return QueryJob(
             text,
             database,
@@ -24,7 +28,7 @@ class TableQuery(DataOperator):
             storage.address(),
             parameters.get_optional("parameters") or {},
             parameters.get_optional("limit"),
-            storage.path(output).path if output else "",
+            written_path(config, parameters, "output_path", read),
             parameters.get_optional("format"),
         ).to_job()
 

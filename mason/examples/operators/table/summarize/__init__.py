@@ -3,7 +3,7 @@ from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.operators.local_file import side_file
 from mason.operators.operator_definition import DataOperator
-from mason.operators.table_place import find_table
+from mason.operators.table_place import find_table, written_path
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.summary.job import SummaryJob
 
@@ -13,9 +13,8 @@ class TableSummarize(DataOperator):
 
     def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
         place = find_table(config, parameters, Response())
-        output: str = parameters.get_optional("output_path") or ""
         html: str = parameters.get_optional("html") or ""
-        summary = place.storage.path(output).path if output else ""
+        summary = written_path(config, parameters, "output_path", place)
         return SummaryJob(
             place.path,
             place.storage.address(),
