@@ -18,7 +18,7 @@ from mason.clients.spark.java_home import java_home
 from mason.clients.spark.runners import SparkRunner, build_runner
 from mason.clients.spark.server.keeper import _is_open
 from mason.clients.spark.server.launch import server_command, spark_environment, spark_home
-from mason.clients.spark.settings import RunnerSettings
+from mason.clients.spark.settings import LOCAL_MASTER, RunnerSettings, guards
 from mason.util.processes import ProcessId
 from tests.ports import free_port
 from tests.spark.conftest import eventually
@@ -145,7 +145,8 @@ def executors_of(application: Path) -> set[str]:
 def connect_server(folder: Path, cluster: Cluster | None = None) -> Iterator[int]:
     """Start a Connect server, whose executors may be those of a cluster; give its port, and stop it at the end."""
     port = free_port()
-    conf = {**RunnerSettings().local_conf, "spark.connect.grpc.binding.address": "127.0.0.1"}
+    known = {name: value for name, value in RunnerSettings().local_conf.items() if name not in guards(LOCAL_MASTER)}
+    conf = {**known, "spark.connect.grpc.binding.address": "127.0.0.1"}
     if cluster:
         conf |= {"spark.master": cluster.master, "spark.executor.cores": "1", "spark.cores.max": "2", **cluster.conf}
     environment = {**spark_environment(java_home()), "PYTHONPATH": "", "PYSPARK_PYTHON": sys.executable}

@@ -27,6 +27,8 @@ FILES = (
     "tests/s3/test_every_operator.py",
     "tests/s3/test_kills.py",
     "tests/spark/test_connect.py",
+    "tests/spark/test_guards.py",
+    "tests/spark/test_other_users.py",
     "tests/spark/test_server_life.py",
     "tests/spark/test_warm_server.py",
     "tests/state/",

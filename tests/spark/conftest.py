@@ -45,8 +45,8 @@ class Commands:
             text=True,
         )
 
-    def finished(self, process: subprocess.Popen[str]) -> dict[str, Any]:
-        stdout, stderr = process.communicate(timeout=120)
+    def finished(self, process: subprocess.Popen[str], seconds: float = 120) -> dict[str, Any]:
+        stdout, stderr = process.communicate(timeout=seconds)
         assert process.returncode == 0, stderr
         self.servers()
         told: dict[str, Any] = json.loads(stdout)

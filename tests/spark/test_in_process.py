@@ -17,6 +17,7 @@ import pytest
 
 from mason.clients.spark.runners import in_process
 from mason.clients.spark.runners.in_process import classic_session
+from mason.clients.spark.settings import SESSION_GUARDS
 from tests.conftest import PROJECT
 
 
@@ -32,6 +33,7 @@ class Session:
 
     builder: Any
     sparkContext: Any
+    conf: Any
 
     def getOrCreate(self) -> Session:
         return self
@@ -39,18 +41,22 @@ class Session:
     def getConf(self) -> dict[str, str]:
         return {}
 
+    def set(self, name: str, value: str) -> None:
+        assert SESSION_GUARDS[name] == value
+
 
 def test_jobs_that_begin_at_once_start_one_jvm_and_leave_the_environment_as_it_was(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     started = []
 
-    def start(conf: Any) -> None:
-        started.append(os.environ["SPARK_HOME"])
+    def start(conf: Any, environment: Any) -> None:
+        started.append(environment["SPARK_HOME"])
+        assert "SPARK_HOME" not in os.environ, "other threads of this process need its variables as they are"
         time.sleep(0.2)
         Context._active_spark_context = object()
 
-    Session.builder = Session.sparkContext = Session()
+    Session.builder = Session.sparkContext = Session.conf = Session()
     monkeypatch.setattr(Context, "_active_spark_context", None)
     monkeypatch.setattr(pyspark, "SparkContext", Context)
     monkeypatch.setattr(pyspark.sql, "SparkSession", Session)

@@ -153,6 +153,16 @@ def test_any_name_can_be_a_key(database: Database, name: str) -> None:
     assert counts(diffed(database, before, after, keys=[name])) == (1, 0, 0, 1)
 
 
+def test_a_column_that_is_called_as_a_variable_of_spark_keeps_its_name_and_tells_no_value(database: Database) -> None:
+    before = database.given("b", "id,${env:HOME}\n1,x\n2,y\n")
+    after = database.given("a", "id,${env:HOME}\n1,x\n2,z\n")
+
+    result = diffed(database, before, after, keys=["${env:HOME}"])
+
+    assert counts(result) == (1, 1, 1, 0)
+    assert [row["${env:HOME}"] for row in result.samples["Added"]] == ["z"]
+
+
 def test_samples_of_changes_are_pairs_however_many_rows_a_key_has(database: Database) -> None:
     before = database.given("b", pa.table({"k": [1] * 40, "v": [f"a{number:02}" for number in range(40)]}))
     after = database.given("a", pa.table({"k": [1] * 40, "v": [f"b{number:02}" for number in range(40)]}))

@@ -579,6 +579,33 @@ def test_a_commit_during_the_query_leaves_its_answer_whole_or_says_so(here: Data
         work.run(here.runner, "late", lambda *_: None)
 
 
+@pytest.mark.parametrize("value", ["cast(b as string)", "array(cast(b as string))", "concat('a', cast(b as string))"])
+def test_bytes_that_are_no_text_are_an_error_of_the_query_on_every_engine(
+    database: Database, tmp_path: Path, value: str
+) -> None:
+    database.given("files", pa.table({"b": [b"AB", b"\xffA"]}))
+
+    assert database.rows("select cast(b as string) as x from files where hex(b) = '4142'") == [{"x": "AB"}]
+    with pytest.raises(BadQuery, match="The query makes text of bytes that are not UTF-8."):
+        database.ask(f"select {value} as x from files")
+    with pytest.raises(BadQuery, match="The query makes text of bytes that are not UTF-8."):
+        database.ask(f"select {value} as x from files", output=str(tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_comment_ends_with_its_line_on_every_engine_also_after_a_backslash(database: Database) -> None:
+    database.given("orders", ORDERS)
+
+    assert answers(database, "select id from orders -- those that \\\nwhere id > 1") == [(2,), (3,), (4,)]
+
+
+@pytest.mark.parametrize("text", ["${env:HOME}", "${system:user.name}", "${spark.app.name}", "${hivevar:x}"])
+def test_what_spark_would_replace_in_a_statement_is_text_on_every_engine(database: Database, text: str) -> None:
+    database.given("orders", ORDERS)
+
+    assert answers(database, f"select '{text}' as x from orders where id = 1") == [(text,)]
+
+
 @pytest.mark.parametrize(
     ("statement", "told"),
     [

@@ -20,6 +20,8 @@ _EXCLUDED = (
     "software.amazon.encryption.s3:amazon-s3-encryption-client-java",
     "software.amazon.s3.analyticsaccelerator:analyticsaccelerator-s3",
 )
+# Spark's processes get nothing else of the environment; their Python finds profile and certificates by these, too.
+_HANDED_ON = (*POINTERS, "AWS_CA_BUNDLE", "AWS_DEFAULT_PROFILE")
 _PROVIDERS = ("ProfileCredentialsProvider", "DefaultCredentialsProvider")
 
 
@@ -28,7 +30,7 @@ def needs_of(connection: S3Connection, hadoop: str, environment: Mapping[str, st
     version = hadoop or _NEWEST
     sdk = _SDK.get(version, _SDK[_NEWEST])
     packages = [f"org.apache.hadoop:hadoop-aws:{version}", *(f"{_SDK_GROUP}:{name}:{sdk}" for name in _SDK_MODULES)]
-    variables = {name: environment[name] for name in POINTERS if environment.get(name)}
+    variables = {name: environment[name] for name in _HANDED_ON if environment.get(name)}
     if kept := connection.keys.keep(connection.region or DEFAULT_REGION):
         variables |= {"AWS_SHARED_CREDENTIALS_FILE": kept, "AWS_PROFILE": PROFILE}
     return JavaNeeds("s3a://", tuple(packages), _EXCLUDED, _settings(connection), variables)

@@ -17,7 +17,7 @@ from mason.clients.spark.failures import decode_failure, without_stack
 from mason.clients.spark.results import Results
 from mason.clients.spark.worker import RESULT_SCHEMA, run_batches
 from mason.errors import ClientFailed
-from mason.pipeline.sql.query import SqlQuery, canonical, encode_rows
+from mason.pipeline.sql.query import SqlQuery, canonical, check_text, encode_rows
 from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def run_query(spark: SparkSession, content: bytes, kind: Callable[[SparkSession]
             if query.output is None:
                 limited = frame if query.limit is None else frame.limit(query.limit)
                 rows = results.fetch_rows(limited, tag, query.most_bytes)
+                check_text(rows)
                 yield 0, False, encode_rows(rows.cast(canonical(rows.schema)))
                 return
             for row in results.fetch(queries.written_frame(frame, query, query.output), tag, _SOME_TASKS):

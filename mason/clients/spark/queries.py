@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pyarrow as pa
 
 from mason.clients.spark.failures import encode_failure
+from mason.clients.spark.settings import SESSION_GUARDS
 from mason.clients.spark.worker import RESULT_SCHEMA
 from mason.errors import MasonError
 from mason.pipeline.evidence_json import decode_schema
@@ -24,6 +25,7 @@ from mason.pipeline.sql.query import (
     SqlQuery,
     SqlTable,
     canonical,
+    check_text,
     quoted,
     table_gone,
 )
@@ -42,7 +44,7 @@ _NAME_COLUMN = "_mason_name"
 
 def query_frame(spark: SparkSession, query: SqlQuery) -> DataFrame:
     """Return the rows of a query, not yet asked for."""
-    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    _set_all(spark, {**SESSION_GUARDS, "spark.sql.session.timeZone": "UTC"})
     frames = {table.name: _table_frame(spark, query.storage, table) for table in query.tables}
     frame = _over_connect(spark, query, frames) if _is_connect(spark) else _with_views(spark, query, frames)
     check_names(query.names or frame.columns)
@@ -77,6 +79,15 @@ def _over_connect(spark: SparkSession, query: SqlQuery, frames: Mapping[str, Dat
     return cast(
         "DataFrame", ConnectFrame(SQL(query.rendered or query.statement, [], parameters, tables), cast(Any, spark))
     )
+
+
+def _set_all(spark: SparkSession, settings: Mapping[str, str]) -> None:
+    """Settings of the session that whoever had it before may have changed; over Connect they take one round trip."""
+    if _is_connect(spark):
+        cast(Any, spark.conf)._set_all(dict(settings), silent=False)
+        return
+    for name, value in settings.items():
+        spark.conf.set(name, value)
 
 
 def _is_connect(spark: SparkSession) -> bool:
@@ -172,6 +183,7 @@ def _write(storage: str, output: Output, number: int, batches: Iterator[pa.Recor
     rows = 0
     with open_sink(output.sink.name, place, schema, output.sink.options) as sink:
         for batch in _chain(first, batches):
+            check_text(batch)
             sink.write(batch if batch.schema.equals(schema) else batch.cast(schema))
             rows += batch.num_rows
     return Piece(rows, list(sink.files), sink.result())

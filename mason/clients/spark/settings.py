@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -26,6 +28,29 @@ LOCAL_JAVA_OPTIONS = "-XX:+UseSerialGC"
 
 # A JVM that only hands tasks to Python leaves it the cores, when a short job begins, with the simple compiler.
 PLACING_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+# No configuration and no caller changes these. Spark would replace `${env:…}` in the text of a statement after Mason
+# has checked it, read any file that is named like a table, and end texts elsewhere than Mason has written their end.
+SESSION_GUARDS = {
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.runSQLOnFiles": "false",
+    "spark.sql.parser.escapedStringLiterals": "false",
+}
+
+# Every user of the machine reaches loopback, and Spark's ports give whoever asks them blocks of tables, any file that
+# the server's user can read, and a place to run code. Of a Spark that is one process nobody needs to know the secret:
+# it makes one itself and keeps it in its memory.
+LOCAL_GUARDS = {
+    "spark.authenticate": "true",
+    "spark.network.crypto.enabled": "true",
+    "spark.network.crypto.authEngineVersion": "2",
+    "spark.network.crypto.cipher": "AES/GCM/NoPadding",
+    "spark.network.crypto.saslFallback": "false",
+}
+_ONE_PROCESS = re.compile(r"local(\[.*\])?")
+
+# Of a socket in the file system: systems allow 103 bytes at the least, and Spark takes 42 for a name.
+_LONGEST_SOCKET_FOLDER = 60
 
 # What would mean something else in a file of properties.
 _ESCAPED = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t", **{each: f"\\{each}" for each in "\\:=#! "}})
@@ -93,7 +118,7 @@ class RunnerSettings:
 
     @property
     def local_conf(self) -> dict[str, str]:
-        """The settings of a Spark on this machine; what the configuration says comes last and wins."""
+        """The settings of a Spark on this machine; what the configuration says wins over all but the guards."""
         return {
             "spark.master": LOCAL_MASTER,
             "spark.app.name": "mason",
@@ -102,14 +127,48 @@ class RunnerSettings:
             "spark.driver.memory": self.driver_memory or f"{default_memory()}m",
             "spark.driver.extraJavaOptions": f"{LOCAL_JAVA_OPTIONS} -Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()}",
             "spark.driver.maxResultSize": "0",
-            # Sockets in the file system: what a small task costs is a third less than through loopback.
-            "spark.python.unix.domain.socket.enabled": "true",
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
             "spark.sql.session.timeZone": "UTC",
             **self.package_conf,
             **self.conf,
+            **guards(self.conf.get("spark.master", LOCAL_MASTER)),
         }
+
+    @property
+    def guards(self) -> dict[str, str]:
+        """The settings that the configuration cannot change."""
+        if self.type == "connect":
+            return SESSION_GUARDS
+        return guards(self.master or self.conf.get("spark.master", LOCAL_MASTER))
+
+
+def guards(master: str) -> dict[str, str]:
+    """Return the settings that nobody changes; how a cluster's processes know each other is said by the cluster."""
+    return {**SESSION_GUARDS, **(LOCAL_GUARDS if _ONE_PROCESS.fullmatch(master) else {})}
+
+
+def private_conf(folder: Path) -> dict[str, str]:
+    """Return the settings by which a Spark of one process keeps its files and sockets in a folder of this user alone.
+
+    With sockets in the file system a small task costs a third less than through loopback. Spark asks nobody who reaches
+    one for a secret, as it does on loopback.
+    """
+    has_sockets = len(os.fsencode(folder)) <= _LONGEST_SOCKET_FOLDER
+    return {
+        "spark.local.dir": str(folder),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.python.unix.domain.socket.enabled": spark_text(has_sockets),
+        **({"spark.python.unix.domain.socket.dir": str(folder)} if has_sockets else {}),
+    }
+
+
+def private_variables(folder: Path) -> dict[str, str]:
+    """Return the variables by which spark-submit starts a JVM whose temporary files are in a folder of this user alone.
+
+    In the one that is usual, others could read them. It is no setting: a configuration's own options would replace it.
+    """
+    return {"SPARK_SUBMIT_OPTS": shlex.quote(f"-Djava.io.tmpdir={folder}")}
 
 
 def conf_options(conf: Mapping[str, str], folder: Path) -> list[str]:

@@ -29,6 +29,7 @@ from mason.pipeline.sql.query import (
     Piece,
     SqlQuery,
     SqlTable,
+    broken_text,
     canonical,
     encode_rows,
     gather_rows,
@@ -210,6 +211,8 @@ def _explained(error: Exception, statement: str) -> Exception:
     if isinstance(error, duckdb.BinderException) and (found := _NOT_GROUPED.search(str(error))):
         told = f'"{found[1]}" is neither in GROUP BY nor inside of an aggregate such as max.'
         return bad_query(statement, column_start(statement, found[1]), told)
+    if isinstance(error, duckdb.ConversionException) and "UTF8" in str(error):
+        return broken_text()
     if isinstance(error, duckdb.Error) or _OF_A_READER.match(str(error)):
         first = str(error).strip().splitlines()[0]
         return BadQuery(f"The query failed: {_KIND.sub('', first)}")

@@ -144,6 +144,28 @@ def gather_rows(parts: Iterable[pa.Table], schema: pa.Schema, most_bytes: int | 
     return pa.concat_tables([schema.empty_table(), *gathered])
 
 
+def broken_text() -> BadQuery:
+    """Return the error for bytes that a query calls text and that are none."""
+    return BadQuery(
+        "The query makes text of bytes that are not UTF-8.",
+        hint="Leave them binary, or write them as text with hex() or base64().",
+    )
+
+
+def check_text(rows: pa.Table | pa.RecordBatch) -> None:
+    """See that the text among rows is text: Spark passes on any bytes that were cast to a string.
+
+    Raises:
+        BadQuery: it is not UTF-8.
+    """
+    try:
+        rows.validate(full=True)
+    except pa.ArrowInvalid as error:
+        if "UTF8" not in str(error):
+            raise
+        raise broken_text() from error
+
+
 def encode_rows(table: pa.Table) -> bytes:
     """Return rows as bytes."""
     stream = pa.BufferOutputStream()

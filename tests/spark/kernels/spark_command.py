@@ -1,4 +1,5 @@
-"""A command as a user would start it: `KERNEL TASK…` on a local runner, `query SQL`, or `count PATH` of Parquet files.
+"""A command as a user would start it: `KERNEL TASK…` on a local runner, `query SQL`, `attacks SQL…`, or `count PATH` of
+Parquet files.
 
 MASON_TEST_RUNNER has the runner as JSON. What happened is printed as JSON.
 """
@@ -10,6 +11,7 @@ import logging
 import os
 import sys
 
+from mason.clients.spark.runners import build_runner
 from mason.clients.spark.runners.local import LocalRunner, connect
 from mason.clients.spark.server.launch import Launch
 from mason.clients.spark.settings import RunnerSettings
@@ -23,6 +25,8 @@ def main(kernel: str, *tasks: str) -> dict[str, object]:
     settings = RunnerSettings.of({"runner": {"type": "local", "warm": "always", **runner}})
     if kernel == "count":
         return _count(settings, tasks[0])
+    if kernel == "attacks":
+        return _attacks({"type": "local", **runner}, tasks)
     local = LocalRunner(settings)
     if kernel == "query":
         rows = fetch_rows(local, SqlQuery(tasks[0], [], "file:///"))
@@ -36,6 +40,20 @@ def main(kernel: str, *tasks: str) -> dict[str, object]:
         session = local._held.session
         told |= {"session": session.lease.id, "server": session.server.server.pid, "key": session.server.key}
     return told
+
+
+def _attacks(runner: dict[str, object], statements: tuple[str, ...]) -> dict[str, object]:
+    """Ask any runner statements that nobody has checked, and what the environment of its Java is."""
+    asked = build_runner({"runner": runner})
+    answers: list[object] = []
+    for statement in statements:
+        try:
+            answers.append(fetch_rows(asked, SqlQuery(statement, [], "file:///")).to_pylist())
+        except MasonError as error:
+            answers.append(str(error))
+    ((_, environments),) = without_beats(asked.run("spark_kernels:java_environments", [b""]))
+    asked.close()
+    return {"answers": answers, "environments": environments.decode().split("\0")}
 
 
 def _count(settings: RunnerSettings, path: str) -> dict[str, object]:

@@ -45,10 +45,11 @@ def build_runner(configuration: Mapping[str, Any], storage: str = LOCAL) -> Spar
     Raises:
         Unsupported: this runner is not there yet, or cannot read the storage.
         InvalidConfiguration: the configuration wants another Spark than the one that is installed, or says something
-            that this runner has no use for.
+            that this runner has no use for, or wants a setting otherwise that keeps callers and others out.
     """
     _check_uses(configuration.get("runner") or {})
     settings = RunnerSettings.of(configuration)
+    _check_guards(settings)
     if settings.type in ("local", "submit"):
         _check_version(settings)
         settings = settings if is_local(storage) else settings.reading(java_needs(storage, hadoop_version()))
@@ -78,6 +79,16 @@ def _check_uses(runner: Mapping[str, Any]) -> None:
         raise InvalidConfiguration(
             [f'runner: {name}: the type "{kind}" has no use for it; {users[name]} would' for name in idle]
         )
+
+
+def _check_guards(settings: RunnerSettings) -> None:
+    wrong = [
+        f'runner: conf: {name}: it says "{settings.conf[name]}", and Mason needs "{value}": leave it out'
+        for name, value in settings.guards.items()
+        if settings.conf.get(name, value) != value
+    ]
+    if wrong:
+        raise InvalidConfiguration(wrong)
 
 
 def _check_version(settings: RunnerSettings) -> None:

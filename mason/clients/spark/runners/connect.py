@@ -86,7 +86,7 @@ class ConnectRunner:
         from mason.clients.spark.connection import close_session, end_session, first_line, is_unanswered
 
         try:
-            for name, value in self._settings.conf.items():
+            for name, value in {**self._settings.conf, **self._settings.guards}.items():
                 spark.conf.set(name, value)
             self._check_version(spark.version)
         except BaseException as error:

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import atexit
 import os
-import shlex
+import shutil
+import signal
+import subprocess
+import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from mason.clients.spark.failures import without_stack
 from mason.clients.spark.java_home import java_home
-from mason.clients.spark.server.launch import spark_environment
-from mason.clients.spark.settings import RunnerSettings, conf_options
+from mason.clients.spark.server.launch import spark_environment, spark_home
+from mason.clients.spark.settings import (
+    SESSION_GUARDS,
+    RunnerSettings,
+    conf_options,
+    private_conf,
+    private_variables,
+)
 from mason.errors import ClientFailed, Unsupported
 from mason.pipeline.tasks import TaskEvent, starting
 
@@ -23,7 +34,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _LINES_SHOWN = 15
-_ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
+_TICK = 0.1
+_SHELL = "pyspark-shell"  # the name by which spark-submit knows that Python comes and asks
 
 # A process has one JVM, and its environment is changed while that starts. A job that was cancelled goes on starting it,
 # and jobs may begin at the same time: whoever comes second waits, and takes the same.
@@ -77,9 +89,10 @@ def classic_session(conf: Mapping[str, str], variables: Mapping[str, str] = Mapp
         with SparkContext._lock:
             running = SparkContext._active_spark_context is not None
         if not running:
-            with _environment({**spark_environment(home), **variables}):
-                _start_quietly(conf)
+            _start_quietly(conf, {**spark_environment(home), **variables})
         session = SparkSession.builder.getOrCreate()
+    for name, value in SESSION_GUARDS.items():
+        session.conf.set(name, value)  # the program that this process is may have started a Spark of its own
     _check_storage(session, conf)
     return session
 
@@ -95,29 +108,67 @@ def _check_storage(session: SparkSession, conf: Mapping[str, str]) -> None:
         )
 
 
-def _start_quietly(conf: Mapping[str, str]) -> None:
+def _start_quietly(conf: Mapping[str, str], environment: Mapping[str, str]) -> None:
     """Start the JVM with its messages in a file: a user's terminal is not the place for a JVM's small talk."""
     from pyspark import SparkConf, SparkContext
-    from pyspark.errors import PySparkException
-    from pyspark.java_gateway import launch_gateway
 
-    with tempfile.TemporaryDirectory(prefix="mason-spark-") as folder, tempfile.TemporaryFile() as log:
+    scratch = Path(tempfile.mkdtemp(prefix="mason-spark-"))
+    atexit.register(_remove, scratch, os.getpid())
+    settings = {**private_conf(scratch), **conf}
+    variables = {**environment, **private_variables(scratch)}
+    with tempfile.TemporaryDirectory(dir=scratch) as folder, tempfile.TemporaryFile() as log:
+        gateway = _start_gateway(settings, variables, Path(folder), log)
+    with _environment({"PYSPARK_PYTHON": sys.executable}):
+        SparkContext(conf=SparkConf(loadDefaults=False).setAll(list(settings.items())), gateway=gateway)
+
+
+def _remove(scratch: Path, owner: int) -> None:
+    """Remove what Spark has left; a process that was forked from this one leaves it alone."""
+    if os.getpid() == owner:
+        shutil.rmtree(scratch, ignore_errors=True)  # the JVM, which is about to end, removes files, too
+
+
+def _start_gateway(conf: Mapping[str, str], environment: Mapping[str, str], folder: Path, log: IO[bytes]) -> Any:
+    """Start the JVM that Python speaks to, and return what speaks to it.
+
+    pyspark would start it with the whole environment of this process: every secret in it could be read by a query.
+    """
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.serializers import UTF8Deserializer, read_int
+
+    address = folder / "gateway"
+    process = subprocess.Popen(
         # Not as the conf of the gateway, which would make arguments of it: everybody can see those.
-        options = shlex.join(conf_options(conf, Path(folder)))
-        arguments = f"{options} {os.environ.get(_ARGUMENTS, 'pyspark-shell')}"
-        try:
-            with _environment({_ARGUMENTS: arguments}):
-                gateway = launch_gateway(None, {"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
-        except PySparkException as error:
-            log.seek(0)
-            last = without_stack(log.read().decode(errors="replace"))[-_LINES_SHOWN:]
-            raise ClientFailed("Spark did not start:\n" + "\n".join(last)) from error
-    SparkContext(conf=SparkConf(loadDefaults=False).setAll(list(conf.items())), gateway=gateway)
+        [str(spark_home() / "bin" / "spark-submit"), *conf_options(conf, folder), _SHELL],
+        env={**environment, "SPARK_CONNECT_MODE": "0", "_PYSPARK_DRIVER_CONN_INFO_PATH": str(address)},
+        stdin=subprocess.PIPE,  # its end tells the JVM that this process has ended
+        stdout=log,
+        stderr=log,
+        preexec_fn=_ignore_interrupts,
+    )
+    while process.poll() is None and not address.exists():
+        time.sleep(_TICK)
+    if not address.exists():
+        log.seek(0)
+        last = without_stack(log.read().decode(errors="replace"))[-_LINES_SHOWN:]
+        raise ClientFailed("Spark did not start:\n" + "\n".join(last))
+    with open(address, "rb") as stream:
+        port = read_int(stream)  # type: ignore[no-untyped-call]
+        secret = UTF8Deserializer().loads(stream)  # type: ignore[no-untyped-call]
+    with _environment({"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}):
+        gateway = launch_gateway()  # type: ignore[no-untyped-call]
+    gateway.proc = process
+    return gateway
+
+
+def _ignore_interrupts() -> None:
+    """A ctrl-C is for the command, which then ends its job."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set variables for as long as the JVM is being started, which takes its own from this process."""
+    """Set variables for a moment: pyspark takes these from nowhere else."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:

@@ -18,16 +18,33 @@ from contextlib import suppress
 from pathlib import Path
 
 from mason.clients.spark import driver
-from mason.clients.spark.code import python_path, write_archive
+from mason.clients.spark.code import write_archive
 from mason.clients.spark.dependencies import FOLDER, dependency_archive
 from mason.clients.spark.exchange import ENDED, FAILED, QUERY, read_items, write_items
 from mason.clients.spark.failures import decode_failure, without_stack
 from mason.clients.spark.java_home import java_home
-from mason.clients.spark.server.launch import spark_home
-from mason.clients.spark.settings import LOG_SETTINGS, PLACING_JAVA_OPTIONS, RunnerSettings, conf_options
+from mason.clients.spark.server.launch import spark_environment, spark_home
+from mason.clients.spark.settings import (
+    LOG_SETTINGS,
+    PLACING_JAVA_OPTIONS,
+    RunnerSettings,
+    conf_options,
+    private_variables,
+)
 from mason.errors import ClientFailed, InvalidConfiguration
 from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
 from mason.util.processes import ProcessId
+
+# They name places and people. Whatever else is in the environment, a query must not be able to read.
+CLUSTER_VARIABLES = (
+    "HADOOP_CONF_DIR",
+    "YARN_CONF_DIR",
+    "KUBECONFIG",
+    "HADOOP_USER_NAME",
+    "KRB5CCNAME",
+    "KRB5_CONFIG",
+    "SPARK_LOCAL_IP",
+)
 
 _PYTHON_PATH = "spark.executorEnv.PYTHONPATH"
 _SCRIPT = Path(driver.__file__).parent / "run_tasks.py"
@@ -84,7 +101,7 @@ class SubmitRunner:
         with open(folder / "log", "wb") as log:
             process = subprocess.Popen(
                 command,
-                env={**_environment(os.environ, java_home()), **self._settings.variables},
+                env={**submit_environment(java_home()), **private_variables(folder), **self._settings.variables},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -113,7 +130,7 @@ def submit_command(
 
 
 def submit_conf(settings: RunnerSettings, java_options: str = "") -> dict[str, str]:
-    """Return the settings of a submitted job; what the configuration says wins."""
+    """Return the settings of a submitted job; what the configuration says wins over all but the guards."""
     ivy = {name: value for name, value in settings.package_conf.items() if name != "spark.jars.packages"}
     return {
         "spark.pyspark.driver.python": sys.executable,
@@ -128,7 +145,16 @@ def submit_conf(settings: RunnerSettings, java_options: str = "") -> dict[str, s
         **{f"spark.executorEnv.{name}": value for name, value in settings.variables.items()},
         **settings.conf,
         **_python_path(settings),
+        **settings.guards,
     }
+
+
+def submit_environment(java: Path, variables: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the environment of spark-submit: what Spark needs, and what says where the cluster is."""
+    kept = {name: variables[name] for name in CLUSTER_VARIABLES if variables.get(name)}
+    # Which Python runs the tasks is a setting.
+    needed = {name: value for name, value in spark_environment(java, variables).items() if name != "PYSPARK_PYTHON"}
+    return {**kept, **needed}
 
 
 def ships_dependencies(settings: RunnerSettings) -> bool:
@@ -159,12 +185,6 @@ def _executors(settings: RunnerSettings) -> dict[str, str]:
         cores = int(settings.conf.get("spark.executor.cores", "1"))
         asked |= {"spark.executor.cores": str(cores), "spark.cores.max": str(cores * settings.executors)}
     return asked
-
-
-def _environment(variables: Mapping[str, str], java: Path) -> dict[str, str]:
-    # The driver is the user's own and short-lived: it keeps their environment, credentials for the cluster included.
-    others = {name: value for name, value in variables.items() if name not in ("SPARK_HOME", "SPARK_REMOTE")}
-    return {**others, "JAVA_HOME": str(java), "SPARK_HOME": str(spark_home()), "PYTHONPATH": python_path()}
 
 
 def _beats_until_the_end(process: subprocess.Popen[bytes], done: Path) -> Iterator[int | None]:

@@ -26,6 +26,7 @@ from pathlib import Path
 from types import FrameType
 
 from mason.clients.spark.server import launch, record, sessions
+from mason.clients.spark.settings import private_variables
 from mason.errors import BadInput
 from mason.util.processes import ProcessId, die_with_parent
 
@@ -99,7 +100,7 @@ class Keeper:
             self._process = subprocess.Popen(
                 launch.server_command(self._conf, port, self._scratch),
                 cwd=self._scratch,
-                env={**os.environ, TOKEN_VARIABLE: token},
+                env={**os.environ, **private_variables(self._scratch), TOKEN_VARIABLE: token},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

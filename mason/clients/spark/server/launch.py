@@ -15,7 +15,7 @@ from glob import glob
 from pathlib import Path
 
 from mason.clients.spark.code import code_digest, distributions, python_path
-from mason.clients.spark.settings import RunnerSettings, conf_options
+from mason.clients.spark.settings import RunnerSettings, conf_options, private_conf
 
 # Whatever else is in the environment (credentials of a cloud, say) must not live on in a server.
 KEPT_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TMPDIR", "SPARK_LOCAL_DIRS", "SPARK_CONF_DIR")
@@ -120,8 +120,7 @@ def spark_environment(java: Path, variables: Mapping[str, str] = os.environ) -> 
 
 def server_command(conf: Mapping[str, str], port: int, scratch: Path) -> list[str]:
     """Return the command of a server; no secret is in it, since everybody can see it."""
-    places = {"spark.local.dir": str(scratch), "spark.sql.warehouse.dir": str(scratch / "warehouse")}
-    settings = {**places, **conf, "spark.connect.grpc.binding.port": str(port)}
+    settings = {**private_conf(scratch), **conf, "spark.connect.grpc.binding.port": str(port)}
     options = conf_options(settings, scratch)
     return [str(spark_home() / "bin" / "spark-submit"), *options, "--class", _SERVER_CLASS, "spark-internal"]
 
