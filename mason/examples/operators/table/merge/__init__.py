@@ -28,6 +28,7 @@ class TableMerge(DataOperator):
             repartition_keys=tuple(parameters.get_optional("repartition_keys") or ()),
             incremental=parameters.get_optional("incremental"),
             most_bad_share=parameters.get_optional("most_bad_share"),
+            commit_timeout=parameters.get_optional("commit_timeout"),
         )
         inputs = storage.path(input_path).path
         output = storage.path(parameters.get_required("output_path")).path
