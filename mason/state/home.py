@@ -11,6 +11,7 @@ from mason.errors import MissingDependency, StateFailed
 from mason.state.address import state_address
 from mason.state.sqlite import SqliteStore
 from mason.state.store import StateStore
+from mason.util.disk_room import is_disk_full, why_not_written
 from mason.util.environment import MasonEnvironment
 
 
@@ -72,4 +73,5 @@ def _on_server(address: str) -> StateStore:
 
 
 def _failed(folder: Path, error: OSError) -> StateFailed:
-    return StateFailed(f"{folder}: {error.strerror}.", hint="Make it writable, or choose another MASON_HOME.")
+    advice = "Free some space" if is_disk_full(error) else "Make it writable"
+    return StateFailed(f"{folder}: {why_not_written(error, folder)}.", hint=f"{advice}, or choose another MASON_HOME.")

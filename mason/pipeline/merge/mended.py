@@ -12,6 +12,7 @@ from typing import Any
 from mason.errors import BadPath, PathNotFound, Unprocessable, UnreadableFile
 from mason.pipeline.rejects import Reject
 from mason.util.atomic_file import write_file
+from mason.util.disk_room import why_not_written
 
 COLUMNS = ("Id", "File", "Record", "Offset", "Column", "Reason", "Raw")
 _LONGEST_FIELD = 2**31 - 1
@@ -36,7 +37,7 @@ def export_rejects(rejects: Iterable[Reject], file: Path) -> int:
         # Bytes that are no UTF-8 stay what they were: mending them is what the file is for.
         write_file(file, text.encode("utf-8", "surrogateescape"))
     except OSError as error:
-        raise BadPath(f"{file} cannot be written: {error.strerror}.") from error
+        raise BadPath(f"{file} cannot be written: {why_not_written(error, file)}.") from error
     return len(rows)
 
 
