@@ -77,8 +77,8 @@ class TableFolder:
             try:
                 yield str(staging)
             finally:
-                with self.locked():  # or another job would sweep what is half removed, and take it for a former version
-                    if (staging / _OWNER).exists():
+                if (staging / _OWNER).exists():
+                    with self.locked():  # nobody sweeps what is half removed, and takes it for a former version
                         self._discard(staging)
 
     @contextlib.contextmanager
