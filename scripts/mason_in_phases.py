@@ -133,8 +133,8 @@ def tell_phases(phases: Phases, hold: Path | None) -> None:
     plan.TASK_FILES = 2  # several tasks, though the files are small
     run = merge_run.run_merge
 
-    def run_told(merge_plan: Any, runner: TaskRunner, *arguments: Any) -> Any:
-        return run(merge_plan, ToldRunner(runner, phases, hold), *arguments)
+    def run_told(merge_plan: Any, runner: TaskRunner, *arguments: Any, **options: Any) -> Any:
+        return run(merge_plan, ToldRunner(runner, phases, hold), *arguments, **options)
 
     merge_work.run_merge = phases.entering("tasks", run_told)  # type: ignore[attr-defined]
     publish = table_folder.TableFolder.publish

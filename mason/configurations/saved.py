@@ -25,6 +25,7 @@ from mason.state.home import open_state, read_state
 from mason.state.models import SavedConfiguration
 from mason.state.store import StateStore
 from mason.util.atomic_file import write_file
+from mason.util.disk_room import why_not_written
 from mason.util.environment import MasonEnvironment
 from mason.util.names import is_utf8, readable_path
 from mason.util.problems import Problem
@@ -73,7 +74,7 @@ def save_configurations(env: MasonEnvironment, valid: Sequence[tuple[Path, Confi
             # Readable by nobody else: a configuration may hold secrets.
             write_file(saved_file(env, each.id), each.document.text.encode(), mode=0o600)
         except OSError as error:
-            raise StateFailed(f"{error.filename}: {error.strerror}.") from error
+            raise StateFailed(f"{error.filename}: {why_not_written(error, env.home)}.") from error
     if valid and store.get_current_configuration() is None:
         store.set_current_configuration(valid[0][1].id)
         return valid[0][1].id

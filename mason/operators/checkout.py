@@ -19,6 +19,7 @@ from mason.errors import StateFailed
 from mason.state.models import Kind, Name
 from mason.state.store import StateStore
 from mason.util.atomic_file import sync_folder
+from mason.util.disk_room import why_not_written
 from mason.util.environment import MasonEnvironment
 
 _ABANDONED_SECONDS = 3600
@@ -39,7 +40,8 @@ def checkout(env: MasonEnvironment, digest: str, files: Mapping[str, bytes]) -> 
             if _read(folder) != files:  # it may be another process that made it in the meantime
                 _make(folder, files)
     except OSError as error:
-        raise StateFailed(f"{env.object_home}: {error.strerror}.", hint="Nothing was registered.") from error
+        reason = why_not_written(error, env.home)
+        raise StateFailed(f"{env.object_home}: {reason}.", hint="Nothing was registered.") from error
     return folder
 
 
@@ -77,7 +79,7 @@ def link_current(env: MasonEnvironment, store: StateStore) -> None:
                     _link(link, target)
     except OSError as error:
         raise StateFailed(
-            f"{error.filename}: {error.strerror}.", hint="What is registered stays registered."
+            f"{error.filename}: {why_not_written(error, env.home)}.", hint="What is registered stays registered."
         ) from error
 
 

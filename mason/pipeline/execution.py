@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import tempfile
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from mason.clients.engines.execution import ExecutionClient
@@ -13,11 +15,12 @@ from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.errors import ChecksFailed, ClientFailed, MasonError, NotFound, Unsupported
 from mason.pipeline.job_watch import JobWatch, ask_to_cancel, reconciled
-from mason.pipeline.storage_address import LOCAL
+from mason.pipeline.storage_address import LOCAL, is_local
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Outcome, Work, job_types, plan_work
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
+from mason.util.disk_room import DiskRoom, fullest, is_disk_full
 from mason.util.environment import MasonEnvironment
 
 _MOST_LISTED = 1_000
@@ -52,9 +55,10 @@ class PipelineExecutionClient(ExecutionClient):
         for warning in response.warnings:
             watch.note(warning, logging.WARNING)
         try:
-            outcome = work.run(
-                watch.watched(self.runner(plan.job.inputs.get("storage", LOCAL))), watch.job_id, watch.progress
-            )
+            with _explained_if_full(plan.job, sum(work.task_bytes)):
+                outcome = work.run(
+                    watch.watched(self.runner(plan.job.inputs.get("storage", LOCAL))), watch.job_id, watch.progress
+                )
         except BaseException as error:
             record = watch.failed(error)
             if isinstance(error, MasonError) and error.record is None:
@@ -92,6 +96,27 @@ class PipelineExecutionClient(ExecutionClient):
         else:
             response.add_info("The job was asked to stop, and will when it looks up: between two tasks at the latest.")
         return asked
+
+
+@contextmanager
+def _explained_if_full(job: Job, read: int) -> Iterator[None]:
+    """Say of a disk that was full which it is, and how much is missing if a job writes about as much as it reads.
+
+    What it has written is removed by then. Whoever may use some folders only is not told where a disk is mounted.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not is_disk_full(error):
+            raise
+        storage, output = job.inputs.get("storage", LOCAL), job.outputs.get("path", "")
+        places = [tempfile.gettempdir(), *([output] if is_local(storage) and output else [])]
+        room = fullest(places)
+        is_output = is_local(storage) and output and DiskRoom.of(output) == room
+        named = "" if storage == LOCAL else f"The file system of {output if is_output else 'temporary files'}"
+        told = room.describe(named, needed=read)
+        where = f"{output} cannot be written" if is_output else "Temporary files cannot be written"
+        raise ClientFailed(f"{where}: {told}", hint="Free some space. Nothing was committed.") from error
 
 
 _ENDS = {

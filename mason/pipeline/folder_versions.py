@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mason.errors import Conflict
 from mason.pipeline.kept_versions import Kept, Removable
-from mason.pipeline.table_commit import OWN_FOLDER, CommitRecord
+from mason.pipeline.table_commit import OWN_FOLDER, ChangedMeanwhile, CommitRecord
 from mason.pipeline.table_folder import TableFolder
 
 
@@ -21,6 +21,13 @@ class FolderVersions:
         self._table = TableFolder(path)
 
     def history(self) -> Sequence[Kept]:
+        found = self._history()
+        if all(each.place for each in found):
+            return found
+        with self._table.looked_at():  # a commit that is just being made moves them for a moment
+            return self._history()
+
+    def _history(self) -> Sequence[Kept]:
         commits = list(self._table.history())
         # A version is moved aside by the commit that follows it, and is kept under the name of that.
         newer = [None, *commits][: len(commits)]
@@ -30,12 +37,16 @@ class FolderVersions:
     def restore(self, version: Kept, record: CommitRecord, job_id: str, *, expected: CommitRecord) -> CommitRecord:
         with self._table.stage(job_id) as staging:
             with self._table.locked():
+                current = self._table.current()
+                if current is None or current.id != expected.id:
+                    raise ChangedMeanwhile(str(self._path), current)
                 _link_all(version, Path(staging))
             return self._table.publish(staging, record, expected=expected)
 
     def removable(self, versions: Sequence[Kept]) -> Removable:
         found = [each for each in versions if each.place]
-        return Removable(found, _bytes_freed([Path(each.place) for each in found if each.place]))
+        with self._table.looked_at():
+            return Removable(found, _bytes_freed([Path(each.place) for each in found if each.place]))
 
     def remove(self, versions: Sequence[Kept]) -> None:
         with self._table.locked():

@@ -95,20 +95,23 @@ def sweep_lease(
 
     `committed_by` says which job committed a version; `remove` removes what a job has staged.
     """
+    if lease.age_seconds <= EXPIRY_SECONDS:
+        return
     found = store.read(lease.path)
-    if lease.age_seconds <= EXPIRY_SECONDS or found is None:
+    if found is None:
         return
     told: dict[str, Any] = json.loads(found[0])
     if told["state"] == _PUBLISHING:
         winner = committed_by(told["number"])
         if winner is None:
             return  # it may still commit, if it is only slow; once another has committed that version, it cannot
-        if winner != told["job"]:
-            remove(told["job"])
-    else:
-        if told["state"] == _WRITING and store.rewrite(lease.path, _taken(told), found[1]) is None:
-            return  # it lives, or another command was faster
-        remove(told["job"])
+        if winner == told["job"]:
+            store.delete([lease.path])
+            return
+    # Also of one that lost a race: it may be about to claim the number that follows.
+    if told["state"] != _SWEPT and store.rewrite(lease.path, _taken(told), found[1]) is None:
+        return  # it lives, or another command was faster
+    remove(told["job"])
     store.delete([lease.path])
 
 

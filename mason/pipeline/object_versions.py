@@ -30,10 +30,9 @@ class ObjectVersions:
         self._table = TableObjects(store, path)
 
     def history(self) -> Sequence[Kept]:
+        commits = list(self._table.history())  # first: the files of a version are there before it is
         there = set(self._sizes())
-        return [
-            Kept(commit, self._path if _places(commit) <= there else None) for commit in list(self._table.history())
-        ]
+        return [Kept(commit, self._path if _places(commit) <= there else None) for commit in commits]
 
     def restore(self, version: Kept, record: CommitRecord, job_id: str, *, expected: CommitRecord) -> CommitRecord:
         with self._table.stage(job_id) as staging:

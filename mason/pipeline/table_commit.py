@@ -7,9 +7,10 @@ lies: `table_folder` is for disks, `table_objects` for stores that know neither 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain, takewhile
 from typing import Any, Protocol
 
 from mason.errors import BadPath, Conflict, Unprocessable
@@ -23,6 +24,7 @@ CATALOGS = f"{OWN_FOLDER}/catalogs"
 """On an object store: which entries of catalogs show the table."""
 FORMAT = "format"
 """The detail of a commit that names the format of its files, where that is not Parquet."""
+AGAIN = "Nothing of this one was kept; run it again."
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,26 @@ class CommitRecord:
         return cls(**{**value, "files": [CommittedFile(**each) for each in value["files"]]})
 
 
+class ChangedMeanwhile(Conflict):
+    """409 · exit 1 · another job committed to the table first"""
+
+    def __init__(self, path: str, current: CommitRecord | None, *, hint: str = AGAIN) -> None:
+        self.path, self.current = path, current
+        who = current.job if current else "removed"
+        super().__init__(f"{path} was changed by another job ({who}) meanwhile.", hint=hint)
+
+
+class Overtaken(ChangedMeanwhile):
+    """409 · exit 1 · another job committed at the very moment; what is staged is as good for the next version"""
+
+
+MayFollow = Callable[[CommitRecord, Iterable[CommitRecord]], bool]
+"""Says whether a job's files can be added to a commit that it was not planned for.
+
+The others are all commits that came since, that one first; they are read when they are asked for.
+"""
+
+
 class TableStore(Protocol):
     """A table's versions, wherever it lies: what is in the table, and how the next version becomes it.
 
@@ -121,8 +143,17 @@ class TableStore(Protocol):
         *,
         expected: CommitRecord | None,
         kept: Sequence[CommittedFile] = (),
+        may_follow: MayFollow | None = None,
     ) -> CommitRecord:
-        """Make the staged version the table, if the current one is still what was expected."""
+        """Make the staged version the table, if the current one is still what was expected, or may be followed.
+
+        `kept` are files of the expected version that stay. Where another version came since, and `may_follow` allows
+        it, all files of that one stay, and what is staged is added to them.
+
+        Raises:
+            ChangedMeanwhile: another job was faster, and the work has to be planned again.
+            Overtaken: another job was faster by a moment: publishing again may do.
+        """
 
 
 def open_table(storage: str, path: str) -> TableStore:
@@ -192,19 +223,30 @@ def no_room(path: str, inside: str) -> BadPath:
     return BadPath(f"{path} cannot become a table, since {inside}.", hint="Give the output a folder of its own.")
 
 
-def check_unchanged(path: str, current: CommitRecord | None, expected: CommitRecord | None) -> None:
-    """Check that a table is still what a job saw.
+def follow_newest(
+    path: str,
+    history: Iterable[CommitRecord],
+    record: CommitRecord,
+    *,
+    expected: CommitRecord | None,
+    kept: Sequence[CommittedFile],
+    may_follow: MayFollow | None,
+) -> tuple[CommitRecord, Sequence[CommittedFile]]:
+    """Return a record and the files that stay in the table, as they follow its newest version.
+
+    `history` are the commits of the table, the newest first. Where a job adds to a version that is not the newest any
+    more, its record adds to the newest, whose files all stay.
 
     Raises:
-        Conflict: somebody else committed to it since.
+        ChangedMeanwhile: somebody else committed to the table since, and what was written does not fit that.
     """
-    if (current and current.id) != (expected and expected.id):
-        raise changed_meanwhile(path, current)
-
-
-def changed_meanwhile(path: str, current: CommitRecord | None) -> Conflict:
-    """Return the error of a job that was not the first to commit."""
-    return Conflict(
-        f"{path} was changed by another job ({current.job if current else 'removed'}) meanwhile.",
-        hint="Nothing of this one was kept; run it again.",
-    )
+    commits = iter(history)
+    newest = next(commits, None)
+    if (newest and newest.id) == (expected and expected.id):
+        return record, kept
+    if newest is None:
+        raise ChangedMeanwhile(path, None)
+    since = chain([newest], takewhile(lambda each: expected is None or each.id != expected.id, commits))
+    if may_follow and may_follow(newest, since):
+        return replace(record, adds=True), newest.files
+    raise ChangedMeanwhile(path, newest)

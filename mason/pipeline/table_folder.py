@@ -7,6 +7,7 @@ the two folders are exchanged in one step. The old version's files move to `_mas
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import logging
@@ -17,14 +18,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
+from uuid import uuid4
 
 from mason.pipeline.table_commit import (
     COMMITS,
     OWN_FOLDER,
     CommitRecord,
     CommittedFile,
+    MayFollow,
     check_names,
-    check_unchanged,
+    follow_newest,
     no_room,
     read_record,
 )
@@ -81,7 +84,8 @@ class TableFolder:
                 yield str(staging)
             finally:
                 if (staging / _OWNER).exists():
-                    shutil.rmtree(staging)
+                    with self.locked():  # nobody sweeps what is half removed, and takes it for a former version
+                        self._discard(staging)
 
     @contextlib.contextmanager
     def _made(self, staging: Path, making: Path) -> Iterator[None]:
@@ -102,15 +106,18 @@ class TableFolder:
         *,
         expected: CommitRecord | None,
         kept: Sequence[CommittedFile] = (),
+        may_follow: MayFollow | None = None,
     ) -> CommitRecord:
         """Make the staged version the table. `kept` are files of the current version that stay in it.
 
         Raises:
-            Conflict: somebody else committed to the table since `expected` was read.
+            ChangedMeanwhile: somebody else committed to the table since `expected` was read, and may not be followed.
         """
         with self.locked():
+            record, kept = follow_newest(
+                str(self.path), self.history(), record, expected=expected, kept=kept, may_follow=may_follow
+            )
             current = self.current()
-            check_unchanged(str(self.path), current, expected)
             published = self._complete(Path(staging), record, current, kept)
             has_strangers = current is None and (self.path.is_file() or any(self.path.glob("*")))
             self._switch(Path(staging))
@@ -147,7 +154,7 @@ class TableFolder:
 
     def _sweep_all(self) -> None:
         for left in self.path.parent.glob(f".{self.path.name}.making-*"):
-            shutil.rmtree(left)  # whoever makes one holds the table's lock: this one's maker was killed
+            _remove_tree(left)  # whoever makes one holds the table's lock: this one's maker was killed
         for left in self.path.parent.glob(f".{self.path.name}.mason-*"):
             if left.is_dir():
                 self._sweep(left)
@@ -157,11 +164,17 @@ class TableFolder:
             if self._was_table(left):
                 self._keep(left)
             else:
-                shutil.rmtree(left)
+                self._discard(left)
             return
         with open(left / _OWNER) as owner, contextlib.suppress(BlockingIOError):
             fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(left)
+            self._discard(left)
+
+    def _discard(self, staging: Path) -> None:
+        """Remove a staging folder, under a name that tells what it is if this process is killed before the end."""
+        doomed = staging.with_name(f".{self.path.name}.making-{uuid4().hex}")
+        staging.rename(doomed)
+        _remove_tree(doomed)
 
     def _was_table(self, left: Path) -> bool:
         """Whether a folder without an owner was exchanged already: what is in it then is not of its own job."""
@@ -221,6 +234,25 @@ class TableFolder:
         """Hold the table still: meanwhile nobody else switches versions, or moves what is kept of them."""
         with open(self.path.with_name(f".{self.path.name}.mason-lock"), "w") as handle:
             fcntl.flock(handle, fcntl.LOCK_EX)
+            try:
+                yield
+            finally:
+                fcntl.flock(handle, fcntl.LOCK_UN)  # closing is not enough if a process was forked meanwhile
+
+    @contextlib.contextmanager
+    def looked_at(self) -> Iterator[None]:
+        """Hold the table still for somebody who looks at its versions, and finish first what a killed job left.
+
+        Who may not write beside the table can only look at what there is.
+        """
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(self.locked())
+            except OSError as error:
+                if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                    raise
+            else:
+                self._sweep_all()
             yield
 
 
@@ -252,8 +284,20 @@ def _tables_below(folder: Path) -> Iterator[str]:
     """Yield the tables of Mason's that lie in a folder, however deep, by their names in it."""
     for place, folders, _ in os.walk(folder):
         if (Path(place) / COMMITS).is_dir():
+            if Path(place) == folder:  # it has just become a table itself
+                return
             yield str(Path(place).relative_to(folder))
             folders.clear()
+
+
+def _remove_tree(folder: Path) -> None:
+    """Remove a folder; a task that outlived its job may still write into it, and then the next command removes it."""
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENOTEMPTY):
+            raise
+        LOG.info("%s is still being written to: the next command removes it.", folder)
 
 
 def _sync_tree(folder: Path) -> None:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import PurePosixPath
 from typing import ClassVar
 
@@ -26,17 +27,20 @@ from mason.pipeline.table_commit import (
     COMMITS,
     DATA,
     OWN_FOLDER,
+    ChangedMeanwhile,
     CommitRecord,
     CommittedFile,
-    changed_meanwhile,
+    MayFollow,
+    Overtaken,
     check_names,
-    check_unchanged,
+    follow_newest,
     no_room,
     read_record,
 )
 
 LOG = logging.getLogger("mason.pipeline")
 LEASES = f"{OWN_FOLDER}/leases"
+TURN_SECONDS = 30.0
 _SHOWN = ".shown"
 _CAME_ALONG = "-"
 """In the name of a record: it was copied here with the commit of the table above, see `CommitRecord.place`."""
@@ -54,6 +58,10 @@ class TableObjects:
     _leases: ClassVar[dict[str, Lease]] = {}
     """The leases of what this process has staged, by the prefixes: who publishes need not be who staged."""
 
+    _turns: ClassVar[dict[tuple[str, str], threading.Lock]] = {}
+    """One for each table and what is done with it: threads of one process need not race each other."""
+    _turns_lock: ClassVar[threading.Lock] = threading.Lock()
+
     def __init__(self, store: ObjectStore, path: str) -> None:
         self._store, self.path = store, path
 
@@ -63,7 +71,11 @@ class TableObjects:
 
     def history(self) -> Iterator[CommitRecord]:
         """Yield the commits, the newest first."""
-        for _, path in sorted(self._commits().items(), reverse=True):
+        yield from self._records(self._commits())
+
+    def _records(self, commits: Mapping[int, str]) -> Iterator[CommitRecord]:
+        """The records at these paths, the newest first."""
+        for _, path in sorted(commits.items(), reverse=True):
             record = self._read(path)
             if record:
                 yield record
@@ -156,22 +168,38 @@ class TableObjects:
         *,
         expected: CommitRecord | None,
         kept: Sequence[CommittedFile] = (),
+        may_follow: MayFollow | None = None,
     ) -> CommitRecord:
         """Make the staged version the table. `kept` are files of the current version that stay in it.
 
         Raises:
-            Conflict: somebody else committed to the table since `expected` was read, or took this job for dead.
+            ChangedMeanwhile: somebody else committed to the table since `expected` was read, and may not be followed;
+                or took this job for dead.
+            Overtaken: somebody else did so at this very moment.
         """
         lease = self._leases[staging]
-        current = self.current()
-        check_unchanged(self.path, current, expected)
-        completed = self._complete(staging, record, current, kept)
-        if not lease.claim(completed.number):
-            raise changed_meanwhile(self.path, self.current())
-        lease.may_be_committed = True  # even if the answer never comes
-        lease.may_be_committed = self._write(completed)
+        with self._in_turn("commit"):
+            commits, done = self._listed()
+            current = next(self._records(commits), None)
+            older = self._records(
+                {number: path for number, path in commits.items() if current and number < current.number}
+            )
+            record, kept = follow_newest(
+                self.path,
+                chain([current] if current else [], older),
+                record,
+                expected=expected,
+                kept=kept,
+                may_follow=may_follow,
+            )
+            completed = self._complete(staging, record, current, kept)
+            completed = replace(completed, aside=self._strangers(current, commits, done))
+            if not lease.claim(completed.number):
+                raise ChangedMeanwhile(self.path, self.current())
+            lease.may_be_committed = True  # even if the answer never comes
+            lease.may_be_committed = self._write(completed)
         if not lease.may_be_committed:
-            raise changed_meanwhile(self.path, self.current())
+            raise Overtaken(self.path, self.current())
         with self._committed_whatever_comes():
             self._show()
             lease.end()
@@ -241,7 +269,6 @@ class TableObjects:
         data = {each.path for each in record.files}
         beside = {name: f"{home}/{name}" for name in staged if name not in data}
         carried = _quarantine(current) if current and record.adds else {}
-        known = view_of(current) if current else {}
         return replace(
             record,
             number=current.number + 1 if current else 1,
@@ -250,26 +277,58 @@ class TableObjects:
             rows=sum(each.rows for each in files),
             created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
             beside={**record.beside, **carried, **beside},
-            aside=[name for name in shown(self._store, self.path) if name not in known],
         )
+
+    def _strangers(
+        self, current: CommitRecord | None, commits: Mapping[int, str], done: Mapping[int, str]
+    ) -> Sequence[str]:
+        """What others see below the table's folder that is of none of its versions, and has to make room."""
+        known = view_of(current) if current else {}
+        unknown = [name for name in shown(self._store, self.path) if name not in known]
+        # Whoever shows the current version may not have removed all of the former ones yet.
+        former = {name for each in self._seen(commits, done) for name in view_of(each)} if unknown else set()
+        return [name for name in unknown if name not in former]
 
     def _show(self) -> None:
         """Make others see the newest version. If another comes meanwhile it is that one, whoever showed what of it."""
-        overtaken: list[CommitRecord] = []  # copies of it may have been made after the next version was shown
+        # One after the other: whoever comes second finds it shown, or shows what several have committed meanwhile.
+        with self._in_turn("show"):
+            self._show_newest()
+
+    def _show_newest(self) -> None:
+        half_shown: list[CommitRecord] = []  # copies of it may have been made after the next version was shown
         while True:
             commits, done = self._listed()
             newest = max(commits, default=0)
-            if not newest or (newest in done and not overtaken):
+            if not newest or (newest in done and not half_shown):
                 return
-            last = max((number for number in done if number in commits), default=0)
-            since = [self._read(commits[number]) for number in sorted(commits) if last <= number < newest]
-            record = self._read(commits[newest])
-            if record:
-                show(self._store, self.path, record, [*(each for each in since if each), *overtaken])
-            overtaken = [record] if record else []
+            seen = self._seen(commits, done)
+            if seen:
+                show(self._store, self.path, seen[0], [*seen[1:], *half_shown])
+            half_shown = list(seen[:1])
             if max(self._commits(), default=0) == newest:
-                overtaken = []
+                half_shown = []
                 self._store.write_new(self._place(newest).removesuffix(".json") + _SHOWN, b"")
+
+    def _seen(self, commits: Mapping[int, str], done: Mapping[int, str]) -> Sequence[CommitRecord]:
+        """The newest version, and those before it back to the last that was shown whole, or may have been."""
+        last = max((number for number in done if number in commits), default=0)
+        return list(self._records({number: path for number, path in commits.items() if number >= last}))
+
+    @contextlib.contextmanager
+    def _in_turn(self, what: str) -> Iterator[None]:
+        """Wait for a thread of this process that is doing the same with this table, but not for ever.
+
+        Nothing but work is saved by it: other processes do not wait, and a commit or a copy holds without it.
+        """
+        with self._turns_lock:
+            turn = self._turns.setdefault((what, self.path), threading.Lock())
+        is_ours = turn.acquire(timeout=TURN_SECONDS)
+        try:
+            yield
+        finally:
+            if is_ours:
+                turn.release()
 
     def _commits(self) -> Mapping[int, str]:
         """The records' paths by their numbers."""

@@ -17,6 +17,7 @@ from mason.state.sql_store import require_any
 from mason.state.sqlite import SqliteStore
 from mason.state.sqlite_file import is_state
 from mason.state.store import StateStore
+from mason.util.disk_room import is_disk_full, why_not_written
 from mason.util.environment import MasonEnvironment
 
 _OWN = {
@@ -133,4 +134,5 @@ def _on_server(address: str, env: MasonEnvironment) -> StateStore:
 
 
 def _failed(folder: Path, error: OSError) -> StateFailed:
-    return StateFailed(f"{folder}: {error.strerror}.", hint="Make it writable, or choose another MASON_HOME.")
+    advice = "Free some space" if is_disk_full(error) else "Make it writable"
+    return StateFailed(f"{folder}: {why_not_written(error, folder)}.", hint=f"{advice}, or choose another MASON_HOME.")

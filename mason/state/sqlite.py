@@ -7,13 +7,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from shutil import disk_usage
 from typing import Any
 
 from mason.errors import StateFailed
 from mason.state.migrations import MIGRATIONS
 from mason.state.sql_store import Row, SqlStore, Statements, T, require_any
 from mason.state.sqlite_file import RESTORE, FileMark, is_state, make_state, require_same
+from mason.util.disk_room import LEAST_ROOM, DiskRoom
 
 _BUSY_SECONDS = 30
 _LITTLE_ROOM = 256 * 1024
@@ -113,8 +113,11 @@ class SqliteStore(SqlStore):
 
     def _advice(self, message: str) -> str:
         # SQLite calls a full disk an I/O error when it cannot even make room for its log.
-        if "full" in message or ("disk I/O" in message and disk_usage(Path(self._name).parent).free < _LITTLE_ROOM):
-            return "The disk is full: free some space. Nothing was changed."
+        folder = Path(self._name).parent
+        room = DiskRoom.of(folder)
+        if "full" in message or ("disk I/O" in message and room.free < _LITTLE_ROOM):
+            told = room.describe(f"The file system of {folder}", needed=LEAST_ROOM)
+            return f"{told} Please free some space. Nothing was changed."
         return next((advice for part, advice in _ADVICE.items() if part in message), "")
 
     def _version(self) -> int:

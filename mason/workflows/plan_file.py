@@ -14,6 +14,7 @@ from mason.clients.response import Response
 from mason.errors import AlreadyExists, PlanDiffers, UnreadableFile
 from mason.operators.runner import PreparedOperator
 from mason.util.atomic_file import write_file
+from mason.util.disk_room import why_not_written
 from mason.util.json_text import json_text, json_value
 from mason.util.packages import find_version
 from mason.util.redaction import REDACTED, redact_urls
@@ -48,7 +49,7 @@ def save_plan(workflow: ValidWorkflow, path: Path) -> None:
     try:
         write_file(path, (json_text(_pinned(workflow)) + "\n").encode())
     except OSError as error:
-        raise UnreadableFile(str(path), f"cannot be written: {error.strerror}") from error
+        raise UnreadableFile(str(path), f"cannot be written: {why_not_written(error, path)}") from error
 
 
 def check_plan(workflow: ValidWorkflow, path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import random
+import re
 import resource
 import signal
 import subprocess
@@ -284,6 +286,11 @@ def _no_more_bytes() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
+def _few_bytes() -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))
+
+
 def _chmod_all(folder: Path, folders: int, files: int) -> None:
     for place in [folder, *folder.rglob("*")]:
         if not place.is_symlink():
@@ -329,8 +336,41 @@ def _disk_refuses(mason: Mason, disk: SmallDisk, tmp_path: Path, reason: Sequenc
 
 def test_a_full_mason_home_says_so_and_still_lists_and_runs(disk: SmallDisk, before: Mason, tmp_path: Path) -> None:
     disk.make_full()
+    told = disk.run(before, "config", str(write(tmp_path / "other", {"config.yaml": "id: other\n"})))
 
+    said = f"The file system of {disk.place}/home is full: 0 of 1,048,576 bytes are free, about 1,048,576 more are"
+    assert f"{said} needed." in told.stderr or not disk.mounted, told.stderr
     _disk_refuses(before, disk, tmp_path, ["No space left", "is full", "File too large"])
+
+
+def test_a_job_that_fills_its_disk_names_the_disk_and_says_how_much_is_missing(
+    disk: SmallDisk, mason: Mason, tmp_path: Path
+) -> None:
+    mason.home = tmp_path / "home"
+    mason.register_examples()
+    here = write(tmp_path, {"here.yaml": "metastore_engine: local\nstorage_engine: local\nexecution_engine: local\n"})
+    assert mason("config", str(here / "here.yaml")).exit_code == 0
+    chance = random.Random(1)
+    write(
+        mason.folder, {"in/a.csv": "n,m\n" + "".join(f"{chance.random()},{chance.random()}\n" for _ in range(100_000))}
+    )
+    if not disk.mounted:
+        disk.limits = _few_bytes
+
+    merged = disk.run(mason, "operator", "table", "merge", "-p", f"input_path:in,output_path:{disk.place}/out")
+
+    assert merged.exit_code == 1 and "Traceback" not in merged.stderr, merged.stderr
+    (error,) = strict_json(merged)["Errors"]
+    told = re.fullmatch(
+        rf"{disk.place}/out cannot be written: The file system {disk.place} is full: ([0-9,]+) of 1,048,576 bytes are "
+        r"free, about ([0-9,]+) more are needed\. Free some space\. Nothing was committed\.",
+        error,
+    )
+    assert told or not disk.mounted, error
+    if told:
+        free, missing = (int(part.replace(",", "")) for part in told.groups())
+        assert free + missing == (mason.folder / "in" / "a.csv").stat().st_size
+    assert list(disk.place.glob("out*")) == []
 
 
 def test_a_read_only_mason_home_says_so_and_still_lists_and_runs(

@@ -35,8 +35,10 @@ from mason.api.server.settings import ServerSettings
 from mason.errors import StateFailed
 from mason.operators.catalogue import Catalogue, LiveCatalogue
 from mason.pipeline.job_totals import TOTALS
+from mason.state.address import state_address
 from mason.state.home import check_state, open_run_state, open_state
 from mason.state.models import Name, RecordKind, Registration
+from mason.util.disk_room import LEAST_ROOM, DiskRoom
 from mason.util.environment import MasonEnvironment
 
 LOG = logging.getLogger("mason.api")
@@ -168,7 +170,22 @@ class Application:
             return json_reply({"status": "the state store cannot be read"}, 503)
         if self.queue.is_stopping:
             return json_reply({"status": "stopping"}, 503)
+        if full := await asyncio.to_thread(self._full_disk):
+            return json_reply({"status": full}, 503)
         return json_reply({"status": "ok", "queued": counts.get("queued", 0), "running": counts.get("running", 0)})
+
+    def _full_disk(self) -> str:
+        """What is to be said of the disk of the state, if nothing more can be written there.
+
+        Everybody may ask: where it is stands in the log.
+        """
+        if state_address(self._env):
+            return ""  # it is on a server of its own
+        room = DiskRoom.of(self._env.home)
+        if room.free >= LEAST_ROOM and room.has_names:
+            return ""
+        LOG.error("%s", room.describe(needed=LEAST_ROOM))
+        return room.describe("the file system of MASON_HOME", needed=LEAST_ROOM).rstrip(".")
 
     async def _metrics_page(self) -> HttpResponse:
         counts = await asyncio.to_thread(self._store.count_records, RecordKind.CALL)

@@ -37,6 +37,13 @@ class BaseTable:
         """Return the columns whose type is another one in this schema, so that the files do not fit it any more."""
         return [field.name for field in self.schema if schema.field(field.name).type != field.type]
 
+    def is_there(self, filesystem: pafs.FileSystem, output: str) -> bool:
+        """Say whether the files of the table are still where they were; on a store they stay until a vacuum."""
+        if filesystem.type_name != "local":
+            return True
+        found = filesystem.get_file_info([f"{output}/{each.place}" for each in self.commit.files])
+        return all(each.type != pafs.FileType.NotFound for each in found)
+
     def planned_files(self, filesystem: pafs.FileSystem, output: str) -> list[PlannedFile]:
         """Return the files of the table as inputs of a merge."""
         evidence = self.evidence

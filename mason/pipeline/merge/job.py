@@ -10,6 +10,7 @@ from mason.engines.execution.models.job import Job
 from mason.pipeline.output_place import is_same_place
 
 MOST_BAD_SHARE = 0.1
+COMMIT_TIMEOUT = 60.0
 
 
 class OnConflict(StrEnum):
@@ -72,6 +73,8 @@ class MergeOptions:
     incremental: bool = False
     most_bad_share: float = MOST_BAD_SHARE
     """The share of records, or of a column's values, that may be bad before the job fails."""
+    commit_timeout: float = COMMIT_TIMEOUT
+    """How many seconds an append goes on trying to commit after another job was faster."""
 
 
 @dataclass(frozen=True)

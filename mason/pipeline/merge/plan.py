@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.schema import SchemaConflict
-from mason.errors import BadPath, NoData, PathNotFound
+from mason.errors import BadPath, MasonError, NoData, PathNotFound
 from mason.pipeline.csv_splits import Range
 from mason.pipeline.files import list_files
 from mason.pipeline.merge.base import BaseTable
@@ -28,7 +28,7 @@ from mason.pipeline.odd_values import Misfit
 from mason.pipeline.output_place import check_apart
 from mason.pipeline.sql_types import parse_schema
 from mason.pipeline.step_work import Work
-from mason.pipeline.table_commit import CommitRecord, open_table
+from mason.pipeline.table_commit import CommitRecord, TableStore, open_table
 from mason.pipeline.table_writer import can_name_folders
 from mason.pipeline.types import NOTHING, Evidence, decide, evidence_of, merge, mixes_zones, storable
 from mason.pipeline.zones import checked_zone
@@ -247,10 +247,24 @@ def plan_reading(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
             output that nothing can be added to.
     """
     job = _settled(job)
-    given = parse_schema(job.options.schema)
-    files, warnings = list_inputs(filesystem, job)
     table = open_table(job.storage, job.output)
     current = table.current() if job.options.mode is not Mode.REPLACE else None
+    base = BaseTable.of(current) if current else None
+    try:
+        return _plan_on(filesystem, job, table, base)
+    except (MasonError, OSError):
+        if job.options.mode is Mode.REPLACE or _is_as_before(filesystem, table, base, job.output):
+            raise
+        return plan_reading(filesystem, job)  # another job has made it a table, or moved the files that were looked at
+
+
+def _is_as_before(filesystem: pafs.FileSystem, table: TableStore, base: BaseTable | None, output: str) -> bool:
+    return base.is_there(filesystem, output) if base else table.current() is None
+
+
+def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base: BaseTable | None) -> MergePlan:
+    given = parse_schema(job.options.schema)
+    files, warnings = list_inputs(filesystem, job)
     work = Work.here()
     merged = merged_before(job.options, table, work)
     new = merged.without_merged(filesystem, files)
@@ -261,7 +275,6 @@ def plan_reading(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
         planned = fold_names(planned)
     elif twins := find_twins(planned, job.options.names):
         raise PlanRefused(twins, hint='A merge has the parameter "names", which says how to take them (number, fold).')
-    base = BaseTable.of(current) if current else None
     if not job.is_in_place and filesystem.get_file_info(job.output).type == pafs.FileType.File:
         raise BadPath(f"The output {job.output} is a file: a table is a folder.")
     if base is None and job.options.mode is not Mode.REPLACE:

@@ -29,7 +29,7 @@ from mason.pipeline.merge.run import run_merge
 from mason.pipeline.record_scan import scan_records
 from mason.pipeline.rejects import FOLDER, Reject, read_quarantine
 from mason.pipeline.storage_address import open_filesystem
-from mason.pipeline.table_commit import CommitRecord, open_table
+from mason.pipeline.table_commit import ChangedMeanwhile, CommitRecord, open_table
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.types import NOTHING
 from mason.pipeline.work import Progress
@@ -145,7 +145,7 @@ def run_replay(plan: ReplayPlan, runner: TaskRunner, job_id: str, progress: Prog
     """Merge the records into their table and take them out of the quarantine.
 
     Raises:
-        Conflict: another job committed to the table meanwhile.
+        ChangedMeanwhile: another job committed to the table meanwhile.
     """
     filesystem = open_filesystem(plan.job.storage)
     with _scratch(filesystem, plan, job_id) as (files, origins):
@@ -160,7 +160,7 @@ def run_replay(plan: ReplayPlan, runner: TaskRunner, job_id: str, progress: Prog
             _tell_origins(filesystem, quarantine, origins)
             _take_out(filesystem, plan, staging)
 
-        result = run_merge(checked(merge), runner, job_id, progress, finish)
+        result = run_merge(checked(merge), runner, job_id, progress, finish=finish)
     return ReplayResult(result, plan)
 
 
@@ -263,6 +263,9 @@ def _take_out(filesystem: pafs.FileSystem, plan: ReplayPlan, staging: str) -> No
             make_folder(filesystem, f"{staging}/{FOLDER}")
             write_bytes(filesystem, f"{staging}/{FOLDER}/{info.base_name}", b"".join(kept))
     if left != plan.unchanged + plan.others:
+        current = open_table(plan.job.storage, plan.job.table).current()
+        if current is None or current.id != plan.base.id:
+            raise ChangedMeanwhile(plan.job.table, current)
         raise RowsLost(f"{left:,} records would stay in the quarantine instead of {plan.unchanged + plan.others:,}.")
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
+from mason.errors import MasonError
 from mason.pipeline.blocks import read_bytes
 from mason.pipeline.evidence_json import encode_schema
+from mason.pipeline.merge.appending import Patience, may_follow
 from mason.pipeline.merge.carried import carried_sources, carry_quarantine
 from mason.pipeline.merge.compact import united
 from mason.pipeline.merge.job import Mode
@@ -20,7 +24,15 @@ from mason.pipeline.merge.sources_merged import fingerprints
 from mason.pipeline.merge.staging import quarantine_files, remove_strangers, written
 from mason.pipeline.sinks import table_spec
 from mason.pipeline.storage_address import open_filesystem
-from mason.pipeline.table_commit import CommitRecord, CommittedFile, TableStore, open_table
+from mason.pipeline.table_commit import (
+    ChangedMeanwhile,
+    CommitRecord,
+    CommittedFile,
+    MayFollow,
+    Overtaken,
+    TableStore,
+    open_table,
+)
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
 
@@ -29,12 +41,18 @@ Finish = Callable[[str, Sequence[str], Sums], None]
 
 
 def run_merge(
-    plan: MergePlan, runner: TaskRunner, job_id: str, progress: Progress, finish: Finish | None = None
+    plan: MergePlan,
+    runner: TaskRunner,
+    job_id: str,
+    progress: Progress,
+    *,
+    finish: Finish | None = None,
+    patience: Patience | None = None,
 ) -> MergeResult:
-    """Run a plan and commit its result.
+    """Run a plan and commit its result. What only adds to a table is added to what that is by then, if it fits.
 
     Raises:
-        Conflict: another job committed to the output meanwhile.
+        ChangedMeanwhile: another job committed to the output meanwhile, and the merge has to be planned again.
         TooManyBadRecords: so much does not fit that something else must be wrong.
         RowsLost: rows in are not rows out and quarantined ones.
         UnreadableFile: a file cannot be read, or changed after the plan was made.
@@ -45,7 +63,8 @@ def run_merge(
     table = open_table(plan.job.storage, plan.job.output)
     expected = _expected(plan, table)
     foreseen = {each.column for each in plan.conflicts}
-    with table.stage(job_id) as staging:
+    patience = patience or Patience(plan.job.options.commit_timeout)
+    with _while_base_is_there(plan), table.stage(job_id) as staging:
         plan, results, rounds = Rounds(runner, table_spec(plan.partition_keys), job_id, progress, staging).run(plan)
         files = _united(plan, runner, staging, job_id, written(filesystem, staging, results.values()))
         quarantine = quarantine_files(filesystem, staging, results.values())
@@ -57,8 +76,37 @@ def run_merge(
         if finish:
             finish(staging, quarantine, sums)
         record = _record(plan, job_id, files, sums, _carried(plan, table, staging))
-        committed = table.publish(staging, record, expected=expected, kept=_kept(plan, files))
+        publish = partial(table.publish, staging, record, expected=expected, kept=_kept(plan, files))
+        # Who has something to finish has looked at the table itself, not only at its columns.
+        committed = _published(publish, None if finish else partial(may_follow, plan), patience)
     return MergeResult(committed, plan, sums, rounds, foreseen)
+
+
+def _published(publish: Callable[..., CommitRecord], may_follow: MayFollow | None, patience: Patience) -> CommitRecord:
+    """Publish what is staged, again where somebody was faster by a moment: no data is read again for it."""
+    while True:
+        try:
+            return publish(may_follow=may_follow)
+        except Overtaken as error:
+            if may_follow is None:
+                raise
+            patience.pause(error)
+
+
+@contextmanager
+def _while_base_is_there(plan: MergePlan) -> Iterator[None]:
+    """Take a failure for a lost race if the files that the merge adds to are gone: on a disk a replacement moves them.
+
+    Raises:
+        ChangedMeanwhile: it is one.
+    """
+    try:
+        yield
+    except (MasonError, OSError) as error:
+        if plan.base is None or plan.base.is_there(open_filesystem(plan.job.storage), plan.job.output):
+            raise
+        table = open_table(plan.job.storage, plan.job.output)
+        raise ChangedMeanwhile(plan.job.output, table.current()) from error
 
 
 def _expected(plan: MergePlan, table: TableStore) -> CommitRecord | None:

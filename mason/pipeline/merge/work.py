@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from mason.engines.execution.models.job import Job
-from mason.errors import Conflict
-from mason.pipeline.merge.job import MergeJob, Mode
+from mason.pipeline.merge.appending import Patience
+from mason.pipeline.merge.job import COMMIT_TIMEOUT, MergeJob, Mode
 from mason.pipeline.merge.outcome import MergeResult
 from mason.pipeline.merge.plan import MergePlan, plan_merge
 from mason.pipeline.merge.replay import ReplayJob, ReplayPlan, ReplayResult, plan_replay, run_replay
 from mason.pipeline.merge.run import run_merge
 from mason.pipeline.storage_address import open_filesystem
+from mason.pipeline.table_commit import ChangedMeanwhile
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
 from mason.util.words import counted
 
 _LOG = logging.getLogger("mason.pipeline")
-_TRIES = 5
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,16 @@ class MergeWork:
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> MergeResult:
         """Run the merge. What adds to a table can add to whatever it is by then; so it is tried again after others."""
         plan = self.merge
-        for _ in range(_TRIES - 1 if plan.job.options.mode is Mode.APPEND else 0):
+        patience = Patience(plan.job.options.commit_timeout)
+        while True:
             try:
-                return run_merge(plan, runner, job_id, progress)
-            except Conflict:
+                return run_merge(plan, runner, job_id, progress, patience=patience)
+            except ChangedMeanwhile as error:
+                if plan.job.options.mode is not Mode.APPEND:
+                    raise
+                patience.pause(error)
                 _LOG.info("%s was changed by another job meanwhile: the merge is planned anew.", plan.job.output)
                 plan = plan_merge(open_filesystem(plan.job.storage), plan.job)
-        return run_merge(plan, runner, job_id, progress)
 
 
 @dataclass(frozen=True)
@@ -93,4 +96,12 @@ class ReplayWork:
         return self.replay.to_dict()
 
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> ReplayResult:
-        return run_replay(self.replay, runner, job_id, progress)
+        """Run the replay; again, if another job changed the table meanwhile: it is planned for what is there then."""
+        plan, patience = self.replay, Patience(COMMIT_TIMEOUT)
+        while True:
+            try:
+                return run_replay(plan, runner, job_id, progress)
+            except ChangedMeanwhile as error:
+                patience.pause(error)
+                _LOG.info("%s was changed by another job meanwhile: the replay is planned anew.", plan.job.table)
+                plan = plan_replay(open_filesystem(plan.job.storage), plan.job)

@@ -28,6 +28,7 @@ class TableMerge(DataOperator):
             repartition_keys=tuple(parameters.get_optional("repartition_keys") or ()),
             incremental=parameters.get_optional("incremental"),
             most_bad_share=parameters.get_optional("most_bad_share"),
+            commit_timeout=parameters.get_optional("commit_timeout"),
         )
         output = written_path(config, parameters, "output_path", read)
         return MergeJob(read.path, output, read.storage.address(), options).to_job()

@@ -15,6 +15,7 @@ from mason.pipeline.merge.mended import encode_rejects
 from mason.pipeline.merge.replay import ReplayJob
 from mason.pipeline.rejects import Reject, read_quarantine
 from mason.pipeline.side_files import check_side_file, write_side_file
+from mason.util.disk_room import why_not_written
 from mason.util.environment import MasonEnvironment
 from mason.util.words import counted
 
@@ -60,7 +61,7 @@ class TableQuarantine(OperatorDefinition):
         try:
             write_side_file(file, encode_rejects(rejects, file), overwrite=overwrite)
         except OSError as error:
-            raise BadPath(f"{file} cannot be written: {error.strerror}.") from error
+            raise BadPath(f"{file} cannot be written: {why_not_written(error, file)}.") from error
         count = len(rejects)
         resp.add_info(f'{counted(count, "record")} exported to {file}. Mend the "Raw" of each, then replay them.')
         resp.add_data({"File": file, "Records": count})
