@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from mason.cli import completion_sources
 from mason.cli.options import given_path, log_level
 from mason.cli.output import show, show_banner, show_table, tell, tell_banner, tell_error, tell_warning
+from mason.util.dotenv import env_files, read_env_files
 from mason.util.environment import MasonEnvironment
 
 
@@ -64,10 +67,11 @@ def _show(env: MasonEnvironment) -> None:
     from mason.configurations.saved import list_configurations
 
     configurations, current = list_configurations(env)
+    variables = {**read_env_files(env_files(env.home)), **os.environ}
     rows: list[list[str]] = []
     for configuration in configurations:
         label = f"{'*' if configuration.id == current else '.'}  {configuration.id}"
-        shown = list(configuration.shown()) or [("", "", {})]
+        shown = list(configuration.shown(variables)) or [("", "", {})]
         for number, (role, client, values) in enumerate(shown):
             rows.append([label if number == 0 else "", role, client, str(dict(values))])
     show_banner("Configurations")

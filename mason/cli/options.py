@@ -8,6 +8,7 @@ import click
 
 from mason.cli import completion_sources
 from mason.cli.output import LEVELS, choose_level
+from mason.util.packaged import find_example
 
 
 def _choose(ctx: click.Context, parameter: click.Parameter, level: str) -> str:
@@ -37,14 +38,5 @@ config_id = click.option(
 
 
 def given_path(path: str) -> Path:
-    """Return the path that a user named; the examples that come with Mason are found from everywhere.
-
-    `mason/examples/operators/` works in a clone, and as well where Mason was installed as a package.
-    """
-    here = Path(path)
-    if here.exists() or here.is_absolute() or here.parts[:2] != ("mason", "examples"):
-        return here
-    import mason
-
-    packaged = Path(mason.__file__).parent.parent / here
-    return packaged if packaged.exists() else here
+    """Return the path that a user named; the examples that come with Mason are found from everywhere."""
+    return find_example(path)

@@ -11,7 +11,7 @@ from typing import Any
 
 from mason.clients.discovery import find_client, unknown_client, wrong_role
 from mason.clients.engines.role import ROLES
-from mason.configurations.templates import is_template, template_problems
+from mason.configurations.templates import fill_shown, is_template, template_problems
 from mason.errors import InvalidConfiguration
 from mason.util.names import CONFIG_ID_RULE, is_config_id
 from mason.util.problems import Problem
@@ -20,6 +20,7 @@ from mason.util.yaml_file import YamlDocument, YamlProblem, parse_yaml
 
 LISTED_ROLES = ("metastore", "scheduler", "storage", "execution")
 assert set(LISTED_ROLES) == set(ROLES)
+_NONE: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,17 @@ class Configuration:
     engines: Mapping[str, Sequence[str]]
     clients: Mapping[str, Mapping[str, Any]]
 
-    def shown(self) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-        """Yield role, client and the client's configuration without its secrets, in the order of the listing."""
+    def shown(self, variables: Mapping[str, str] = _NONE) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+        """Yield role, client and the client's configuration without its secrets, in the order of the listing.
+
+        Args:
+            variables: what fills `{{NAME}}`, for somebody whose variables they are.
+        """
         for role in LISTED_ROLES:
             for name in self.engines.get(role, ()):
                 client = find_client(name)
-                yield role, name, redact_values(self.clients[name], client.schema if client else None)
+                schema = client.schema if client else {}
+                yield role, name, redact_values(fill_shown(self.clients[name], schema, variables), schema)
 
 
 def parse_configuration(text: str, *, name: str, default_id: str) -> Configuration:

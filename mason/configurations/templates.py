@@ -11,6 +11,7 @@ from typing import Any
 
 from mason.secrets.reference import SecretReference, is_secret
 from mason.util.problems import Problem
+from mason.util.redaction import is_secret_name
 from mason.util.yaml_file import YamlDocument, plain_scalar
 
 _TEMPLATE = re.compile(r"\{\{(.*?)\}\}")
@@ -44,6 +45,15 @@ def missing_variables(
 def fill(value: Any, schema: Mapping[str, Any], variables: Mapping[str, str]) -> Any:
     """Return the value with every variable filled; where the schema wants a number or a truth value, as that."""
     return _fill(value, schema, lambda name: None if is_secret(name) else variables[name])
+
+
+def fill_shown(value: Any, schema: Mapping[str, Any], variables: Mapping[str, str]) -> Any:
+    """Return the value as people are shown it: with the variables that are set and whose names are no secrets'."""
+
+    def look_up(name: str) -> str | None:
+        return None if is_secret(name) or is_secret_name(name) else variables.get(name)
+
+    return _fill(value, schema, look_up)
 
 
 def fill_secrets(value: Any, schema: Mapping[str, Any], read: Callable[[str], str]) -> Any:

@@ -20,6 +20,7 @@ from mason.configurations.templates import fill, has_constrained_template, is_te
 from mason.errors import BadPath, InvalidConfiguration, MasonError, MissingDependency, RoleNotFilled, StateFailed
 from mason.util.dotenv import env_files, read_env_files
 from mason.util.environment import MasonEnvironment
+from mason.util.packaged import own_copy
 from mason.util.problems import Problem
 from mason.util.redaction import Redactor, secret_values
 from mason.util.yaml_file import YamlDocument
@@ -143,7 +144,10 @@ def validate_configuration(configuration: Configuration, env: MasonEnvironment) 
     """
     for name, value in read_env_files(env_files(env.home, only_home=env.roots is not None)).items():
         os.environ.setdefault(name, value)
-    filled = {name: _confined(name, values, env) for name, values in _fill_clients(configuration).items()}
+    filled = {
+        name: _confined(name, _with_examples(name, values, env), env)
+        for name, values in _fill_clients(configuration).items()
+    }
     redactor = Redactor()
     for name, values in filled.items():
         # The name of a secret is none: whoever reads that it could not be read wants to know which.
@@ -199,6 +203,16 @@ def _check_filled(document: YamlDocument, name: str, values: Any, filled: Any) -
     checked = YamlDocument(document.name, document.text, filled, document.lines)
     # What a secret will be is checked when it is read.
     return check_document(checked, schema, at=place, passing=is_template)
+
+
+def _with_examples(name: str, values: Mapping[str, Any], env: MasonEnvironment) -> Mapping[str, Any]:
+    """Return the values with a folder of the examples that come with Mason where it can be used from here."""
+    folders = {
+        word: own_copy(str(values[word]), env.home)
+        for word, schema in _client_schema(name).get("properties", {}).items()
+        if schema.get("x-mason-examples") and values.get(word)
+    }
+    return {**values, **folders} if folders else values
 
 
 def _confined(name: str, values: Mapping[str, Any], env: MasonEnvironment) -> Mapping[str, Any]:
