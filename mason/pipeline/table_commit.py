@@ -7,6 +7,7 @@ lies: `table_folder` is for disks, `table_objects` for stores that know neither 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from itertools import chain, takewhile
 from typing import Any, Protocol
 
 from mason.errors import BadPath, Conflict, Unprocessable
+from mason.pipeline.scratch import SCRATCH
 from mason.pipeline.storage_address import is_local, open_objects
 
 OWN_FOLDER = "_mason"
@@ -24,6 +26,8 @@ CATALOGS = f"{OWN_FOLDER}/catalogs"
 """On an object store: which entries of catalogs show the table."""
 FORMAT = "format"
 """The detail of a commit that names the format of its files, where that is not Parquet."""
+_OF_A_JOB = re.compile(rf"(^|/){re.escape(SCRATCH)}/[0-9a-f]{{32}}/")
+"""Where a job on an object store makes tables for itself alone."""
 AGAIN = "Nothing of this one was kept; run it again."
 
 
@@ -214,7 +218,7 @@ def check_names(path: str, below: str) -> None:
         BadPath: a name on the way is that of such a folder.
     """
     own = next((part for part in below.split("/") if part in (OWN_FOLDER, ".mason")), "")
-    if own:
+    if own and not _OF_A_JOB.search(below):
         raise no_room(path, f'what is below "{own}" is Mason\'s own')
 
 

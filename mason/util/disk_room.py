@@ -49,9 +49,14 @@ class DiskRoom:
 
 def is_disk_full(error: BaseException) -> bool:
     """Say whether a failure comes from a disk that is full, or from a quota; what comes from afar only says so."""
-    if isinstance(error, OSError) and error.errno in _FULL:
-        return True
-    return _IN_WORDS in str(error) or (error.__cause__ is not None and is_disk_full(error.__cause__))
+    seen: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in seen:  # an error may be called its own cause
+        if _IN_WORDS in str(cause) or (isinstance(cause, OSError) and cause.errno in _FULL):
+            return True
+        seen.append(cause)
+        cause = cause.__cause__
+    return False
 
 
 def fullest(paths: Iterable[Path | str]) -> DiskRoom:

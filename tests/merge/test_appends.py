@@ -13,7 +13,6 @@ import pytest
 from mason.lineage.surroundings import within_step
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode
-from mason.pipeline.merge.mended import export_rejects
 from mason.pipeline.merge.outcome import MergeResult
 from mason.pipeline.merge.replay import ReplayJob
 from mason.pipeline.merge.work import MergeWork, ReplayWork
@@ -22,6 +21,7 @@ from mason.pipeline.table_folder import TableFolder
 from mason.pipeline.table_versions import roll_back
 from mason.pipeline.tasks import TaskEvent
 from tests.merge.conftest import Merge
+from tests.merge.test_replay import export_rejects
 
 pytestmark = pytest.mark.timeout(300)
 

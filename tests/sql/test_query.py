@@ -593,10 +593,11 @@ def test_bytes_that_are_no_text_are_an_error_of_the_query_on_every_engine(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_comment_ends_with_its_line_on_every_engine_also_after_a_backslash(database: Database) -> None:
+def test_a_comment_that_spark_would_end_elsewhere_is_refused_on_every_engine(database: Database) -> None:
     database.given("orders", ORDERS)
 
-    assert answers(database, "select id from orders -- those that \\\nwhere id > 1") == [(2,), (3,), (4,)]
+    with pytest.raises(BadQuery, match="^query:1:23: This comment ends in a backslash"):
+        database.ask("select id from orders -- those that \\\nwhere id > 1")
 
 
 @pytest.mark.parametrize("text", ["${env:HOME}", "${system:user.name}", "${spark.app.name}", "${hivevar:x}"])

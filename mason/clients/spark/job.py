@@ -69,7 +69,10 @@ def run_query(spark: SparkSession, content: bytes, kind: Callable[[SparkSession]
             for row in results.fetch(queries.written_frame(frame, query, query.output), tag, _SOME_TASKS):
                 yield row[0], row[1], bytes(row[2])
         except Exception as error:
-            raise queries.explained(error, query) or error from error
+            explained = queries.explained(error, query)
+            if explained is None:
+                raise
+            raise explained from error
         finally:
             queries.forget_tables(spark, query)
 

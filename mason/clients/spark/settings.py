@@ -30,12 +30,8 @@ LOCAL_JAVA_OPTIONS = "-XX:+UseSerialGC"
 PLACING_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 # No configuration and no caller changes these. Spark would replace `${env:…}` in the text of a statement after Mason
-# has checked it, read any file that is named like a table, and end texts elsewhere than Mason has written their end.
-SESSION_GUARDS = {
-    "spark.sql.variable.substitute": "false",
-    "spark.sql.runSQLOnFiles": "false",
-    "spark.sql.parser.escapedStringLiterals": "false",
-}
+# has checked it, and read any file that is named like a table.
+SESSION_GUARDS = {"spark.sql.variable.substitute": "false", "spark.sql.runSQLOnFiles": "false"}
 
 # Every user of the machine reaches loopback, and Spark's ports give whoever asks them blocks of tables, any file that
 # the server's user can read, and a place to run code. Of a Spark that is one process nobody needs to know the secret:
