@@ -79,12 +79,14 @@ def test_what_is_an_error_in_spark_or_would_be_another_answer_is_an_error_here(
         asking(InProcessRunner(), tables)(statement)
 
 
+@pytest.mark.timeout(900)
 def test_what_is_recorded_is_what_spark_says_to_the_text_that_mason_writes(
     spark_runner: TaskRunner, tables: Sequence[SqlTable]
 ) -> None:
     assert answers_together(ANSWERED, spark_runner, tables) == expected([each.statement for each in ANSWERED])
 
 
+@pytest.mark.timeout(900)
 def test_whole_queries_are_answered_as_recorded_by_spark_in_the_text_that_mason_writes(
     spark_runner: TaskRunner, tables: Sequence[SqlTable]
 ) -> None:
