@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,9 +49,17 @@ class DiskRoom:
 
 def is_disk_full(error: BaseException) -> bool:
     """Say whether a failure comes from a disk that is full, or from a quota; what comes from afar only says so."""
-    if isinstance(error, OSError) and error.errno in _FULL:
-        return True
-    return _IN_WORDS in str(error) or (error.__cause__ is not None and is_disk_full(error.__cause__))
+    return any((isinstance(each, OSError) and each.errno in _FULL) or _IN_WORDS in str(each) for each in _causes(error))
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and what caused it; an error of pyspark's may be a cause of itself."""
+    known: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in known:
+        known.add(id(cause))
+        yield cause
+        cause = cause.__cause__
 
 
 def fullest(paths: Iterable[Path | str]) -> DiskRoom:
