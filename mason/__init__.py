@@ -19,9 +19,9 @@ def connect(
 
     Args:
         url: where `mason run` listens, as in `http://127.0.0.1:5000`; nothing for this process.
-        token: of the server's; MASON_TOKEN unless told.
-        config: the configuration of calls that name none; the current one unless told.
-        progress: whether to tell how far calls are; in notebooks only, unless told.
+        token: of the server's; MASON_TOKEN by default.
+        config: the configuration of calls that name none; the current one by default.
+        progress: whether to tell how far calls are; by default in notebooks only.
         ca_file: a file of certificates to trust, for a server with one of its own.
 
     Raises:

@@ -12,7 +12,7 @@ from mason.cli.output import show, tell
 def command(folder: str) -> int:
     """Makes a small project to start from.
 
-    FOLDER (the working directory unless told) gets a configuration, an operator of your own, sample data, and a
+    FOLDER (the working directory by default) gets a configuration, an operator of your own, sample data, and a
     script that runs them. Files that are there already are not touched.
     """
     from pathlib import Path

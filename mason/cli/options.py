@@ -23,7 +23,7 @@ log_level = click.option(
     default="info",
     callback=_choose,
     expose_value=False,
-    help="How much is said on stderr (info unless told).",
+    help="How much is said on stderr (info by default).",
 )
 
 

@@ -46,7 +46,7 @@ def history(name: str, workflow: bool) -> None:
 @click.argument("new", required=False)
 @_workflow
 def diff(name: str, old: str, new: str | None, workflow: bool) -> None:
-    """Shows what changed in NAME from the digest OLD to the digest NEW (the current one unless told)."""
+    """Shows what changed in NAME from the digest OLD to the digest NEW (the current one by default)."""
     from difflib import unified_diff
 
     from mason.operators.registry import find_version

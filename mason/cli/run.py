@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     metavar="FOLDER",
     type=click.Path(),
     envvar="MASON_ROOTS",
-    help="A folder that local paths in calls must be below; the root of each configuration unless told, or data/ in "
+    help="A folder that local paths in calls must be below; the root of each configuration by default, or data/ in "
     "MASON_HOME. Repeatable.",
 )
 @click.option(

@@ -46,7 +46,7 @@ def copy() -> None:
 def prune(older_than: str | None) -> None:
     """Removes jobs and runs that are over and were kept long enough.
 
-    How long that is `retention` in settings.yaml says, or MASON_RETENTION, unless told here.
+    How long that is `retention` in settings.yaml says, or MASON_RETENTION; --older-than wins.
     """
     from mason.state.home import open_state
     from mason.util.durations import HOW, read_duration

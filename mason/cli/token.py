@@ -34,7 +34,7 @@ def command() -> None:
     show_default=True,
     help="read: GET; run: operators and workflows that do something, too; admin: everything.",
 )
-@click.option("--expires", metavar="TIME", help="When it ends, as in 12h, 30d or 4w; never unless told.")
+@click.option("--expires", metavar="TIME", help="When it ends, as in 12h, 30d or 4w; never by default.")
 @click.option("--operator", "operators", multiple=True, metavar="NAME", help="Only these operators, as in table:*.")
 @click.option("--configuration", "configurations", multiple=True, metavar="ID", help="Only these configurations.")
 def create(

@@ -20,7 +20,7 @@ from mason.configurations.valid_config import Engine, ValidConfig
 from mason.errors import MasonError, Unsupported
 from mason.lineage.sender import HOW_TO_INSTALL as HOW_TO_INSTALL_LINEAGE
 from mason.lineage.settings import lineage_settings
-from mason.state.home import read_state
+from mason.state.home import is_closed_by_mason, read_state
 from mason.state.models import Kind
 from mason.util.environment import MasonEnvironment
 from mason.util.java import HOW_TO_INSTALL, find_java, found_javas
@@ -93,10 +93,10 @@ def _check_home(env: MasonEnvironment) -> Finding:
         return Finding("Home", Verdict.WRONG, f"{place} is not a folder. Move it away, or set MASON_HOME.")
     if not os.access(_nearest(env.home), os.W_OK):
         return Finding("Home", Verdict.WRONG, f"{place} cannot be written to. Make it writable, or set MASON_HOME.")
-    if env.home.exists() and env.home.stat().st_mode & 0o007:
-        told = f"{place} has more in it than Mason's own, and everybody on this machine may look into it"
+    if env.home.exists() and env.home.stat().st_mode & 0o007 and not is_closed_by_mason(env.home):
+        told = f"{place} is not Mason's alone, and everybody on this machine can look into it"
         return Finding(
-            "Home", Verdict.FINE, f"{told}: run chmod 700 {place}, or set MASON_HOME to a folder of its own."
+            "Home", Verdict.FINE, f"{told}. Run chmod 700 {place}, or set MASON_HOME to a folder of its own."
         )
     return Finding("Home", Verdict.FINE, place)
 

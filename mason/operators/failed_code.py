@@ -14,10 +14,11 @@ import mason
 from mason.clients.discovery import client_names, find_client
 from mason.clients.engines import role, told_jobs
 from mason.operators.loader import find_loaded
+from mason.parameters import validated_parameters
 
 _MASON = f"{Path(mason.__file__).parent}/"
-_AROUND_VERBS = frozenset({str(role.__file__), str(told_jobs.__file__)})
-"""What stands around every verb: arguments that do not fit one fail there, and are the affair of who gave them."""
+_FAILS_FOR_ITS_CALLER = frozenset(str(each.__file__) for each in (role, told_jobs, validated_parameters))
+"""What stands around every verb, and the parameters: what does not fit there is the affair of who called."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def describe_failure(error: BaseException, *, with_folder: bool = True) -> str:
 
 def _innermost_first(error: BaseException) -> Iterator[traceback.FrameSummary]:
     frames = traceback.extract_tb(error.__traceback__)
-    return (each for each in reversed(frames) if each.filename not in _AROUND_VERBS)
+    return (each for each in reversed(frames) if each.filename not in _FAILS_FOR_ITS_CALLER)
 
 
 def _place(frame: traceback.FrameSummary) -> CodePlace | None:

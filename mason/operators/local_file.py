@@ -15,7 +15,7 @@ from mason.pipeline.side_files import is_side_file
 from mason.pipeline.table_folder import table_around
 from mason.util.confinement import name_beginning_with, name_below, require_below, require_visible
 
-_ELSEWHERE = "Give a place of its own to the file."
+_ELSEWHERE = "Choose another place for the file."
 
 
 def local_file(config: ValidConfig, text: str) -> str:
@@ -63,7 +63,7 @@ def _check_names(config: ValidConfig, path: str, text: str) -> None:
     own = name_beginning_with((".", "_"), path, [*folders, *map(os.path.realpath, folders)])
     if own:
         raise BadPath(
-            f'"{text}" cannot be written: names that begin with a dot or "_", as "{own}", are for programs.',
+            f'"{text}" cannot be written: "{own}" begins with a dot or "_", and such names belong to programs.',
             hint=_ELSEWHERE,
         )
 

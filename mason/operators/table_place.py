@@ -83,9 +83,9 @@ def written_path(config: ValidConfig, parameters: ValidatedParameters, name: str
     near, far = config.storage.name_of(read.storage), config.storage.name_of(storage)
     scheme = read.storage.schemes[0]
     raise OtherStorage(
-        f'"{name}" is {text}, which lies in {far}, but what is read ({scheme}://{read.path}) lies in {near}: '
-        "an output lies in the storage of its input.",
-        hint=f"Write a path of {near}, with its scheme ({scheme}://…), or give both in one storage.",
+        f'"{name}" ({text}) is in the storage {far}, but the input ({scheme}://{read.path}) is in {near}: '
+        "a job reads and writes one storage.",
+        hint=f"Give {name} as a path in {near} ({scheme}://…), or read an input in {far}.",
     )
 
 

@@ -52,8 +52,8 @@ def unused_clients(
         if unused:
             yield (
                 role,
-                f'nothing uses {" and ".join(unused)}: of several clients the first, "{first}", is used unless an '
-                "operator or workflow accepts only another, and none that is registered does",
+                f'nothing uses {" and ".join(unused)}: Mason uses the first client, "{first}", unless an operator or '
+                "workflow accepts only another, and no registered one does",
             )
 
 

@@ -19,13 +19,19 @@ class ValidatedParameters:
 
     values: Mapping[str, Any]
     secrets: frozenset[str] = frozenset()
+    declared: Sequence[str] | None = None
+    """The names that operator.yaml declares; None if nobody knows them, as in an author's own test."""
 
     def get_required(self, name: str) -> Any:
         """Return a required parameter.
 
         Raises:
             InvalidParameters: the operator does not declare it as required, and it was not given.
+            LookupError: the operator does not declare it at all; only its author can mend that.
         """
+        if self.declared is not None and name not in self.declared:
+            near = did_you_mean(name, self.declared) or f"Declared: {', '.join(self.declared) or 'none'}."
+            raise LookupError(f'operator.yaml declares no parameter "{name}". {near}')
         if self.values.get(name) is None:
             raise InvalidParameters([f'The parameter "{name}" is missing.'])
         return self.values[name]
@@ -104,7 +110,8 @@ def check_parameters(
             message = str(error)
             end = "" if message.endswith(("?", ".")) else "."
             problems.append(ParameterProblem(definition.name, f'The parameter "{definition.name}" {message}{end}'))
-    return ValidatedParameters(values, _secrets(definitions, values)), problems
+    declared = [each.name for each in definitions.all]
+    return ValidatedParameters(values, _secrets(definitions, values), declared), problems
 
 
 def _by_name(

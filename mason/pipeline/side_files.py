@@ -84,7 +84,7 @@ def _check(store: StateStore, file: Path, *, overwrite: bool) -> Record | None:
 
 def _foreign(file: Path) -> AlreadyExists:
     return AlreadyExists(
-        f"{file} is there already, and is not as Mason wrote it.",
+        f"{file} exists, and Mason did not write it, or it was changed since.",
         hint="Choose another name, or replace it with overwrite:true.",
     )
 

@@ -22,7 +22,7 @@ from mason.util.environment import MasonEnvironment
 
 _OWN = {
     *("state.db", "state.db-wal", "state.db-shm", "settings.yaml", ".env", "objects", ".objects.lock", ".links.lock"),
-    *("configurations", "registered_operators", "registered_workflows"),
+    *("configurations", "registered_operators", "registered_workflows", "data", "examples"),
 }
 """What Mason has in its home. A folder with anything else in it may be for others as well, and is left as it is."""
 
@@ -97,6 +97,11 @@ def make_home(env: MasonEnvironment) -> list[tuple[str, Path]]:
     for own in (env.operator_home, env.workflow_home, env.config_home, env.object_home):
         close_to_others(own)
     return created
+
+
+def is_closed_by_mason(home: Path) -> bool:
+    """Say whether a home has nothing in it but Mason's own, so that the next command that writes closes it."""
+    return home.stat().st_uid == os.getuid() and _OWN.issuperset(os.listdir(home))  # noqa: PTH208
 
 
 def close_to_others(folder: Path, *, only_if: Callable[[Iterable[str]], bool] = lambda names: True) -> None:

@@ -42,7 +42,7 @@ def require_visible(path: str, folders: Sequence[str], shown: str) -> None:
     hidden = name_beginning_with(".", path, folders)
     if hidden:
         raise BadPath(
-            f'"{shown}" is not for calls: "{hidden}" is a hidden name.',
+            f'Calls may not name hidden files and folders, and in "{shown}" "{hidden}" is a hidden name.',
             hint="Give a path without names that begin with a dot.",
         )
 

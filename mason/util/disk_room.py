@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,14 +49,17 @@ class DiskRoom:
 
 def is_disk_full(error: BaseException) -> bool:
     """Say whether a failure comes from a disk that is full, or from a quota; what comes from afar only says so."""
-    seen: list[BaseException] = []
+    return any((isinstance(each, OSError) and each.errno in _FULL) or _IN_WORDS in str(each) for each in _causes(error))
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and what caused it; an error of pyspark's may be a cause of itself."""
+    known: set[int] = set()
     cause: BaseException | None = error
-    while cause is not None and cause not in seen:  # an error may be called its own cause
-        if _IN_WORDS in str(cause) or (isinstance(cause, OSError) and cause.errno in _FULL):
-            return True
-        seen.append(cause)
+    while cause is not None and id(cause) not in known:
+        known.add(id(cause))
+        yield cause
         cause = cause.__cause__
-    return False
 
 
 def fullest(paths: Iterable[Path | str]) -> DiskRoom:

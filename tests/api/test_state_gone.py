@@ -21,7 +21,7 @@ from tests.api.conftest import Start
 from tests.api.support import Server, until
 from tests.conftest import PROJECT, Mason
 
-TOKENLESS = "This takes a token."
+TOKENLESS = "This call needs a token."
 
 
 def delete_home(home: Path) -> None:

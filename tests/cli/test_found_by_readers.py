@@ -115,4 +115,17 @@ def test_a_home_with_other_things_in_it_stays_open_and_the_doctor_says_so(mason:
 
     assert mason.home.stat().st_mode & 0o777 == 0o755
     assert (mason.home / "objects").stat().st_mode & 0o077 == 0
-    assert "everybody on this machine may look into it: run chmod 700" in " ".join(mason("doctor").stdout.split())
+    assert "everybody on this machine can look into it. Run chmod 700" in " ".join(mason("doctor").stdout.split())
+
+
+@pytest.mark.parametrize("own", [[], ["data", "examples"]])
+def test_a_home_that_the_next_command_closes_is_not_complained_of(mason: Mason, own: list[str]) -> None:
+    mason.home.mkdir()
+    mason.home.chmod(0o755)
+    for name in own:
+        (mason.home / name).mkdir()
+
+    assert "chmod" not in mason("doctor").stdout
+
+    mason("register", str(EXAMPLES / "operators" / "job"))
+    assert mason.home.stat().st_mode & 0o077 == 0

@@ -34,9 +34,9 @@ def shop(mason: Mason) -> Mason:
 @pytest.mark.parametrize(
     ("html", "told"),
     [
-        ("notes.txt", "notes.txt is there already, and is not as Mason wrote it."),
+        ("notes.txt", "notes.txt exists, and Mason did not write it, or it was changed since."),
         ("shop/orders/january.csv", "would lie in the table"),
-        (".bashrc", 'names that begin with a dot or "_"'),
+        (".bashrc", 'begins with a dot or "_"'),
     ],
 )
 def test_a_page_replaces_neither_data_nor_notes(shop: Mason, html: str, told: str) -> None:

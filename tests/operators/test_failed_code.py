@@ -21,6 +21,7 @@ LOCAL = "id: files\nmetastore_engine: local\nclients:\n  local:\n    configurati
         ("sys.exit(3)", 11, "SystemExit: 3"),
         ('config.metastore.client.get_table("shop", response=resp)', 11, "TypeError: "),
         ('config.metastore.client.list_tables("shop")', 11, "TypeError: list_tables needs the response"),
+        ('parameters.get_required("tabel")', 11, 'LookupError: operator.yaml declares no parameter "tabel". '),
         ("config.metastore.clients", 11, "AttributeError: 'Engine' object has no attribute 'clients'"),
     ],
 )

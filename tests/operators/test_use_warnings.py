@@ -133,7 +133,7 @@ class TestConfigurations:
         at_first = save(mason, text)
         then = used(mason, "operator", "new", "one")
 
-        said = 'nothing uses s3: of several clients the first, "local", is used unless an operator or workflow accepts '
+        said = 'nothing uses s3: Mason uses the first client, "local", unless an operator or workflow accepts '
         assert len(at_first) == len(then) == 1
         assert at_first[0].startswith(f"2: metastore_engine: {said}")
         assert then[0].startswith(f'Configuration "two": metastore_engine: {said}')

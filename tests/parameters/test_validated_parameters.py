@@ -174,3 +174,16 @@ def test_the_schema_asks_for_a_required_parameter_by_one_of_its_names() -> None:
     assert valid({"bucket": "shop", "table": "orders"})
     assert not valid({"table": "orders"})
     assert not valid({"base": "shop"})
+
+
+def test_a_parameter_that_is_not_declared_is_the_authors_mistake_and_not_the_callers() -> None:
+    found = validate_parameters(
+        define({"name": "limit", "type": "integer"}, required=["table_name"]), [("table_name", "t")]
+    )
+
+    with pytest.raises(
+        LookupError, match=r'^operator.yaml declares no parameter "tabel_name"\. Did you mean "table_name"'
+    ):
+        found.get_required("tabel_name")
+    with pytest.raises(InvalidParameters, match='"limit" is missing'):
+        found.get_required("limit")

@@ -18,7 +18,7 @@ import pytest
 from mason.clients.spark.runners import in_process
 from mason.clients.spark.runners.in_process import classic_session
 from mason.clients.spark.settings import SESSION_GUARDS
-from tests.conftest import PROJECT
+from tests.conftest import EXAMPLES, PROJECT, write
 
 
 class Context:
@@ -98,3 +98,46 @@ def test_no_setting_is_an_argument_and_all_of_them_hold() -> None:
     assert lines[1] == "yes True", "the JVM itself was started with what only it can be told"
     assert lines[2] == "False"
     assert "org.apache.spark.deploy.SparkSubmit" in lines[3] and "canary" not in lines[3]
+
+
+_SHOP = """\
+id: shop
+metastore_engine: local
+storage_engine: local
+execution_engine: spark
+clients:
+  spark:
+    configuration: {runner: {type: local, warm: never}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        ("1 / 0", "error: query:1:8: Division by zero."),
+        ("cast(X'ff41' as string)", "error: The query makes text of bytes that are not UTF-8."),
+    ],
+)
+def test_a_query_that_fails_in_this_process_is_told_in_words_alone(tmp_path: Path, expression: str, told: str) -> None:
+    write(tmp_path, {"shop.yaml": _SHOP, "shop/orders/a.csv": "id\n1\n"})
+    environment = {**os.environ, "MASON_HOME": str(tmp_path / "home"), "PYTHONPATH": str(PROJECT)}
+
+    def mason(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "mason", *arguments],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=240,
+        )
+
+    mason("register", str(EXAMPLES / "operators" / "table" / "query"))
+    mason("config", "shop.yaml")
+    query = f"query_string:select {expression} as x from orders"
+    asked = mason("operator", "table", "query", "-p", "database_name:shop", "-p", query)
+
+    assert asked.returncode == 1
+    assert told in asked.stderr
+    assert "Traceback" not in asked.stderr and "org.apache.spark" not in asked.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from mason.util.atomic_file import write_file
+from mason.util.disk_room import is_disk_full
 from mason.util.dotenv import parse_env, read_env_files
 from mason.util.json_text import compact_json, json_text
 from mason.util.names import class_name, is_config_id, is_identifier
@@ -140,3 +142,13 @@ def test_a_text_of_100_000_letters_that_are_not_ascii_is_clipped_in_a_moment() -
 
     assert clipped("ß" * 100_000, 10) == f"{'ß' * 9}…"
     assert time.process_time() - began < 5  # a tenth of a second on an idle core; the square of it would be minutes
+
+
+def test_an_error_that_is_a_cause_of_itself_is_looked_through_once() -> None:
+    error, other = ValueError("a division by zero"), ValueError("another")
+    error.__cause__, other.__cause__ = other, error
+    full = ValueError("a job failed")
+    full.__cause__ = OSError(errno.ENOSPC, "No space left on device")
+
+    assert not is_disk_full(error)
+    assert is_disk_full(full)

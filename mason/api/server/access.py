@@ -63,7 +63,7 @@ class Access:
         if not text:
             if not known and self._settings.is_loopback and not self._settings.require_token:
                 return Caller()
-            raise Unauthorized("This takes a token.", hint=_HOW)
+            raise Unauthorized("This call needs a token.", hint=_HOW)
         token = find_token(known, text.strip()) if kind.lower() == "bearer" else None
         if token is None:
             raise Unauthorized("The token is not known here.", hint=_HOW)

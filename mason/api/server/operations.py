@@ -34,7 +34,7 @@ _WAIT = {
 _CONFIG = {
     "name": "config_id",
     "in": "query",
-    "description": "The configuration to use; the current one unless told.",
+    "description": "The configuration to use; the current one by default.",
     "schema": {"type": "string"},
 }
 _PLAN = {
@@ -138,7 +138,7 @@ def replies(output: Any, description: str = "") -> dict[str, Any]:
     return {
         "200": _reply(description or "What the operator gave.", {**_NOTHING, "Data": data}),
         "202": _reply("It still runs: ask for the job at the Location.", {**_NOTHING, "Data": [_STILL_RUNNING]}),
-        "401": {**_reply(_NO_TOKEN, {**_NOTHING, "Errors": ["This takes a token."]}), "headers": _WITH_401},
+        "401": {**_reply(_NO_TOKEN, {**_NOTHING, "Errors": ["This call needs a token."]}), "headers": _WITH_401},
         "403": _reply(_LESSER_TOKEN, {**_NOTHING, "Errors": ['The token "ci" is not for the operator table:delete.']}),
         "4XX": _reply("What is wrong with the request.", {**_NOTHING, "Errors": ['The parameter "name" is missing.']}),
         "5XX": _reply("What went wrong.", {**_NOTHING, "Errors": ["The technology behind it cannot be reached."]}),

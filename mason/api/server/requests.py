@@ -32,7 +32,7 @@ class Caller:
     def refusal(self, tokens: Sequence[Token]) -> str:
         """Return why the caller may not go on with what it was let in for, by the tokens known now; else ""."""
         if self.token is None:
-            return "This takes a token now." if tokens else ""
+            return "This call needs a token now." if tokens else ""
         # The one that the environment gives is not among those that are known.
         known = next((each for each in tokens if each.digest == self.token.digest), self.token)
         return "" if known.state == "active" else f'The token "{self.name}" is {known.state}.'

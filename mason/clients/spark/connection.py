@@ -6,7 +6,6 @@ import atexit
 import os
 import re
 import threading
-import warnings
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,12 +13,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import grpc  # type: ignore[import-untyped]
 from pyspark.errors.exceptions.connect import SparkConnectGrpcException
-from pyspark.logger import PySparkLogger
 from pyspark.sql.connect import proto
 from pyspark.sql.connect.client import DefaultChannelBuilder
 from pyspark.sql.connect.client.retries import DefaultPolicy
 from pyspark.sql.connect.proto import base_pb2_grpc
 from pyspark.sql.connect.session import SparkSession as ConnectSession
+
+from mason.clients.spark.quiet import keep_quiet
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -81,10 +81,7 @@ def ping(builder: LoopbackBuilder) -> None:
 
 def open_session(connection: str | DefaultChannelBuilder, *, retries: int) -> SparkSession:
     """Return a session; one that is not there after some retries is given up, by default that takes ten minutes."""
-    # The error that follows this warning says all, and to a user it would look like a second one.
-    warnings.filterwarnings("ignore", message=r"\[RETRIES_EXCEEDED\]")
-    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-        PySparkLogger.getLogger(name).disabled = True  # it prints the stack of the JVM beside every such error
+    keep_quiet()
     session = ConnectSession(connection)
     session.client.set_retry_policies([DefaultPolicy(max_retries=retries)])
     # At exit pyspark would run a command for ML caches that Mason has none of: it costs time, and was seen to hang.

@@ -84,6 +84,9 @@ def _over_connect(spark: SparkSession, query: SqlQuery, frames: Mapping[str, Dat
 def _set_all(spark: SparkSession, settings: Mapping[str, str]) -> None:
     """Settings of the session that whoever had it before may have changed; over Connect they take one round trip."""
     if _is_connect(spark):
+        from mason.clients.spark.quiet import keep_quiet
+
+        keep_quiet()
         cast(Any, spark.conf)._set_all(dict(settings), silent=False)
         return
     for name, value in settings.items():

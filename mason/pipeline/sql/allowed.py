@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from mason.pipeline.sql.query import BadQuery
-from mason.pipeline.sql.spark_dialect import function_start
+from mason.pipeline.sql.spark_dialect import function_start, variable_start
 from mason.util.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _function_not_allowed(statement: Statement, name: str, found_as: str) -> Bad
             start, f'The function "{name}" is not allowed in a query: it reaches beyond the tables.'
         )
     hint = did_you_mean(found_as.casefold(), sorted(_FUNCTIONS)) or _WHICH_FUNCTIONS
-    return statement.problem(start, f'The function "{name}" is not allowed in a query.', hint)
+    return statement.problem(start, f'The function "{name}" is unknown, or not allowed in a query.', hint)
 
 
 def _check_hint(statement: Statement, hint: Any) -> None:
@@ -151,7 +151,8 @@ def _check_hint(statement: Statement, hint: Any) -> None:
 
 def _not_allowed(statement: Statement, node: Any) -> BadQuery:
     if isinstance(node, exp.Parameter | exp.SessionParameter):
-        return statement.problem(_start(node), "A query has no variables.", "Write :name, and give it in parameters.")
+        start, hint = variable_start(statement.text), "Write :name, and give its value in parameters."
+        return statement.problem(start, "A query has no variables.", hint)
     name = node.sql_name() if isinstance(node, exp.Func) else type(node).__name__
     if isinstance(node, exp.Func):
         return _function_not_allowed(statement, name.lower(), name)

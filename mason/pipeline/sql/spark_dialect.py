@@ -117,6 +117,12 @@ def function_start(text: str, name: str) -> int:
     return next((tokens[number].start for number in [*called, *named]), 0)
 
 
+def variable_start(text: str) -> int:
+    """Return the place of a statement's first variable, such as `${env:NAME}` or `@name`."""
+    tokens = sqlglot.tokenize(text, dialect=SparkAsWritten)
+    return next((token.start for token in tokens if token.token_type == TokenType.PARAMETER), 0)
+
+
 class SparkAsWritten(Databricks):
     """Spark 4 raises where Spark 3 gave null, as Databricks does, and doubles a quote to have it in a text."""
 

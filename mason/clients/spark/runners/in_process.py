@@ -85,6 +85,9 @@ def classic_session(conf: Mapping[str, str], variables: Mapping[str, str] = Mapp
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+    from mason.clients.spark.quiet import keep_quiet
+
+    keep_quiet()
     with _STARTING:
         with SparkContext._lock:
             running = SparkContext._active_spark_context is not None
