@@ -138,6 +138,28 @@ def test_a_text_that_stands_for_null_in_folders_goes_to_the_quarantine(merge: Me
     assert "stands for null" in merge.rejects()[0].reason
 
 
+def test_a_number_beyond_a_given_double_is_no_infinity(merge: Merge) -> None:
+    merge.given("a.csv", "x\n1.5\n1e400\ninf\n-1e999\n")
+
+    result = merge.run(schema="x double", most_bad_share=1)
+
+    assert merge.table().to_pylist() == [{"x": 1.5}, {"x": float("inf")}]
+    assert [each.raw for each in merge.rejects()] == ["1e400", "-1e999"]
+    assert result.quarantined == 2
+
+
+def test_bytes_that_are_no_text_in_a_text_of_parquet_go_to_the_quarantine(merge: Merge) -> None:
+    wrong = pa.Array.from_buffers(pa.string(), 3, pa.array([b"a", b"\xff\xfe", None], pa.binary()).buffers())
+    merge.given("a.parquet", pa.table({"id": [1, 2, 3], "name": wrong}))
+
+    result = merge.run(most_bad_share=1)
+
+    assert (result.rows_in, result.rows_out, result.quarantined) == (3, 2, 1)
+    assert merge.table().to_pylist() == [{"id": 1, "name": "a"}, {"id": 3, "name": None}]
+    (reject,) = merge.rejects()
+    assert (reject.record, reject.column, reject.reason) == (2, "name", "its text is not valid UTF-8")
+
+
 def test_a_folder_that_is_a_link_to_another_is_no_second_source(merge: Merge, tmp_path: Path) -> None:
     file = merge.given("one/a.csv", "id\n1\n")
     file.parent.with_name("two").symlink_to(file.parent)

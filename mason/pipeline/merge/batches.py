@@ -52,7 +52,7 @@ class Batch:
         place = self.place
         columns = {name: source.take(rows) for name, source in self.columns.items()}
         placed = (lambda row: place(rows[row])) if place else None
-        return replace(self, columns=columns, rows=len(rows), rejects=self.rejects, place=placed)
+        return replace(self, columns=columns, rows=len(rows), place=placed)
 
     def _as_json(self, index: int) -> str:
         values = {name: source.value(index) for name, source in self.columns.items()}

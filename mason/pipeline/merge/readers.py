@@ -15,6 +15,7 @@ from mason.pipeline.blocks import open_stream, reading
 from mason.pipeline.columnar_files import parsing
 from mason.pipeline.file_stamp import FileStamp, file_stamp
 from mason.pipeline.merge.batches import Batch, Place, json_text, rows_batch
+from mason.pipeline.merge.broken_text import set_aside_broken_text
 from mason.pipeline.merge.csv_batches import read_csv
 from mason.pipeline.merge.json_batches import read_json, read_json_lines
 from mason.pipeline.merge.long_fields import set_aside_long
@@ -274,7 +275,8 @@ def _declared(
         place = _counted_from(before + seen)
         lost = finer(batch) if finer else {}
         found = Batch(columns, batch.num_rows, batch.num_rows, place=place, finer=lost)
-        yield set_aside_long(found, file, batch.nbytes)
+        sound = found if file.is_own else set_aside_broken_text(found, file)
+        yield set_aside_long(sound, file, batch.nbytes)
         seen += batch.num_rows
     if seen != rows:
         raise UnreadableFile(file.name, f"its footer says {rows:,} rows, and {seen:,} were read.")
