@@ -33,10 +33,10 @@ def read_parquet(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     Raises:
         UnreadableFile: it has no valid footer, as when it was only half written.
     """
-    import pyarrow.parquet as pq
+    from mason.pipeline.parquet_files import open_parquet
 
     with reading(file, filesystem), filesystem.open_input_file(file.path) as source, parsing(file.name, "Parquet"):
-        footer = pq.ParquetFile(source)
+        footer = open_parquet(source)
         schema = footer.schema_arrow
         return _declared("parquet", schema, _parquet_details(footer.schema, schema), footer.metadata.num_rows)
 
@@ -92,10 +92,6 @@ def _declared(
 ) -> FileSchema:
     warnings: list[str] = []
     names = unique_names(schema.names, warnings)
-    for name, declared in zip(names, schema.types, strict=True):
-        # ORC declares nanoseconds for every timestamp, so there it tells nothing.
-        if format_ != "orc" and "timestamp[ns" in str(declared):
-            warnings.append(f'column "{name}" is {declared}: what is finer than a microsecond is lost')
     return FileSchema(
         format=format_,
         columns={name: evidence_of(each) for name, each in zip(names, schema.types, strict=True)},

@@ -97,7 +97,17 @@ def _convert(values: pa.Array, target: pa.DataType, timezone: str) -> pa.Array:
         return values.cast(target)
     if pa.types.is_nested(target):
         raise pa.ArrowInvalid("text is nothing nested")
-    return pc.replace_substring_regex(values, r"^\+", "").cast(target)
+    converted = pc.replace_substring_regex(values, r"^\+", "").cast(target)
+    if pa.types.is_floating(target):
+        _check_size(values, converted)
+    return converted
+
+
+def _check_size(values: pa.Array, converted: pa.Array) -> None:
+    """Arrow makes infinity of 1e400: only what says infinity may be it."""
+    named = pc.match_substring_regex(values, "(?i)^[+-]?inf")
+    if pc.any(pc.and_(pc.is_inf(converted), pc.invert(named))).as_py():
+        raise pa.ArrowInvalid("it is too large")
 
 
 def _booleans(values: pa.Array) -> pa.Array:

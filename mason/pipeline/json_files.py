@@ -125,6 +125,7 @@ class _Elements:
         self._buffer = buffer
         self.problem = ""
         self._open_array = buffer.text.startswith("[")
+        self._closed = False
         buffer.text = buffer.text.removeprefix("[")
 
     def take(self, limit: int) -> list[Record]:
@@ -133,8 +134,12 @@ class _Elements:
         records: list[Record] = []
         while len(records) < limit:
             position = _skip_separators(text, position)
-            if text.startswith("]", position):
-                self._open_array = False
+            if text.startswith("]", position) and not self._closed:
+                self._open_array, self._closed = False, True
+                position += 1
+                continue
+            if self._closed and position < len(text):
+                self.problem = "there is something behind the end of its array"
                 position = len(text)
             if position == len(text):
                 break

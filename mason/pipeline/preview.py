@@ -12,12 +12,12 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.fs as pafs
-import pyarrow.parquet as pq
 
 from mason.pipeline.columns import chosen_columns
 from mason.pipeline.memory_limits import ResultTooLarge, memory_limits, size_of
 from mason.pipeline.merge.batches import Batch
 from mason.pipeline.merge.planned_file import PlannedFile
+from mason.pipeline.parquet_files import open_parquet
 from mason.pipeline.python_values import python_value, python_values
 from mason.pipeline.sources import ArrowSource, Source
 from mason.pipeline.table_view import TableView
@@ -146,7 +146,7 @@ def _rows_by_file(view: TableView, limit: int, chance: random.Random) -> Counter
 def _any_of_parquet(
     filesystem: pafs.FileSystem, schema: pa.Schema, file: PlannedFile, count: int, chance: random.Random
 ) -> Iterator[dict[str, Any]]:
-    with pq.ParquetFile(file.file.path, filesystem=filesystem) as stored:
+    with open_parquet(file.file.path, filesystem=filesystem) as stored:
         # A file of the table's own may be older than some of its columns.
         names = stored.schema_arrow.names if file.is_base else list(file.schema.columns)
         total = stored.metadata.num_rows

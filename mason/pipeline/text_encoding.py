@@ -9,7 +9,13 @@ from dataclasses import dataclass
 
 from mason.errors import BadInput
 
-_BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_BOMS = {
+    codecs.BOM_UTF32_LE: "utf-32",  # it begins like that of UTF-16
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 
 
 @dataclass(frozen=True)
@@ -28,9 +34,10 @@ _SOME_TEXT = "id,name\n1,one\n"
 def detect_encoding(start: bytes) -> Encoding:
     """Return the encoding of a text by its first bytes.
 
-    A byte order mark says it; NULs in every other byte are UTF-16; what is valid UTF-8 is UTF-8. Else it is
-    Windows-1252, or Latin-1 for the five bytes that Windows-1252 lacks, with a warning: no byte tells these apart.
-    Where valid UTF-8 stood before the first wrong byte, or as much valid as wrong, the file is UTF-8 with faults in it.
+    A byte order mark says it; NULs in every other byte are UTF-16, in three of four UTF-32; what is valid UTF-8 is
+    UTF-8. Else it is Windows-1252, or Latin-1 for the five bytes that Windows-1252 lacks, with a warning: no byte tells
+    these apart. Where valid UTF-8 stood before the first wrong byte, or as much valid as wrong, the file is UTF-8 with
+    faults in it.
     """
     for mark, name in _BOMS.items():
         if start.startswith(mark):
@@ -86,6 +93,11 @@ def checked_encoding(wanted: str, start: bytes) -> Encoding:
 
 
 def _detect_with_nulls(start: bytes) -> Encoding:
+    whole = len(start) - len(start) % 4
+    for name, characters in (("utf-32-le", 0), ("utf-32-be", 3)):
+        others = [number for number in range(4) if number != characters]
+        if whole and all(start[number:whole:4].count(0) * 10 > 9 * whole / 4 for number in others):
+            return Encoding(name)
     even, odd = start[::2].count(0), start[1::2].count(0)
     if max(even, odd) * 3 > len(start) and min(even, odd) * 10 < max(even, odd):
         return Encoding("utf-16-be" if even > odd else "utf-16-le")

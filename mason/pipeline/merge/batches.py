@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mason.pipeline.rejects import Reject
@@ -38,12 +38,21 @@ class Batch:
     rejects: Sequence[Reject] = ()
     place: Callable[[int], Place] | None = None
     """Says of a row where it stands in the file; asked only for rows that turn out to be bad."""
+    finer: Mapping[str, int] = field(default_factory=dict)
+    """How many times of a column have lost something finer than a microsecond when they were read."""
 
     def describe(self, file: str, index: int) -> Reject:
         """Return a row as the record that it was, still without what is wrong with it."""
         place = self.place(index) if self.place else Place(-1, -1)
         raw = place.raw if place.raw is not None else self._as_json(index)
         return Reject(file, place.record, place.offset, "", "", raw)
+
+    def take(self, rows: Sequence[int]) -> Batch:
+        """Return some of the rows; what is wrong with others has been told."""
+        place = self.place
+        columns = {name: source.take(rows) for name, source in self.columns.items()}
+        placed = (lambda row: place(rows[row])) if place else None
+        return replace(self, columns=columns, rows=len(rows), place=placed)
 
     def _as_json(self, index: int) -> str:
         values = {name: source.value(index) for name, source in self.columns.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow.fs as pafs
 
 from mason.errors import NoData
-from mason.pipeline.files import DataFile, without_strangers
+from mason.pipeline.files import DataFile, describe_links, without_strangers
 from mason.pipeline.formats import unknown_packing
 from mason.pipeline.merge.job import MergeJob
 from mason.pipeline.merge.look import PlanRefused
@@ -29,4 +29,5 @@ def list_inputs(filesystem: pafs.FileSystem, job: MergeJob) -> tuple[list[DataFi
     files, strangers = (found, []) if job.options.input_format else without_strangers(found)
     if not files:
         raise NoData(f'There are no data files at "{job.inputs}".', hint="Names that begin with . or _ do not count.")
-    return files, [f"{each.name}: its name is not that of a data file; it is left out." for each in strangers]
+    left_out = [f"{each.name}: its name is not that of a data file; it is left out." for each in strangers]
+    return files, [*left_out, *map(describe_links, (each for each in files if each.links))]

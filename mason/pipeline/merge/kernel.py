@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.fs as pafs
 
+from mason.engines.metastore.models.partition import NULL_PARTITION
 from mason.errors import UnreadableFile
 from mason.pipeline.evidence_json import decode_schema, encode
 from mason.pipeline.far_times import is_day_or_moment
@@ -77,12 +78,15 @@ class _Work:
         self._values: dict[str, Counter[str]] = {}
         self._differing: Counter[str] = Counter()
         self._misfits: dict[str, Misfit] = {}
+        self._finer: Counter[str] = Counter()
         self._rejects: Any = None
 
     def take(self, file: FileInTask, batch: Batch) -> None:
         self._records += batch.records
+        batch = self._without_twins(file, batch)
         for reject in batch.rejects:
             self._keep(file, reject)
+        self._finer.update(batch.finer)
         columns = self._named(file, batch)
         bad: dict[str, pa.Array] = {}
         arrays = self._fit(file, columns, batch, bad)
@@ -117,6 +121,7 @@ class _Work:
             self._rows,
             self._sink.result(),
             {name: misfit.to_dict() for name, misfit in self._misfits.items()},
+            dict(+self._finer),
         )
 
     @property
@@ -128,13 +133,32 @@ class _Work:
         schema = pa.schema([self.schema.field(name) for name in self._columns])
         return open_sink(self._task.sink, place, schema, self._task.sink_options)
 
+    def _wanted_name(self, file: FileInTask, name: str) -> str:
+        return file.renames.get(name) or self._spelling.get(name.casefold(), name)
+
+    def _without_twins(self, file: FileInTask, batch: Batch) -> Batch:
+        """Set records aside that have two values for one column, under names that differ only in case."""
+        if not self._spelling:
+            return batch
+        groups: dict[str, list[str]] = {}
+        for name in batch.columns:
+            groups.setdefault(self._wanted_name(file, name), []).append(name)
+        twins = [names for names in groups.values() if len(names) > 1]
+        both = {row: names for names in twins for row in _rows_with_several(batch, names)}
+        if not both:
+            return batch
+        for row, names in both.items():
+            reason = f'it has both "{names[0]}" and "{names[1]}", which differ only in case'
+            self._keep(file, replace(batch.describe(file.name, row), column=names[1], reason=reason))
+        return batch.take([row for row in range(batch.rows) if row not in both])
+
     def _named(self, file: FileInTask, batch: Batch) -> Mapping[str, Source]:
         """The columns by the names that they have in the table."""
         if not file.renames and not self._spelling:
             return batch.columns
         named: dict[str, Source] = {}
         for name, source in batch.columns.items():
-            wanted = file.renames.get(name) or self._spelling.get(name.casefold(), name)
+            wanted = self._wanted_name(file, name)
             united = named[wanted].or_else(source) if wanted in named else source
             named[wanted if united else name] = united or source
         return named
@@ -173,7 +197,17 @@ class _Work:
                 self._note_misfit(file, field, source, batch)
         if values is not None:
             self._count_values(file, field.name, values)
+            self._count_finer(field, source, values)
         return values
+
+    def _count_finer(self, field: pa.Field, source: Source, values: pa.Array) -> None:
+        """Count the times that were told in nanoseconds, and are no whole microseconds."""
+        if not isinstance(source, ArrowSource) or not pa.types.is_timestamp(field.type):
+            return
+        if pa.types.is_timestamp(source.values.type) and source.values.type.unit == "ns":
+            from mason.pipeline.parquet_files import count_finer
+
+            self._finer[field.name] += count_finer(source.values, values)
 
     def _count_values(self, file: FileInTask, name: str, values: pa.Array) -> None:
         if name in file.types:
@@ -218,11 +252,12 @@ class _Work:
         return rows.filter(pc.invert(is_bad))
 
     def _note_odd_keys(self, rows: pa.RecordBatch, bad: dict[str, pa.Array]) -> None:
-        """No folder can stand for empty text, which would come back as null, for a very long one, or for a far year."""
+        """No folder can stand for text that would come back as null, for a very long one, or for a far year."""
         for key in self._task.partition_keys:
             values = rows.column(key)
             if pa.types.is_string(values.type):
-                odd = pc.or_(pc.fill_null(pc.equal(values, ""), False), too_long_for_folders(key, values))
+                unsayable = pc.is_in(values, value_set=pa.array(["", NULL_PARTITION]))
+                odd = pc.or_(unsayable, too_long_for_folders(key, values))
             elif is_day_or_moment(values.type):
                 odd = too_far_for_folders(values)
             else:
@@ -244,6 +279,12 @@ class _Work:
         self._rejects.write(json.dumps(line).encode() + b"\n")
 
 
+def _rows_with_several(batch: Batch, names: Sequence[str]) -> list[int]:
+    """The rows in which more than one of some columns have a value."""
+    sources = [batch.columns[name] for name in names]
+    return [row for row in range(batch.rows) if sum(each.value(row) is not None for each in sources) > 1]
+
+
 def _with_nulls(rows: pa.RecordBatch, bad: Mapping[str, pa.Array]) -> pa.RecordBatch:
     arrays = [
         pc.if_else(bad[name], pa.scalar(None, values.type), values) if name in bad else values
@@ -256,6 +297,8 @@ def _reason(rows: pa.RecordBatch, shown: object, column: str, index: int) -> str
     value = python_value(rows.column(column)[index])
     if value == "":
         return "empty text cannot be the value of a partition"
+    if value == NULL_PARTITION:
+        return f'"{value}" cannot be the value of a partition: in the name of a folder it stands for null'
     if value is not None and is_day_or_moment(rows.schema.field(column).type):
         return f"{value} cannot be the value of a partition: its year has no four digits"
     if isinstance(value, str):  # there is no other text that does not fit text

@@ -51,15 +51,7 @@ def set_aside_long(batch: Batch, file: FileInTask, held: int) -> Batch:
     for row, (name, size) in sorted(long.items()):
         found = batch.describe(file.name, row)
         rejects.append(long_record(file, found.record, found.offset, size, found.raw, name))
-    kept = [row for row in range(batch.rows) if row not in long]
-    place = batch.place
-    return replace(
-        batch,
-        columns={name: source.take(kept) for name, source in batch.columns.items()},
-        rows=len(kept),
-        rejects=rejects,
-        place=(lambda row: place(kept[row])) if place else None,
-    )
+    return replace(batch.take([row for row in range(batch.rows) if row not in long]), rejects=rejects)
 
 
 def refuse_long_value(file: FileInTask, blocks: Iterable[bytes]) -> Iterator[bytes]:

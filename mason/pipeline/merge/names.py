@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mason.pipeline.merge.job import Names
@@ -29,19 +29,37 @@ def find_twins(planned: Sequence[PlannedFile], names: Names) -> list[str]:
 def fold_names(planned: Sequence[PlannedFile]) -> list[PlannedFile]:
     """Give columns whose names differ only in case the spelling that comes first.
 
-    Inside one file with a header they get a number. Where every record names its own values, as in JSON, they are one.
+    Two columns of one file are never united: where a file with a header has both `A` and `a`, each spelling is a column
+    of its own in every file, the second with a number (`A_2`). Where every record names its own values, as in JSON,
+    they are one, and a record that has both goes to the quarantine.
     """
+    apart = _apart(planned)
+    taken = {name.casefold() for each in planned for name in each.schema.columns}
+    first: dict[str, str] = {}
     spelling: dict[str, str] = {}
+    for name in (name for each in planned for name in each.schema.columns):
+        before = first.setdefault(name.casefold(), name)
+        if name.casefold() in apart and name not in spelling and name != before:
+            spelling[name] = _free(before, taken)
+            taken.add(spelling[name].casefold())
+        spelling.setdefault(name, before)
     return [_folded(each, spelling) for each in planned]
 
 
-def _folded(planned: PlannedFile, spelling: dict[str, str]) -> PlannedFile:
+def _apart(planned: Sequence[PlannedFile]) -> set[str]:
+    """The names, without their case, that some file has more than once."""
+    found: set[str] = set()
+    for each in planned:
+        if each.schema.format not in _NAMED_BY_RECORD:
+            found |= {one.casefold() for one, _ in twins_in(each.schema.columns)}
+    return found
+
+
+def _folded(planned: PlannedFile, spelling: Mapping[str, str]) -> PlannedFile:
     renames: dict[str, str] = {}
     columns: dict[str, Evidence] = {}
-    by_record = planned.schema.format in _NAMED_BY_RECORD
     for name, seen in planned.schema.columns.items():
-        wanted = spelling.setdefault(name.casefold(), name)
-        renames[name] = wanted if by_record else _free(wanted, {each.casefold() for each in renames.values()})
+        renames[name] = spelling[name]
         columns[renames[name]] = merge(columns.get(renames[name], NOTHING), seen)
     changed = {old: new for old, new in renames.items() if old != new}
     return replace(planned, schema=replace(planned.schema, columns=columns), renames=changed)

@@ -42,19 +42,21 @@ class Sums:
     bad_values: Mapping[str, int] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     differing: Mapping[str, int] = field(default_factory=dict)
+    finer: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, results: Iterable[TaskResult], rows_out: int, quarantined: int) -> Sums:
         rows_in = 0
-        bad, differing = Counter[str](), Counter[str]()
+        bad, differing, finer = Counter[str](), Counter[str](), Counter[str]()
         values: dict[str, Counter[str]] = {}
         for each in results:
             rows_in += each.records
             bad.update(each.bad_values)
             differing.update(each.differing)
+            finer.update(each.finer)
             for name, counts in each.values.items():
                 values.setdefault(name, Counter()).update(counts)
-        return cls(rows_in, rows_out, quarantined, bad, values, differing)
+        return cls(rows_in, rows_out, quarantined, bad, values, differing, finer)
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,9 @@ class MergeResult:
             if count:
                 found = counted(count, "value")
                 yield f'Column "{column}" is what the folders say; {found} in the files differ from that.'
+        for column, count in self.sums.finer.items():
+            lost = counted(count, "time")
+            yield f'In column "{column}" {lost} lost what is finer than a microsecond, the finest that a table has.'
         for column, count in self.values_nulled.items():
             nulled = counted(count, "value")
             yield f'In column "{column}" {nulled} became null for not being of type {self._type(column)}.'

@@ -15,6 +15,7 @@ from mason.pipeline.blocks import open_stream, reading
 from mason.pipeline.columnar_files import parsing
 from mason.pipeline.file_stamp import FileStamp, file_stamp
 from mason.pipeline.merge.batches import Batch, Place, json_text, rows_batch
+from mason.pipeline.merge.broken_text import set_aside_broken_text
 from mason.pipeline.merge.csv_batches import read_csv
 from mason.pipeline.merge.json_batches import read_json, read_json_lines
 from mason.pipeline.merge.long_fields import set_aside_long
@@ -145,33 +146,58 @@ def _read_msgpack(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Bat
 
 
 def _read_parquet(filesystem: pafs.FileSystem, file: FileInTask, columns: Collection[str]) -> Iterator[Batch]:
-    import pyarrow.parquet as pq
+    from mason.pipeline.parquet_files import open_parquet
 
     opened = filesystem.open_input_file
     with reading(file.data, filesystem), opened(file.path) as source, parsing(file.name, "Parquet"):
         # Without a buffer whole column chunks would be loaded: of a file with one row group that is all of it.
-        parquet = pq.ParquetFile(source, buffer_size=READ_BUFFER, pre_buffer=False)
+        parquet = open_parquet(source, buffer_size=READ_BUFFER, pre_buffer=False)
         stored = parquet.metadata
         groups = groups_in(stored, file.offset, file.length)
         # A file of the table's own may be older than some of its columns, and has each name once.
         names = parquet.schema_arrow.names if file.is_own else file.columns
         wanted = _wanted(file, names, columns)
         batches = _rows_of_groups(filesystem, source, parquet, groups, wanted)
+        finer = _finer_in_int96(filesystem, file, stored, groups, names if wanted is None else wanted)
         before = sum(stored.row_group(group).num_rows for group in range(groups[0] if groups else 0))
         rows = sum(stored.row_group(group).num_rows for group in groups)
-        yield from _declared(file, names if wanted is None else wanted, batches, rows, before)
+        yield from _declared(file, names if wanted is None else wanted, batches, rows, before, finer)
+
+
+def _finer_in_int96(
+    filesystem: pafs.FileSystem, file: FileInTask, stored: Any, groups: Sequence[int], names: Sequence[str]
+) -> Callable[[pa.RecordBatch], Mapping[str, int]] | None:
+    """Return what counts the times of a batch that have lost nanoseconds; none for a file without INT96.
+
+    INT96 comes in microseconds, which hold every year. Whether there was more is seen by reading those columns again.
+    """
+    from mason.pipeline.parquet_files import columns_of_int96, count_finer
+
+    wanted = columns_of_int96(stored, list(names))
+    if not wanted or file.renames:
+        return None
+    import pyarrow.parquet as pq
+
+    rows = _rows_at_once(stored)
+    exact = pq.ParquetFile(file.path, filesystem=filesystem).iter_batches(rows, list(groups), wanted, use_threads=False)
+
+    def count(batch: pa.RecordBatch) -> Mapping[str, int]:
+        seen = next(exact)
+        return {name: count_finer(seen.column(name), batch.column(name)) for name in wanted}
+
+    return count
 
 
 def _rows_of_groups(
     filesystem: pafs.FileSystem, source: pa.NativeFile, parquet: Any, groups: Sequence[int], columns: list[str] | None
 ) -> Iterable[pa.RecordBatch]:
     """The rows of row groups; of a store, a row group that is not too large is asked for at once, not by columns."""
-    import pyarrow.parquet as pq
+    from mason.pipeline.parquet_files import open_parquet
 
     stored, rows = parquet.metadata, _rows_at_once(parquet.metadata)
     if filesystem.type_name == "local":
         return parquet.iter_batches(rows, groups, columns, use_threads=False)  # type: ignore[no-any-return]
-    at_once = pq.ParquetFile(source, metadata=stored, pre_buffer=True)
+    at_once = open_parquet(source, metadata=stored, pre_buffer=True)
 
     def read(group: int) -> Iterable[pa.RecordBatch]:
         reader = at_once if _compressed_bytes(stored.row_group(group)) <= GROUP_AT_ONCE else parquet
@@ -231,7 +257,12 @@ def _counted_from(before: int) -> Callable[[int], Place]:
 
 
 def _declared(
-    file: FileInTask, names: Sequence[str], batches: Iterable[pa.RecordBatch], rows: int, before: int = 0
+    file: FileInTask,
+    names: Sequence[str],
+    batches: Iterable[pa.RecordBatch],
+    rows: int,
+    before: int = 0,
+    finer: Callable[[pa.RecordBatch], Mapping[str, int]] | None = None,
 ) -> Iterator[Batch]:
     """Yield what the batches hold, and hold them against the count in the file's footer."""
     seen = 0
@@ -241,8 +272,11 @@ def _declared(
             name: ArrowSource(column)
             for name, column in zip(names, batch.columns, strict=True)
         }
-        found = Batch(columns, batch.num_rows, batch.num_rows, place=_counted_from(before + seen))
-        yield set_aside_long(found, file, batch.nbytes)
+        place = _counted_from(before + seen)
+        lost = finer(batch) if finer else {}
+        found = Batch(columns, batch.num_rows, batch.num_rows, place=place, finer=lost)
+        sound = found if file.is_own else set_aside_broken_text(found, file)
+        yield set_aside_long(sound, file, batch.nbytes)
         seen += batch.num_rows
     if seen != rows:
         raise UnreadableFile(file.name, f"its footer says {rows:,} rows, and {seen:,} were read.")

@@ -121,6 +121,8 @@ class TaskResult:
     """What the sink has to say."""
     misfits: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """For columns whose schema was too narrow the first value that it does not hold, and where it stands."""
+    finer: Mapping[str, int] = field(default_factory=dict)
+    """How many times of a column have lost something finer than a microsecond."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(vars(self)).encode()  # not asdict, which would copy all that a sink has to say

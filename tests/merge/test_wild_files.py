@@ -1,0 +1,167 @@
+"""Files as others write them: what is in them arrives, or it is said what does not."""
+
+from __future__ import annotations
+
+import io
+import os
+from datetime import datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from mason.errors import MasonError, UnreadableFile
+from tests.merge.conftest import Merge
+
+FAR = [datetime(9999, 12, 31), datetime(2020, 1, 1, 1, 2, 3, 4), datetime(1, 1, 1), None]
+
+
+def int96(times: pa.Array) -> bytes:
+    stream = io.BytesIO()
+    pq.write_table(pa.table({"at": times}), stream, use_deprecated_int96_timestamps=True)
+    return stream.getvalue()
+
+
+def test_times_of_int96_are_what_they_are_in_every_year(merge: Merge) -> None:
+    merge.given("a.parquet", int96(pa.array(FAR, pa.timestamp("us"))))
+
+    result = merge.run()
+
+    assert [row["at"] for row in merge.table().to_pylist()] == FAR
+    assert not list(result.warnings)
+
+
+def test_nanoseconds_of_int96_that_are_lost_are_counted(merge: Merge) -> None:
+    merge.given("a.parquet", int96(pa.array([1_000, 1_001, None, 2_999], pa.timestamp("ns"))))
+
+    result = merge.run()
+
+    assert list(result.warnings) == [
+        'In column "at" 2 times lost what is finer than a microsecond, the finest that a table has.'
+    ]
+
+
+def test_nanoseconds_are_told_of_only_where_something_is_lost(merge: Merge) -> None:
+    merge.given("a.parquet", pa.table({"at": pa.array([1_000, 2_000], pa.timestamp("ns"))}))
+
+    assert not list(merge.run().warnings)
+
+
+def test_a_page_that_does_not_fit_its_checksum_is_refused(merge: Merge) -> None:
+    stream = io.BytesIO()
+    table = pa.table({"name": ["canary-" + str(number) for number in range(1000)]})
+    pq.write_table(table, stream, write_page_checksum=True, compression="none", use_dictionary=False)
+    content = stream.getvalue().replace(b"canary-500", b"canary-5x0")
+    merge.given("a.parquet", content)
+
+    with pytest.raises(UnreadableFile, match=r"^a\.parquet: .*checksum"):
+        merge.run()
+
+
+def test_two_columns_of_one_file_are_never_united(merge: Merge) -> None:
+    merge.given("a.csv", "id,A,a\n1,x1,y1\n")
+    merge.given("b.csv", "id,a,A\n2,x2,y2\n")
+
+    merge.run(names="fold")
+
+    assert merge.table().to_pylist() == [{"id": 1, "A": "x1", "A_2": "y1"}, {"id": 2, "A": "y2", "A_2": "x2"}]
+
+
+def test_a_json_record_with_both_spellings_goes_to_the_quarantine(merge: Merge) -> None:
+    merge.given("a.jsonl", '{"id": 1, "A": "x"}\n{"id": 2, "a": "y"}\n{"id": 3, "A": "x", "a": "y"}\n')
+
+    result = merge.run(names="fold", most_bad_share=1)
+
+    assert (result.rows_in, result.rows_out, result.quarantined) == (3, 2, 1)
+    assert sorted(row["A"] for row in merge.table().to_pylist()) == ["x", "y"]
+    (reject,) = merge.rejects()
+    assert 'both "A" and "a"' in reject.reason
+
+
+@pytest.mark.parametrize("link", [os.link, os.symlink])
+def test_a_file_that_is_there_twice_by_links_is_read_once_and_told(merge: Merge, link: object) -> None:
+    file = merge.given("a.csv", "id\n1\n2\n")
+    link(file, file.with_name("b.csv"))  # type: ignore[operator]
+
+    plan = merge.plan()
+    result = merge.run_plan(plan)
+
+    assert result.rows_out == 2
+    assert any("b.csv" in each and "a.csv" in each for each in plan.warnings)
+
+
+@pytest.mark.parametrize(
+    ("inside", "name"),
+    [
+        ("_delta_log/00000000000000000000.json", "Delta"),
+        ("metadata/v1.metadata.json", "Iceberg"),
+        (".hoodie/hoodie.properties", "Hudi"),
+    ],
+)
+def test_tables_of_other_formats_are_refused_by_name(merge: Merge, inside: str, name: str) -> None:
+    merge.given("shop/part-0.parquet", pa.table({"id": [1]}))
+    merge.given(f"shop/{inside}", "{}")
+
+    with pytest.raises(MasonError, match=f"shop is a table of {name}"):
+        merge.run()
+
+
+def test_what_follows_an_empty_list_in_json_is_not_dropped(merge: Merge) -> None:
+    merge.given("a.json", '[]\n[{"id": 1}]\n')
+
+    with pytest.raises(MasonError, match=r"^a\.json: there is something behind the end of its array"):
+        merge.run()
+
+
+def test_utf_32_is_read_or_refused_and_never_nuls(merge: Merge) -> None:
+    merge.given("a.csv", "id,name\n1,Zoë\n".encode("utf-32"))
+
+    assert merge.run().rows_out == 1
+    assert merge.table().to_pylist() == [{"id": 1, "name": "Zoë"}]
+
+
+def test_a_name_with_a_number_that_is_there_already_is_not_taken_twice(merge: Merge) -> None:
+    merge.given("a.csv", "A,a,A_2\n1,2,3\n")
+
+    merge.run(names="fold")
+
+    assert merge.table().to_pylist() == [{"A": 1, "A_3": 2, "A_2": 3}]
+
+
+def test_a_text_that_stands_for_null_in_folders_goes_to_the_quarantine(merge: Merge) -> None:
+    merge.given("a.csv", "id,day\n1,mon\n2,__HIVE_DEFAULT_PARTITION__\n3,\n")
+
+    result = merge.run(repartition_keys=["day"], most_bad_share=1)
+
+    assert (result.rows_out, result.quarantined) == (2, 1)
+    assert "stands for null" in merge.rejects()[0].reason
+
+
+def test_a_number_beyond_a_given_double_is_no_infinity(merge: Merge) -> None:
+    merge.given("a.csv", "x\n1.5\n1e400\ninf\n-1e999\n")
+
+    result = merge.run(schema="x double", most_bad_share=1)
+
+    assert merge.table().to_pylist() == [{"x": 1.5}, {"x": float("inf")}]
+    assert [each.raw for each in merge.rejects()] == ["1e400", "-1e999"]
+    assert result.quarantined == 2
+
+
+def test_bytes_that_are_no_text_in_a_text_of_parquet_go_to_the_quarantine(merge: Merge) -> None:
+    wrong = pa.Array.from_buffers(pa.string(), 3, pa.array([b"a", b"\xff\xfe", None], pa.binary()).buffers())
+    merge.given("a.parquet", pa.table({"id": [1, 2, 3], "name": wrong}))
+
+    result = merge.run(most_bad_share=1)
+
+    assert (result.rows_in, result.rows_out, result.quarantined) == (3, 2, 1)
+    assert merge.table().to_pylist() == [{"id": 1, "name": "a"}, {"id": 3, "name": None}]
+    (reject,) = merge.rejects()
+    assert (reject.record, reject.column, reject.reason) == (2, "name", "its text is not valid UTF-8")
+
+
+def test_a_folder_that_is_a_link_to_another_is_no_second_source(merge: Merge, tmp_path: Path) -> None:
+    file = merge.given("one/a.csv", "id\n1\n")
+    file.parent.with_name("two").symlink_to(file.parent)
+
+    assert merge.run().rows_out == 1
