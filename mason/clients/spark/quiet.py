@@ -8,7 +8,6 @@ from pyspark.logger import PySparkLogger
 
 _UNWANTED = (
     r"\[RETRIES_EXCEEDED\]",  # the error that follows it says all, and to a user it would look like a second one
-    r"The SQL config 'spark\.sql\.parser\.escapedStringLiterals' has been deprecated",  # Mason turns it off
 )
 
 
