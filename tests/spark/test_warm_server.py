@@ -104,9 +104,9 @@ def test_a_job_that_reaches_spark_after_it_was_told_to_stop_is_interrupted(runne
 class Late(Streamed):
     """Results that are asked for late, as on a busy machine."""
 
-    def fetch_rows(self, frame: DataFrame, tag: str) -> pa.Table:
+    def fetch_rows(self, frame: DataFrame, tag: str, most_bytes: int | None = None) -> pa.Table:
         time.sleep(2)
-        return super().fetch_rows(frame, tag)
+        return super().fetch_rows(frame, tag, most_bytes)
 
 
 def test_two_commands_at_once_share_the_server_and_have_sessions_of_their_own(

@@ -32,7 +32,8 @@ from tests.postgres import Postgres
 @pytest.fixture(autouse=True)
 def unpinned(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test pins in this process is forgotten with it."""
-    monkeypatch.setenv(STATE_ID_VARIABLE, "")
+    for name in (STATE_ID_VARIABLE, "MASON_HOME", "MASON_STATE"):
+        monkeypatch.setenv(name, "")
 
 
 def pinned(env: MasonEnvironment) -> MasonEnvironment:
