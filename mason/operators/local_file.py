@@ -13,7 +13,7 @@ from mason.pipeline.formats import format_of_name
 from mason.pipeline.output_place import overlap
 from mason.pipeline.side_files import is_side_file
 from mason.pipeline.table_folder import table_around
-from mason.util.confinement import name_beginning_with, name_below, require_below, require_visible
+from mason.util.confinement import is_in_home, name_beginning_with, name_below, require_below, require_visible
 
 _ELSEWHERE = "Choose another place for the file."
 
@@ -44,10 +44,15 @@ def side_file(config: ValidConfig, text: str, tables: Sequence[str] = ()) -> str
         tables: the tables and paths that the operator reads and writes.
 
     Raises:
-        BadPath: it is outside of the folders that may be used, has a hidden name or one with `_`, or is in a table.
+        BadPath: it is outside of the folders that may be used, has a hidden name or one with `_`, or is in a table
+            or in MASON_HOME.
     """
     path = local_file(config, text)
     real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))  # noqa: PTH118, PTH119, PTH120
+    if config.roots is None and is_in_home(real):  # where paths are confined, a root may lie in there
+        raise BadPath(
+            f"{path} cannot be written: it would lie in MASON_HOME, among Mason's own files.", hint=_ELSEWHERE
+        )
     for each in dict.fromkeys([path, real]):
         _check_names(config, each, text)
     table = next(_tables_around(config, Path(real), tables), "")

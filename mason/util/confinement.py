@@ -76,6 +76,11 @@ def is_home(path: str) -> bool:
     return path.rstrip(os.sep) == _home()
 
 
+def is_in_home(path: str) -> bool:
+    """Say whether a path without links is MASON_HOME or in it."""
+    return is_home(path) or path.startswith(_folder(_home()))
+
+
 def _is_plainly_below(path: str, root: str) -> bool:
     """Say whether a path is below a root as it is written, and nothing on its way from there is a link.
 

@@ -50,6 +50,18 @@ def test_a_page_replaces_neither_data_nor_notes(shop: Mason, html: str, told: st
     assert not (shop.folder / ".bashrc").exists()
 
 
+@pytest.mark.parametrize("name", ["state.db", "configurations/more.yaml"])
+def test_a_page_replaces_nothing_of_masons_own_files(shop: Mason, name: str) -> None:
+    file = shop.home / name
+    before = file.read_bytes() if file.exists() else None
+
+    refused = shop("operator", "table", "summarize", "-p", f"path:shop/orders,html:{file},overwrite:true")
+
+    assert refused.exit_code == 1
+    assert "MASON_HOME" in refused.json["Errors"][0]
+    assert (file.read_bytes() if file.exists() else None) == before
+
+
 def test_a_working_folder_below_a_hidden_one_is_as_good_as_any(shop: Mason) -> None:
     folder = write(shop.folder / ".work" / "project", {"in/a.csv": ORDERS})
 

@@ -12,6 +12,8 @@ from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.sql.job import QueryJob
 from mason.pipeline.sql.local.translation import translated
 from mason.pipeline.sql.query import BadQuery, SqlTable, fetch_rows
+from mason.pipeline.sql.rendering import render_for_spark
+from mason.pipeline.sql.statement import parse_statement
 from mason.pipeline.tasks import TaskRunner
 from mason.testing.contract import answer
 from scripts.compare_engines import compare_composed
@@ -143,3 +145,59 @@ def test_what_is_put_together_at_random_shows_an_engine_that_answers_otherwise(
     assert compare_composed(asked, ask, ask)["different"] == 0
     assert compare_composed(asked, broken, ask)["different"] > 0
     assert "different: select id" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("statement", "value"),
+    [
+        ("select 1 | 4 & 2 as x", 1),
+        ("select 1 ^ 3 & 2 as x", 3),
+        ("select 1 || 9 + 4 as x", 23),
+        ("select true = false < false as x", False),
+        ("select 'a' = 'a' like 'true' as x", True),
+    ],
+)
+def test_operators_bind_as_they_do_in_spark(tables: Sequence[SqlTable], statement: str, value: object) -> None:
+    assert asking(InProcessRunner(), tables)(statement).column("x").to_pylist() == [value]
+
+
+def test_a_variable_of_a_function_comes_before_a_column_of_its_name(tables: Sequence[SqlTable]) -> None:
+    found = asking(InProcessRunner(), tables)("select transform(array(9007199254740993), f64 -> f64 + 1) as x from t")
+    assert found.column("x").to_pylist() == [[9007199254740994]] * 5
+
+
+def test_not_like_any_is_true_where_one_pattern_does_not_fit(tables: Sequence[SqlTable]) -> None:
+    ask = asking(InProcessRunner(), tables)
+    (row,) = ask("select 'a' not like any ('a', 'b') as x, 'a' not like all ('a', 'b') as y").to_pylist()
+    assert row == {"x": True, "y": False}
+
+
+def test_keys_before_grouping_sets_do_not_multiply_the_groups(tables: Sequence[SqlTable]) -> None:
+    found = asking(InProcessRunner(), tables)(
+        "select ok, count(*) as n from t group by ok, i8 grouping sets ((ok), ())"
+    )
+    assert sorted(each["n"] for each in found.to_pylist()) == [1, 2, 2, 5]
+
+
+def test_a_limit_takes_the_first_rows_of_sort_by(tables: Sequence[SqlTable]) -> None:
+    found = asking(InProcessRunner(), tables)("select id from t sort by id desc limit 2")
+    assert found.column("id").to_pylist() == [5, 4]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "WITH `a` AS (WITH `b` AS (SELECT 1 AS `x`) SELECT `x` FROM `b`) SELECT `x` FROM `a`",
+        "SELECT `x` FROM (WITH `t` AS (SELECT 6 AS `x`) SELECT `x` FROM `t`)",
+        "SELECT 1 << 2 + 1 AS `x`, 8 >> 1 AS `y`",
+    ],
+)
+def test_with_inside_a_query_and_shifts_are_written_for_spark_as_they_stand(statement: str) -> None:
+    assert render_for_spark(statement) == statement
+
+
+def test_a_table_is_one_though_a_later_part_of_with_has_its_name() -> None:
+    asked = "with a as (select id from t), t as (select 1 as id), b as (select id from t) select * from a, b"
+    assert [each.name for each in parse_statement(asked).tables] == ["t"]
+    own = "with t as (select id from t) select id from t"
+    assert [each.name for each in parse_statement(own).tables] == ["t"]

@@ -28,6 +28,12 @@ _SPECIAL = ("CAST", "TRY_CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTRING", "
 _SUFFIX = "suffix"
 _OPENING = TokenType.L_PAREN
 _STATED_CAST = "stated cast"
+_BITS = (
+    (TokenType.PIPE, exp.BitwiseOr),
+    (TokenType.CARET, exp.BitwiseXor),
+    (TokenType.AMP, exp.BitwiseAnd),
+)
+_BITS_JOINED = (exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseAnd, exp.BitwiseLeftShift, exp.BitwiseRightShift)
 _FLOATING = ("D", "F")  # -0.0D has its sign, which the decimal -0.0 has not
 
 
@@ -85,6 +91,32 @@ def _parse_negative(parser: Any) -> Any:
     return value
 
 
+def _parse_bits(parser: Any, levels: Any = _BITS) -> Any:
+    """Return what |, ^, & and shifts join, in the order in which they bind in Spark: | the loosest."""
+    if not levels:
+        return _parse_shift(parser)
+    (token, kind), *tighter = levels
+    this = _parse_bits(parser, tighter)
+    while parser._match(token):
+        other = _parse_bits(parser, tighter)
+        # Others than Spark have them all on one level, and read them from the left.
+        other = exp.Paren(this=other) if isinstance(other, _BITS_JOINED) else other
+        this = parser.expression(kind(this=this, expression=other))
+    return this
+
+
+def _parse_shift(parser: Any) -> Any:
+    this = parser._parse_term()
+    while True:
+        if parser._match_pair(TokenType.LT, TokenType.LT):
+            kind: Any = exp.BitwiseLeftShift
+        elif parser._match_pair(TokenType.GT, TokenType.GT):
+            kind = exp.BitwiseRightShift
+        else:
+            return this
+        this = parser.expression(kind(this=this, expression=parser._parse_term()))
+
+
 def simplify_tree(tree: Any) -> Any:
     """Return a tree in which what can be written in several ways is there in one."""
     for node in list(tree.walk()):
@@ -123,6 +155,15 @@ def variable_start(text: str) -> int:
     return next((token.start for token in tokens if token.token_type == TokenType.PARAMETER), 0)
 
 
+_WRITTEN_PLAINLY = (
+    *(exp.Select, exp.From, exp.Pivot, exp.StrPosition, exp.Table, exp.Trim, exp.WithinGroup),
+    *(exp.BitwiseLeftShift, exp.BitwiseRightShift),
+)
+_TERMS = {TokenType.PLUS: exp.Add, TokenType.DASH: exp.Sub, TokenType.DPIPE: exp.DPipe}
+_COMPARISONS = DatabricksParser.EQUALITY | DatabricksParser.COMPARISON
+_COMPARED = tuple(_COMPARISONS.values())
+
+
 class SparkAsWritten(Databricks):
     """Spark 4 raises where Spark 3 gave null, as Databricks does, and doubles a quote to have it in a text."""
 
@@ -145,6 +186,50 @@ class SparkAsWritten(Databricks):
         }
         ARRAY_CONSTRUCTORS = {}  # array(1, 2)[0] is an element, and no list of its own
 
+        # Spark has || on one level with + and -, all comparisons on one, and LIKE, BETWEEN, IN and IS below them, which
+        # sqlglot has not: what that would read otherwise stands in parentheses from here on.
+
+        def _parse_term(self, parse_mod: bool = True) -> Any:
+            this = self._parse_collated(parse_mod)
+            while self._match_set(_TERMS):
+                kind = _TERMS[self._prev.token_type]
+                left = exp.Paren(this=this) if isinstance(this, exp.DPipe) and kind is not exp.DPipe else this
+                this = self.expression(kind(this=left, expression=self._parse_collated(parse_mod)))
+                if isinstance(this, exp.DPipe):
+                    this.set("safe", True)
+            return this
+
+        def _parse_collated(self, parse_mod: bool) -> Any:
+            this = self._parse_factor(parse_mod)
+            while self._match(TokenType.COLLATE):
+                this = self.expression(exp.Collate(this=this, expression=self._parse_factor(parse_mod)))
+                self._normalize_collate(this)
+            return this
+
+        def _parse_bitwise(self) -> Any:
+            this = _parse_bits(self)
+            while self._match_set(self.JSON_OPERATORS):  # which are refused by their name
+                this = self.JSON_OPERATORS[self._prev.token_type](self, this, self._parse_term())
+            return this
+
+        def _parse_comparison(self, this: Any = None) -> Any:
+            this = this or self._parse_bitwise()
+            while self._match_set(_COMPARISONS):
+                kind = _COMPARISONS[self._prev.token_type]
+                left = exp.Paren(this=this) if isinstance(this, _COMPARED) else this
+                this = self._build_predicate(kind, left, self._parse_bitwise())
+            return this
+
+        def _parse_equality(self, parse_is: bool = True) -> Any:
+            this = self._parse_comparison()
+            if not parse_is:
+                return this
+            index = self._index
+            found = self._parse_range(this, parse_is=True) if this else this
+            if self._index != index and isinstance(this, _COMPARED) and not isinstance(this.parent, exp.Paren):
+                this.replace(exp.Paren(this=this.copy()))
+            return found
+
         def _parse_interval(self, *args: Any, **options: Any) -> Any:
             """`x - interval 1 day 2 hours` takes both away: their sum stands in parentheses."""
             found = super()._parse_interval(*args, **options)
@@ -153,10 +238,9 @@ class SparkAsWritten(Databricks):
     class Generator(DatabricksGenerator):
         # Written as it was read, without what sqlglot does for statements of other dialects.
         TRANSFORMS = {
-            kind: write
-            for kind, write in DatabricksGenerator.TRANSFORMS.items()
-            if kind not in (exp.Select, exp.From, exp.Pivot, exp.StrPosition, exp.Table, exp.Trim, exp.WithinGroup)
+            kind: write for kind, write in DatabricksGenerator.TRANSFORMS.items() if kind not in _WRITTEN_PLAINLY
         }
+        EXPRESSIONS_WITHOUT_NESTED_CTES = set()  # a WITH stays where it stands
         TYPE_MAPPING = DatabricksGenerator.TYPE_MAPPING | {exp.DType.TIME: "TIME"}
 
         def lateral_sql(self, expression: exp.Lateral) -> str:

@@ -317,11 +317,14 @@ def _makes_columns(node: Any) -> bool:
 def _defined_above(table: Any) -> set[str]:
     """The names that WITH defines for the place of a table."""
     names: set[str] = set()
-    node = table
+    node, inside = table, None
     while node is not None:
         with_ = node.args.get("with_") or node.args.get("with")
-        if with_ is not None:
-            names |= {each.alias.casefold() for each in with_.expressions}
+        for each in with_.expressions if with_ is not None else ():
+            if each is inside and not with_.args.get("recursive"):
+                break  # it sees those before it, and not itself
+            names.add(each.alias.casefold())
+        inside = node if isinstance(node, exp.CTE) else inside
         node = node.parent
     return names
 

@@ -249,3 +249,16 @@ select 4Y + 1.5 as a, 4S + 1.5 as b, -4S + 1.5 as c, -(4) + 1.5 as d, cast(4 as 
 select -2147483648 as a, -2147483649 as b, -9223372036854775808 as c, -9223372036854775809 as d, -32768S as e, -128Y as f, -0.0d as g, -(5S) as h
 select floor(double('NaN')) as a, ceil(1e300D) as b, floor(-1e300D) as c, ceil(float('Infinity')) as d, floor('2.5') as e
 select cast(double('NaN') as decimal(10, 2)) as a, cast(float('-Infinity') as decimal(5, 1)) as b
+-- how operators bind, what a name is in its place
+select 1 | 4 & 2 as a, 1 ^ 3 & 2 as b, 1 | 2 ^ 3 as c, i32 | 4 & i8 as d from t order by id
+select 1 << 2 + 1 as a, 8 >> 1 << 2 as b, 1 | 1 << 2 as c, 6 & 1 << 1 as d
+select 1 || 9 + 4 as a, '1' || 2 - 1 as b, 9 - 1 || 2 as c, '4' || '2' || 1 + 1 || 'x' as d
+select ok = ok < ok as a, ok < ok = ok as b, ok = ok in (true) as c, id < 3 between false and true as d, id = 1 like 't%' as e from t order by id
+select s not like any ('abc', 'b') as a, s not like all ('abc', 'b') as b, s not ilike any ('ABC', 'b') as c from t order by id
+select transform(nums, f64 -> -f64) as a, filter(nums, s -> s > 1) as b, transform(nums, day -> day + 1) as c from t order by id
+select ok, i8, count(*) as n from t group by ok, i8 grouping sets ((ok), (i8), ()) order by ok, i8, n
+select id from t sort by id desc limit 2
+with a as (with b as (select 1 as x) select x + 1 as x from b) select x from a
+with t as (select 5 as id) select id from t union all select id from (with t as (select 6 as id) select id from t) order by id
+with a as (select id from t), t as (select 99 as id) select id from a order by id
+select id from t where id in (with z as (select 2 as q) select q from z)

@@ -125,3 +125,5 @@ select 'a\nb' rlike '(?s)a(?-s:.)b' as x
 select 'A' rlike '\\0101' as x
 select 'a\nb' rlike 'a\\vb' as x
 select 'a' rlike '[\\S]' as x
+select 1 << 2 + 1 as a, 8 >> 1 << 2 as b, 1 | 1 << 2 as c, 6 & 1 << 1 as d
+select id from t where id in (with z as (select 2 as q) select q from z)

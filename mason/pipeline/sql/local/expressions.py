@@ -61,8 +61,8 @@ class Expressions:
         return [converted(each, kind) for each in values], kind
 
     def inside(self, names: Mapping[str, pa.DataType]) -> Expressions:
-        """Return what makes expressions where more names are known."""
-        return Expressions(self.scope.with_names(names), self._one_column)
+        """Return what makes expressions where a function's variables are known."""
+        return Expressions(self.scope.with_variables(names), self._one_column)
 
     # What stands in the statement
 
@@ -140,8 +140,10 @@ class Expressions:
         patterns = node.expression.this.unnest()
         each_of = patterns.expressions if isinstance(patterns, exp.Tuple) else [patterns]
         connect = exp.or_ if isinstance(node.expression, exp.Any) else exp.and_
-        several = connect(*(type(node)(this=node.this.copy(), expression=each) for each in each_of))
-        return Typed(_unless(self.condition(several), node), st.BOOL)
+        # NOT is of each pattern: NOT LIKE ANY is true where one of them does not fit.
+        negate = node.args.get("negate")
+        several = connect(*(type(node)(this=node.this.copy(), expression=each, negate=negate) for each in each_of))
+        return Typed(self.condition(several), st.BOOL)
 
     def _like_escape(self, node: Any) -> Typed:
         return self._like_by(node.this, node.expression)

@@ -85,8 +85,10 @@ def _select(tree: Any, scope: Scope) -> Columns:
         window.replace(window_of(window, make))
     for part in ("order", "sort"):
         _order(tree.args.get(part), columns, named)
-    if tree.args.get("sort") is not None:
-        tree.set("sort", None)  # an order inside of tasks, of which there is one
+    sort = tree.args.get("sort")
+    if sort is not None:
+        tree.set("sort", None)  # an order inside of tasks, of which there is one: LIMIT takes the first of it
+        tree.set("order", tree.args.get("order") or exp.Order(expressions=sort.expressions))
     tree.set("hint", None)
     return columns
 
@@ -108,6 +110,8 @@ def _group(group: Any, make: Expressions) -> None:
     sets = list(group.find_all(exp.Rollup, exp.Cube, exp.GroupingSets))
     for each in sets:
         _check_set(each)
+    if group.args.get("grouping_sets"):
+        group.set("expressions", [])  # keys before GROUPING SETS are what the sets are made of, in Spark alone
     group.set("expressions", [each if each in sets else _outside(each, make) for each in group.expressions])
 
 

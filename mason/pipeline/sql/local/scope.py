@@ -25,7 +25,9 @@ class Scope:
     sources: dict[str, Columns] = field(default_factory=dict)
     """What FROM names, by its names in lower case."""
     names: dict[str, pa.DataType] = field(default_factory=dict)
-    """What the query itself names: its columns, the variables of functions."""
+    """What the query itself names: its columns."""
+    variables: Mapping[str, pa.DataType] = field(default_factory=dict)
+    """The variables of functions in sight: they come before columns that are called the same."""
     merged: dict[str, pa.DataType] = field(default_factory=dict)
     """The columns that USING made one of two."""
     outer: Scope | None = None
@@ -45,6 +47,9 @@ class Scope:
 
     def with_names(self, names: Mapping[str, pa.DataType]) -> Scope:
         return replace(self, names={**self.names, **names})
+
+    def with_variables(self, variables: Mapping[str, pa.DataType]) -> Scope:
+        return replace(self, variables={**self.variables, **variables})
 
     def type_of(self, column: Any) -> pa.DataType:
         """Return the type of a column.
@@ -117,6 +122,8 @@ class Scope:
     def _beginnings(self, parts: Sequence[str]) -> Iterator[tuple[pa.DataType, Sequence[str]]]:
         """What the first words of a name may be: a table and its column, a column, a name of the query's own."""
         first, *rest = parts
+        if first in self.variables:
+            yield self.variables[first], rest
         if rest and first in self.sources:
             yield from ((kind, rest[1:]) for kind in self._kinds(first, rest[0]))
         yield from ((kind, rest) for name, kind in self.merged.items() if name.lower() == first)
