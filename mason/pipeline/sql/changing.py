@@ -7,14 +7,15 @@ from sqlglot import exp
 from mason.pipeline.sql.statement import Statement
 
 _OF_THE_TIME = {"curdate", "current_date", "current_time", "current_timestamp", "localtimestamp", "now"}
+_WITHOUT_PARENTHESES = {"current_time", "localtimestamp"}  # these look like columns
 _OF_CHANCE = {"rand", "randn", "random", "randstr", "shuffle", "uniform", "uuid"}
 
 
 def changing_in(statement: Statement) -> str:
     """Return on what a query depends besides the rows that it reads: "the time", "chance", or nothing."""
-    # Some of them stand without parentheses, and look like columns.
-    names = {each.name.casefold() for each in statement.tree.find_all(exp.Anonymous, exp.Column)}
+    columns = {each.name.casefold() for each in statement.tree.find_all(exp.Column)}
     calls = {each.name.casefold() for each in statement.tree.find_all(exp.Anonymous)}
+    names = calls | (columns & _WITHOUT_PARENTHESES)
     if statement.tree.find(exp.CurrentDate) or names & _OF_THE_TIME or _asks_for_now(statement):
         return "the time"
     return "chance" if statement.tree.find(exp.TableSample) or calls & _OF_CHANCE else ""

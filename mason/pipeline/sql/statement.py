@@ -17,7 +17,7 @@ from sqlglot.tokenizer_core import TokenType
 from mason.pipeline.sql.allowed import check_parts, is_of_the_machine
 from mason.pipeline.sql.gaps import continued_comment, find_gap, open_quote
 from mason.pipeline.sql.query import BadQuery
-from mason.pipeline.sql.spark_dialect import SparkAsWritten, simplify_tree
+from mason.pipeline.sql.spark_dialect import SparkAsWritten, function_start, simplify_tree
 from mason.util.nearest import did_you_mean
 
 _ROW_MAKERS = {"range", "explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer", "stack"}
@@ -243,6 +243,9 @@ def _not_understood(text: str, error: SqlglotError) -> BadQuery:
     word = text[begin:].split(maxsplit=1)[0]
     if word.upper() not in _BEGINNINGS and did_you_mean(word.upper(), _BEGINNINGS):
         return bad_query(text, begin, f'A query does not begin with "{word}".', did_you_mean(word.upper(), _BEGINNINGS))
+    if str(first.get("highlight")).casefold() == "using" and "transform" in text.casefold():
+        said = "TRANSFORM … USING would run a script; a query only reads tables."
+        return bad_query(text, function_start(text, "transform"), said)
     if "highlight" not in first:
         return BadQuery(f"The query cannot be understood: {str(error).splitlines()[0]}")
     start = text.find(str(first["start_context"]) + str(first["highlight"])) + len(str(first["start_context"]))
