@@ -6,7 +6,6 @@ lies: `table_folder` is for disks, `table_objects` for stores that know neither 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -180,6 +179,8 @@ def read_record(content: bytes, place: str, advice: str) -> CommitRecord:
         DamagedRecord: it was cut off or written over; the advice says what to do about it.
     """
     try:
+        import json  # what only lists files has no use for it
+
         record = CommitRecord.of(json.loads(content))
         _check_fields(record)
     except (ValueError, LookupError, TypeError, AttributeError, OSError, RecursionError) as error:
@@ -206,7 +207,7 @@ def _check_fields(record: CommitRecord) -> None:
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
+    if isinstance(error, ValueError | RecursionError):
         return "it is not JSON"
     return f"a field is missing or of another kind: {error}"
 

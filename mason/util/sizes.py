@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE).fullmatch
@@ -15,4 +16,6 @@ def read_size(text: str) -> int | None:
     if not found:
         return None
     number, prefix, binary = found.groups()
+    if math.isinf(float(number)):
+        return None
     return int(float(number) * (1024 if binary else 1000) ** _POWERS[prefix.lower()])

@@ -50,7 +50,7 @@ def test_a_quarantine_that_is_shown_in_part_says_so_and_what_cannot_be_exported_
     assert quarantine(",limit:1").json["Info"] == ["1 of 2 records in quarantine are shown: limit says how many."]
     refused = quarantine(",action:export,file:in")
     assert refused.exit_code == 1
-    assert refused.json["Errors"] == [f"{here.folder / 'in'} cannot be written: Is a directory."]
+    assert refused.json["Errors"] == [f"{here.folder / 'in'} cannot be written: it is a folder. Choose another name."]
 
 
 def test_a_plan_of_a_merge_writes_nothing(here: Mason) -> None:

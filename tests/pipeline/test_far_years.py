@@ -139,7 +139,7 @@ def test_they_are_shown_by_a_query(far: Path, tmp_path: Path) -> None:
 
 def test_they_are_shown_by_a_query_of_athena() -> None:
     job = QueryJob("SELECT 1", "shop", {})
-    result = AthenaRows(AthenaWork(job, None, {}, {}), far_table(), has_more=False)  # type: ignore[arg-type]
+    result = AthenaRows(far_table(), False, AthenaWork(job, None, {}, {}))  # type: ignore[arg-type]
 
     check_shown(result.to_dict()["Rows"])
     assert any(TEXTS[1] in line for line in result.picture(200))

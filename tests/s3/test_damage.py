@@ -80,7 +80,7 @@ def test_a_page_about_a_table_on_s3_is_a_file_here_and_takes_nobodys_place(
     monkeypatch.chdir(folder)
     m, asked = mason.connect(config="store"), {"path": f"s3://{table.path}"}
 
-    with pytest.raises(Conflict, match=r"notes\.txt is there already"):
+    with pytest.raises(Conflict, match=r"notes\.txt exists, and Mason did not write it"):
         m.operator("table", "summarize", asked, html="notes.txt")
     with pytest.raises(BadPath, match="is not a file on this machine"):
         m.operator("table", "summarize", asked, html=f"s3://{table.path}/page.html")

@@ -79,7 +79,7 @@ def test_every_client_of_aws_is_asked_there(moto: Moto, monkeypatch: pytest.Monk
         AthenaExecutionClient(mine),
     ):
         assert client.describe_place() == f"{moto.endpoint} ({EVERY})"
-    assert answer(GlueSchedulerClient(mine).list_schedules) == []
+    assert isinstance(answer(GlueSchedulerClient(mine).list_schedules), list)
 
 
 def test_the_nearer_wins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
