@@ -15,9 +15,11 @@ from mason.clients.athena.metastore import AthenaMetastoreClient
 from mason.clients.engines.execution import ExecutionClient
 from mason.clients.engines.metastore import MetastoreClient
 from mason.clients.s3.storage import S3StorageClient
+from mason.engines.execution.models.job import JobStatus
 from mason.engines.metastore.models.partition import Partition
 from mason.testing import ExecutionContract, MetastoreContract, OperatorContract, Place
 from mason.testing.contract import answer
+from mason.testing.execution.fixtures import Ask, run
 from mason.testing.metastore.fixtures import MakePartitions
 from tests.ministack import Ministack
 
@@ -61,6 +63,17 @@ class TestAthenaExecution(ExecutionContract):
     @pytest.fixture
     def make_table(self, make_athena_table: Callable[[str, pa.Table], str]) -> Callable[[str, pa.Table], str]:
         return make_athena_table
+
+    def test_get_job_finds_a_job_from_elsewhere_and_shows_no_data(
+        self, client: ExecutionClient, elsewhere: ExecutionClient, ask: Ask
+    ) -> None:
+        """Athena keeps the rows itself, so that its jobs do show the first of them."""
+        done = run(client, ask("select name from orders"))
+
+        found = answer(elsewhere.get_job, done.id)
+
+        assert (found.id, found.status) == (done.id, JobStatus.SUCCEEDED)
+        assert found.details["Rows"]
 
 
 class TestAthenaOperators(OperatorContract):
