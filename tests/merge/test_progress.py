@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -52,8 +52,8 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mason]:
     large.mkdir()
     text = "".join(f"{number},name {number},{number / 7:.4f}\n" for number in range(400_000))
     (large / "00.csv").write_text(f"a,b,c\n{text}")
-    for number in range(1, 24):  # some hundred megabytes to read that take the disk of one file
-        os.link(large / "00.csv", large / f"{number:02}.csv")
+    for number in range(1, 24):  # some hundred megabytes to read: links would be read once
+        shutil.copyfile(large / "00.csv", large / f"{number:02}.csv")
     assert mason("config", "configs").exit_code == 0
     yield mason.register_examples()
     assert mason("spark", "stop").exit_code == 0
