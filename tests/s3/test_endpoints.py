@@ -79,7 +79,10 @@ def test_every_client_of_aws_is_asked_there(moto: Moto, monkeypatch: pytest.Monk
         AthenaExecutionClient(mine),
     ):
         assert client.describe_place() == f"{moto.endpoint} ({EVERY})"
-    assert isinstance(answer(GlueSchedulerClient(mine).list_schedules), list)
+    targets = {"S3Targets": [{"Path": "s3://elsewhere"}]}
+    there = {"Name": "crawler_elsewhere", "DatabaseName": "elsewhere", "Targets": targets}
+    moto.client("glue").create_crawler(**there, Role=ROLE, Schedule="cron(0 6 * * ? *)")
+    assert "crawler_elsewhere" in [each.name for each in answer(GlueSchedulerClient(mine).list_schedules)]
 
 
 def test_the_nearer_wins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
