@@ -207,7 +207,9 @@ def _check_fields(record: CommitRecord) -> None:
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, ValueError | RecursionError):
+    import json
+
+    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError | RecursionError):
         return "it is not JSON"
     return f"a field is missing or of another kind: {error}"
 

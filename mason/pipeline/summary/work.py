@@ -53,7 +53,7 @@ class Summary:
     @property
     def warnings(self) -> Iterable[str]:
         if self.quarantined:
-            yield f"{counted(self.quarantined, 'record')} did not fit and are in no figure."
+            yield f"{counted(self.quarantined, 'record')} did not fit: left out of every figure."
 
     def to_dict(self) -> dict[str, Any]:
         told: dict[str, Any] = {

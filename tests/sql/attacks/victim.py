@@ -67,8 +67,12 @@ def _ask(runner: TaskRunner, statement: str, tables: list[SqlTable], *, checked:
 
 
 def _scratch(folder: Path) -> dict[str, str]:
-    """All that Spark writes down for itself lies in the folder, too."""
+    """All that Spark writes down for itself lies in the folder, too.
+
+    With its first heartbeat Spark asks the machine for the size of a page: that is over before anybody watches.
+    """
     return {
+        "spark.executor.heartbeatInterval": "500ms",
         "spark.local.dir": str(folder),
         "spark.python.unix.domain.socket.dir": str(folder),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
