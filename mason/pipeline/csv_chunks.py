@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from mason.pipeline import byte_bits
-from mason.pipeline.record_scan import Scan, open_field, quotes_in, record_ends, scan_records
+from mason.pipeline.csv_dialect import Dialect
+from mason.pipeline.record_marks import Scan, open_field, quotes_in, record_ends
+from mason.pipeline.record_scan import scan_records
 
 CHUNK = 16 * 1024 * 1024
 LONGEST_RECORD = 512 * 1024 * 1024
@@ -36,13 +38,19 @@ class Chunk:
 
 
 def cut_chunks(
-    blocks: Iterable[bytes], delimiter: str, *, offset: int = 0, size: int = CHUNK, most_field: int | None = None
+    blocks: Iterable[bytes],
+    dialect: Dialect,
+    width: int = 0,
+    *,
+    offset: int = 0,
+    size: int = CHUNK,
+    most_field: int | None = None,
 ) -> Iterator[Chunk]:
     """Cut text that comes block by block, and begins at a record's start, behind records.
 
-    A record that does not end within reach is cut off there, as a chunk whose quote is open: the reader of the chunk
-    says what is wrong with it. Where the bytes of a field are limited, such a record is a chunk of its own, and so is
-    one that has a longer field: what follows its beginning is passed over.
+    `width` is how many fields a record has, 0 if that is not known. A record that does not end within reach is cut off
+    there: the reader of the chunk says what is wrong with it. Where the bytes of a field are limited, such a record is
+    a chunk of its own, and so is one that has a longer field: what follows its beginning is passed over.
     """
     rest, needed = b"", size
     coming = iter(blocks)
@@ -50,35 +58,34 @@ def cut_chunks(
         rest = rest + block if rest else block
         if len(rest) < needed:
             continue
-        scan = scan_records(rest, delimiter, final=False)
-        if not scan.end and most_field is not None and _is_too_long(rest, delimiter, most_field):
+        scan = scan_records(rest, dialect, width, final=False)
+        if not scan.end and most_field is not None and _is_too_long(rest, dialect, most_field):
             begins = rest[:BEGINNING]
-            length, rest = _pass_over(rest, coming)
+            length, rest = _pass_over(rest, dialect.quote, coming)
             yield Chunk(begins, Scan(1, len(begins), np.zeros(1, np.uint64)), offset, not rest, length)
             offset, needed = offset + length, size
             continue
         if not scan.end and len(rest) < LONGEST_RECORD:
             needed = len(rest) * 2  # scanning it anew with every block would take forever
             continue
-        # Behind the last whole record a quote may be open: that is the next chunk's affair.
-        whole = replace(scan, open_quote=False) if scan.end else scan_records(rest, delimiter, final=True)
+        whole = scan if scan.end else scan_records(rest, dialect, width, final=True)
         yield Chunk(rest, whole, offset, False)
         offset += whole.end
         rest, needed = rest[whole.end :], size
     if rest:
-        yield Chunk(rest, scan_records(rest, delimiter, final=True), offset, True)
+        yield Chunk(rest, scan_records(rest, dialect, width, final=True), offset, True)
 
 
-def _is_too_long(text: bytes, delimiter: str, most_field: int) -> bool:
-    return len(text) > most_field and (len(text) >= LONGEST_RECORD or open_field(text, delimiter) > most_field)
+def _is_too_long(text: bytes, dialect: Dialect, most_field: int) -> bool:
+    return len(text) > most_field and (len(text) >= LONGEST_RECORD or open_field(text, dialect) > most_field)
 
 
-def _pass_over(begun: bytes, coming: Iterator[bytes]) -> tuple[int, bytes]:
+def _pass_over(begun: bytes, quote: str, coming: Iterator[bytes]) -> tuple[int, bytes]:
     """Return how long a record is that has begun, and what stands behind its end in the block that has it."""
-    length, inside = len(begun), begun.count(b'"') % 2 == 1
+    length, inside = len(begun), bool(quote) and begun.count(quote.encode()) % 2 == 1
     for block in filter(None, coming):
         content = np.frombuffer(block, dtype=np.uint8)
-        quotes = quotes_in(content)
+        quotes = quotes_in(content, quote)
         end = byte_bits.first(record_ends(content, quotes, inside=inside)) + 1
         if end:
             return length + end, block[end:]

@@ -1,89 +1,77 @@
-"""How a delimited text is written: its delimiter, and whether its first record names the columns."""
+"""How delimited text is written: what stands between its fields and around them."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 
 from mason.errors import BadInput
-from mason.pipeline.csv_records import QUOTED_EMPTY
-from mason.pipeline.text_types import classify
-from mason.pipeline.types import NOTHING, TEXT
 
-_USUAL = ",\t|;"
-_RARE = "\x01\x1f^~:"
-_LINES = 200
-_QUOTED = re.compile(r'(?<![^\n,\t|;\x01\x1f^~:])"(?:[^"]+|"")*+(?:"|\Z)')
-_TIME = re.compile(r"[0-9]{2}(?::[0-9]{2}){1,2}")
-_DECIMAL_COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
+_WORDS = {"\\t": "\t", "tab": "\t", "space": " "}
+_LONGEST = 8
 
 
-def detect_delimiter(text: str) -> str:
-    """Return the character that cuts the text's lines into the most columns, evenly; a comma if none does.
+class Ragged(StrEnum):
+    """What happens to a record with fewer or more fields than the others.
 
-    Quoted text does not count. Comma, tab, pipe and semicolon come before `^`, `~`, `:` and the control characters of
-    Hive, which are looked at only if none of the usual ones occurs in the first line and most others.
+    `pad` fills up what a short one lacks with nulls; `cut` does that, too, and drops what a long one has too much;
+    `refuse` ends the job; else it is set aside.
     """
-    bare = _QUOTED.sub("", text) if '"' in text else text
-    lines = [line for line in bare.split("\n", _LINES)[:_LINES] if line]
-    if len(lines) > 1 and not bare.endswith("\n"):
-        lines.pop()  # it may be cut off
-    return _most_even(lines, _USUAL) or _most_even([_TIME.sub("", line) for line in lines], _RARE) or ","
+
+    QUARANTINE = "quarantine"
+    PAD = "pad"
+    CUT = "cut"
+    REFUSE = "refuse"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the records of a text are written.
+
+    `quote` stands around a field that may hold delimiters and line ends; without one such a character is text like any
+    other. `escape` stands before a character that is to be taken as it is; without one a quote inside quotes is
+    doubled. Lines that begin with `comment` are no records. `pads`: spaces behind a delimiter are no part of a field.
+    """
+
+    delimiter: str = ","
+    quote: str = '"'
+    escape: str = ""
+    comment: str = ""
+    pads: bool = False
+    widths: Sequence[int] = ()
+    """How many characters each field has, where nothing stands between the fields."""
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether its records are found by looking at bytes alone, and Arrow reads its fields."""
+        one_byte = len(self.delimiter) == 1 and self.delimiter.isascii()
+        return one_byte and not (self.escape or self.comment or self.pads or self.widths)
 
 
 def checked_delimiter(wanted: str) -> str:
     """Return the delimiter that the user named; `\\t` is a tab.
 
     Raises:
-        BadInput: it is not one character of ASCII.
+        BadInput: it cannot be one.
     """
-    delimiter = "\t" if wanted in ("\\t", "tab") else wanted
-    if len(delimiter) > 1 or not delimiter.isascii() or delimiter in ('"', "\n", "\r"):
+    delimiter = _WORDS.get(wanted, wanted)
+    if len(delimiter) > _LONGEST or any(mark in delimiter for mark in ('"', "\n", "\r")):
         raise BadInput(
             f'"{wanted}" cannot be a delimiter.',
-            hint="It is one character of ASCII (a tab is \\t), and neither a quote nor a line end.",
+            hint=f"It has up to {_LONGEST} characters (a tab is \\t), and neither quotes nor line ends among them.",
         )
     return delimiter
 
 
-def _most_even(lines: Sequence[str], candidates: str) -> str:
-    scores = {each: _evenness(lines, each) for each in candidates}
-    if scores.get(";", (0.0, 0)) >= (1.0, 1):  # 1,5;2,5
-        scores[","] = _evenness([_DECIMAL_COMMA.sub("", line) for line in lines], ",")
-    best = max(candidates, key=lambda each: scores[each])
-    return best if scores[best] > (0.5, 0) else ""
+def checked_mark(wanted: str, what: str) -> str:
+    """Return a character that the user named; `none` is none.
 
-
-def _evenness(lines: Sequence[str], delimiter: str) -> tuple[float, int]:
-    """The share of lines with as many delimiters as most lines have, and how many these are."""
-    if not lines or delimiter not in lines[0]:
-        return 0.0, 0
-    count, times = Counter(line.count(delimiter) for line in lines).most_common(1)[0]
-    return (times / len(lines), count) if count else (0.0, 0)
-
-
-def has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Say whether the first record names the columns.
-
-    It does when all its cells are words, that is neither numbers, dates nor booleans, and
-    - below at least one of them stand values that are not words, or
-    - all below are words too, but the cells are distinct, none is empty, and none occurs again in its own column.
-    A file of one record of words is a header without rows, because a table without names is rarer than an empty one.
+    Raises:
+        BadInput: it is not one character.
     """
-    first, below = rows[0], rows[1:]
-    words = [cell for cell in first if cell and cell != QUOTED_EMPTY]
-    if not words or any(classify([cell]) is not TEXT for cell in words):
-        return False
-    columns = [[row[index] for row in below if index < len(row)] for index in range(len(first))]
-    if any(cell and classify(column) not in (TEXT, NOTHING) for cell, column in zip(first, columns, strict=True)):
-        return True
-    distinct = len(set(words)) == len(first)
-    return distinct and not any(cell in column for cell, column in zip(first, columns, strict=True))
-
-
-def column_names(first: Sequence[str], *, header: bool) -> list[str]:
-    """Return the names of the columns: the header's, and `col_0`, `col_1` … where there is none."""
-    if not header:
-        return [f"col_{index}" for index in range(len(first))]
-    return [cell if cell and cell != QUOTED_EMPTY else f"col_{index}" for index, cell in enumerate(first)]
+    if wanted.lower() == "none":
+        return ""
+    if len(wanted) != 1 or not wanted.isascii() or wanted.isalnum() or wanted in "\r\n":
+        raise BadInput(f'"{wanted}" cannot be a {what}.', hint="It is one character, or none.")
+    return wanted

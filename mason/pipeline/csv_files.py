@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
 from mason.errors import UnreadableFile
-from mason.pipeline.csv_dialect import column_names, detect_delimiter, has_header
+from mason.pipeline.csv_dialect import Dialect
+from mason.pipeline.csv_headers import Header, judge_header
+from mason.pipeline.csv_options import CsvOptions
 from mason.pipeline.csv_reader import RecordReader
+from mason.pipeline.csv_reading import CsvReading, text_without_footer
+from mason.pipeline.csv_shape import find_shape, mend_row
+from mason.pipeline.csv_sniff import Asked, Sniffed, sniff
 from mason.pipeline.file_schema import FileSchema, unique_names
 from mason.pipeline.odd_values import OddValue, odd_value
 from mason.pipeline.sampling import Budget
@@ -16,47 +21,58 @@ from mason.pipeline.text_buffer import TextBuffer
 from mason.pipeline.text_types import classify
 from mason.pipeline.types import NOTHING, TEXT, Evidence, merge
 
+SHOWN_RECORDS = 3
+LONGEST_CELL = 200
+
 
 @dataclass(frozen=True)
-class CsvOptions:
-    """What the user says of a file's dialect, and its name; what is empty or None is detected."""
+class KnownHeader:
+    """The first line of a file that turned out to be a header, and how that file is written."""
 
-    delimiter: str = ""
-    likely_delimiter: str = ""
-    read_headers: bool | None = None
-    nulls: Collection[str] = ()
+    dialect: Dialect
+    names: Sequence[str]
 
 
 def read_csv(
-    name: str, texts: Iterator[str], options: CsvOptions, budget: Budget, headers: dict[str, str]
+    name: str, texts: Iterator[str], options: CsvOptions, budget: Budget, headers: dict[str, KnownHeader]
 ) -> FileSchema | None:
     """Return the columns of a text that comes block by block, or None if there is no record in it.
 
-    `headers` are first lines of other files that turned out to be headers, with their delimiters: who begins with the
-    same line needs no second look. Records are numbered from 1, the header included.
+    `headers` are first lines of other files that turned out to be headers: who begins with the same line needs no
+    second look. Records are numbered from 1, the header included.
 
     Raises:
         UnreadableFile: the first record has no end within reach.
     """
     warnings: list[str] = []
-    buffer = TextBuffer(name, texts, warnings)
+    buffer = TextBuffer(name, text_without_footer(texts, options.skip_footer), warnings)
     buffer.skip("\n")
+    if not buffer.text:
+        return None
     line = buffer.text.partition("\n")[0]
-    delimiter = options.delimiter or headers.get(line) or _find_delimiter(buffer.text, line, options.likely_delimiter)
-    reader = RecordReader(buffer, delimiter, budget.most, warnings)
+    sniffed = _sniffed(buffer, options.asked, headers.get(line))
+    warnings += sniffed.notes
+    _skip_lines(buffer, sniffed.skip_rows)
+    reader = RecordReader(buffer, sniffed.dialect, budget.most, warnings)
     rows = reader.next_rows(budget.rows + 1)
     if not rows and not buffer.is_exhausted():
         raise UnreadableFile(name, f"its first record does not end within {budget.most:,} characters.")
+    if reader.first_problem and options.read_headers is not False:
+        raise UnreadableFile(name, f"its first record cannot be read: {reader.first_problem}.")
     if not rows:
         return None
-    header = options.read_headers
-    if header is None:
-        header = headers.get(line) == delimiter or has_header(rows)
-    if header:
-        headers[line] = delimiter
-    names = unique_names(column_names(rows[0], header=header), warnings)
+    guess = _judge(rows, options.read_headers, headers.get(line), sniffed)
+    header = bool(options.read_headers) if guess is Header.GIVEN else guess.is_there
+    if header and not sniffed.skip_rows:
+        headers[line] = KnownHeader(sniffed.dialect, rows[0])
+    shape = find_shape(rows, header=header)
+    warnings += shape.notes
+    names = unique_names(shape.names, warnings)
+    reader.width = len(names) + shape.surplus
     batches = _batches(reader, buffer, rows[1:] if header else rows[: budget.rows], budget)
-    columns, count, odd = _classify_batches(batches, len(names), 1 + header, options.nulls, warnings)
+    ragged = options.ragged or shape.ragged
+    reading = CsvReading(sniffed.dialect, header, sniffed.skip_rows, options.skip_footer, shape.surplus, ragged)
+    columns, count, odd = _classify_batches(batches, len(names), 1 + header, options.nulls, warnings, reading)
     if header and not count and not buffer.is_exhausted():
         warnings.append(f"no record below its header ends within {budget.most:,} characters")
     return FileSchema(
@@ -64,17 +80,40 @@ def read_csv(
         columns=dict(zip(names, columns, strict=True)),
         rows=count,
         complete=buffer.is_exhausted(),
-        header=header,
         warnings=warnings,
-        delimiter=delimiter,
+        csv=reading,
+        guess=guess,
+        first_records=[_shown_row(row, len(names)) for row in (rows[1:] if header else rows)[:SHOWN_RECORDS]],
         quoted=buffer.quoted,
         odd_values={names[number]: each for number, each in odd.items()},
     )
 
 
-def _find_delimiter(text: str, line: str, likely: str) -> str:
-    """The delimiter that the file's name promises, if its first line keeps the promise."""
-    return likely if likely and likely in line else detect_delimiter(text)
+def _sniffed(buffer: TextBuffer, asked: Asked, known: KnownHeader | None) -> Sniffed:
+    if known and not asked.delimiter and known.dialect.is_simple and known.dialect.quote not in buffer.text:
+        return Sniffed(known.dialect)
+    return sniff(buffer.text, asked, final=buffer.at_end)
+
+
+def _skip_lines(buffer: TextBuffer, lines: int) -> None:
+    for _ in range(lines):
+        while "\n" not in buffer.text and not buffer.at_end:
+            buffer.read_on()
+        buffer.text = buffer.text.partition("\n")[2]
+    if lines:
+        buffer.skip("\n")
+
+
+def _judge(rows: list[list[str]], read_headers: bool | None, known: KnownHeader | None, sniffed: Sniffed) -> Header:
+    if read_headers is not None:
+        return Header.GIVEN
+    if known and known.names == rows[0] and not sniffed.skip_rows:
+        return Header.SURE
+    return judge_header(rows)
+
+
+def _shown_row(row: list[str], width: int) -> list[str]:
+    return [cell if len(cell) <= LONGEST_CELL else f"{cell[:LONGEST_CELL]}…" for cell in row[:width]]
 
 
 def _batches(
@@ -97,13 +136,19 @@ def _batches(
 
 
 def _classify_batches(
-    batches: Iterator[list[list[str]]], width: int, number: int, nulls: Collection[str], warnings: list[str]
+    batches: Iterator[list[list[str]]],
+    width: int,
+    number: int,
+    nulls: Collection[str],
+    warnings: list[str],
+    reading: CsvReading,
 ) -> tuple[list[Evidence], int, dict[int, OddValue]]:
     seen = [NOTHING] * width
     odd: dict[int, OddValue] = {}
     count = 0
     ragged = False
     for rows in batches:
+        rows = list(map(mend, rows)) if (mend := mend_row(reading, width)) else rows
         if not ragged and set(map(len, rows)) != {width}:
             warnings.append(_first_ragged(rows, width, number + count))
             ragged = True

@@ -1,13 +1,14 @@
 """A chunk of delimited text as columns of text, with every record accounted for.
 
 Arrow's parser is fast, and silent about what it does not like. So its rows are counted against the scan of the bytes;
-where the two differ, or a quote stands where none belongs, the chunk is read again by the tokenizer of `csv_records`.
+where the two differ, the chunk is read again by the tokenizer of `csv_tokens`. Records with quotes where none belong
+are read so from the start, and put between the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,21 +16,36 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from mason.pipeline.byte_bits import Positions
 from mason.pipeline.csv_chunks import Chunk
-from mason.pipeline.csv_records import QUOTED_EMPTY, ExactRecord, split_exactly
-from mason.pipeline.record_scan import blank_records
+from mason.pipeline.csv_dialect import Dialect, Ragged
+from mason.pipeline.csv_records import QUOTED_EMPTY
+from mason.pipeline.csv_tokens import ExactRecord, is_text, split_exactly
+from mason.pipeline.record_marks import Scan, blank_records
 
 TRUE, FALSE = ["true", "True", "TRUE"], ["false", "False", "FALSE"]
 _ALL_TEXT: Mapping[int, pa.DataType] = {}
+_FEW = 4  # where more than every fourth record is odd, all of them are read field by field
 
 
 @dataclass(frozen=True)
-class Dialect:
-    """How a file's records are written; `width` is how many fields one has."""
+class Layout:
+    """What the records of a file are to be: how they are written, and how many fields each of them has.
 
-    delimiter: str
+    `surplus`: behind the last field stands one more delimiter. `ragged` says what happens to records with fewer or more
+    fields.
+    """
+
+    dialect: Dialect
     width: int
     nulls: Sequence[str] = ()
+    surplus: bool = False
+    ragged: Ragged = Ragged.QUARANTINE
+
+    @property
+    def fields(self) -> int:
+        """How many fields a record has in the file."""
+        return self.width + self.surplus
 
 
 @dataclass(frozen=True)
@@ -53,55 +69,87 @@ class ParsedChunk:
     def __post_init__(self) -> None:
         assert len(self.indices) + len(self.bad) == self.records
 
-    def without_first(self, rows: int) -> ParsedChunk:
-        """Return what comes after some rows."""
-        columns = [column.slice(rows) for column in self.columns]
-        return ParsedChunk(columns, self.indices[rows:], self.bad, self.records - rows)
 
-
-def parse_chunk(chunk: Chunk, dialect: Dialect) -> ParsedChunk:
+def parse_chunk(chunk: Chunk, layout: Layout) -> ParsedChunk:
     """Return the rows of a chunk and the records that are none."""
-    if not chunk.scan.has_stray_quotes and not chunk.scan.open_quote:
-        parsed = _parse_fast(chunk, dialect)
-        if parsed is not None:
-            return parsed
-    return _parse_carefully(chunk, dialect)
+    odd = chunk.scan.odd
+    if len(odd) * _FEW > chunk.scan.records:
+        return _parse_carefully(chunk, layout)
+    parsed = _parse_fast(_without_odd(chunk) if odd else chunk, layout)
+    if parsed is None or (parsed.bad and layout.ragged is not Ragged.QUARANTINE):
+        return _parse_carefully(chunk, layout)
+    return _with_odd(parsed, chunk, layout) if odd else parsed
 
 
-def _parse_fast(chunk: Chunk, dialect: Dialect) -> ParsedChunk | None:
+def _without_odd(chunk: Chunk) -> Chunk:
+    places = [0, *(place for each in chunk.scan.odd for place in (each.start, each.end)), chunk.scan.end]
+    text = b"".join(chunk.read[start:end] for start, end in zip(places[::2], places[1::2], strict=True))
+    ends = np.delete(chunk.scan.ends, _odd_indices(chunk))
+    removed = np.cumsum([each.end - each.start for each in chunk.scan.odd])
+    before = np.searchsorted([each.start for each in chunk.scan.odd], ends)  # how many odd ones stand before an end
+    moved = ends - np.append(0, removed)[before]
+    return Chunk(text, Scan.of(moved, text), chunk.offset, chunk.is_last)
+
+
+def _odd_indices(chunk: Chunk) -> Positions:
+    return np.searchsorted(chunk.scan.ends, [each.end for each in chunk.scan.odd])
+
+
+def _with_odd(parsed: ParsedChunk, chunk: Chunk, layout: Layout) -> ParsedChunk:
+    """Put the records that were read field by field between the others."""
+    odd = _odd_indices(chunk)
+    plain = np.delete(np.arange(chunk.scan.records), odd)
+    bad = [BadRecord(int(plain[each.index]), each.reason, each.raw) for each in parsed.bad]
+    careful = _parse_records(zip(odd.tolist(), (each.record for each in chunk.scan.odd), strict=True), layout)
+    indices = np.append(plain[parsed.indices], careful.indices)
+    order = np.argsort(indices, kind="stable")
+    columns = [
+        pa.concat_arrays(both).take(pa.array(order)) for both in zip(parsed.columns, careful.columns, strict=True)
+    ]
+    found = sorted([*bad, *careful.bad], key=lambda each: each.index)
+    return ParsedChunk(columns, indices[order], found, parsed.records + careful.records)
+
+
+def _parse_fast(chunk: Chunk, layout: Layout) -> ParsedChunk | None:
     ragged: list[Any] = []
 
     def set_aside(row: Any) -> str:
         ragged.append(row)
         return "skip"
 
-    table = read_table(chunk.text, dialect, invalid_row_handler=set_aside)
+    table = read_table(chunk.text, layout, invalid_row_handler=set_aside)
     if table is None or any(row.number is None for row in ragged):
         return None
-    wanted = _without_blank(chunk, dialect, table.num_rows + len(ragged))
+    wanted = _without_blank(chunk, layout, table.num_rows + len(ragged))
     if wanted is None:
         return None
     numbers = np.array([row.number - 1 for row in ragged], dtype=np.int64)
-    bad = [BadRecord(int(wanted[row.number - 1]), _ragged(row.actual_columns, dialect), row.text) for row in ragged]
-    return ParsedChunk(columns_of(table), np.delete(wanted, numbers), bad, len(wanted))
+    bad = [BadRecord(int(wanted[row.number - 1]), _ragged(row.actual_columns, layout), row.text) for row in ragged]
+    return ParsedChunk(columns_of(table)[: layout.width], np.delete(wanted, numbers), bad, len(wanted))
 
 
 def read_table(
-    text: memoryview, dialect: Dialect, types: Mapping[int, pa.DataType] = _ALL_TEXT, **options: Any
+    text: memoryview, layout: Layout, types: Mapping[int, pa.DataType] = _ALL_TEXT, **options: Any
 ) -> pa.Table | None:
     """Return what Arrow makes of a text, or None where it gives up. Columns are text where no other type is asked for.
 
-    An unquoted empty field is null, and so are the words that the dialect names.
+    An unquoted empty field is null, and so are the words that the layout names.
     """
-    names = [str(number) for number in range(dialect.width)]
+    names = [str(number) for number in range(layout.fields)]
+    dialect = layout.dialect
     try:
-        return pacsv.read_csv(
+        table = pacsv.read_csv(
             pa.BufferReader(text),
             read_options=pacsv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=names),
-            parse_options=pacsv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True, **options),
+            parse_options=pacsv.ParseOptions(
+                delimiter=dialect.delimiter,
+                quote_char=dialect.quote or False,
+                newlines_in_values=bool(dialect.quote),
+                **options,
+            ),
             convert_options=pacsv.ConvertOptions(
                 column_types={name: types.get(number, pa.string()) for number, name in enumerate(names)},
-                null_values=["", *dialect.nulls],
+                null_values=["", *layout.nulls],
                 true_values=TRUE,
                 false_values=FALSE,
                 strings_can_be_null=True,
@@ -110,6 +158,9 @@ def read_table(
         )
     except pa.ArrowInvalid:
         return None
+    if layout.surplus and table.column(layout.width).null_count < table.num_rows:
+        return None  # something stands behind the last delimiter
+    return table
 
 
 def columns_of(table: pa.Table) -> list[pa.Array]:
@@ -117,58 +168,73 @@ def columns_of(table: pa.Table) -> list[pa.Array]:
     return [each.chunk(0) if each.num_chunks == 1 else each.combine_chunks() for each in table.columns]
 
 
-def _without_blank(chunk: Chunk, dialect: Dialect, rows: int) -> npt.NDArray[np.int64] | None:
+def _without_blank(chunk: Chunk, layout: Layout, rows: int) -> npt.NDArray[np.int64] | None:
     """The indices of the records that are no blank lines, which Arrow passes over; None if these are not its rows.
 
     In a file of one column a blank line is a null.
     """
     if rows == chunk.scan.records:
         return np.arange(rows)
-    if dialect.width == 1:
+    if layout.fields == 1:
         return None
     wanted = np.flatnonzero(~blank_records(chunk.text, chunk.scan))
     return wanted if len(wanted) == rows else None
 
 
-def _parse_carefully(chunk: Chunk, dialect: Dialect) -> ParsedChunk:
-    """By the tokenizer, which knows that a quote only opens at the beginning of a field."""
+def _parse_carefully(chunk: Chunk, layout: Layout) -> ParsedChunk:
+    """Field by field, by the tokenizer, which knows that a quote only opens at the beginning of a field."""
+    if len(chunk.scan.odd) == chunk.scan.records:
+        return _parse_records(enumerate(each.record for each in chunk.scan.odd), layout)
     text = str(chunk.text, "utf-8", errors="surrogateescape")
+    return _parse_records(enumerate(split_exactly(text, layout.dialect, layout.fields)), layout)
+
+
+def _parse_records(records: Iterable[tuple[int, ExactRecord]], layout: Layout) -> ParsedChunk:
     rows: list[ExactRecord] = []
     indices, bad = [], []
-    for index, record in enumerate(split_exactly(text, dialect.delimiter)):
-        if dialect.width > 1 and record.is_blank:
+    for index, record in records:
+        if layout.fields > 1 and record.is_blank:
             continue
-        problem = _problem(record, dialect)
+        mended = _mended(record, layout)
+        problem = _problem(mended, layout)
         if problem:
             bad.append(BadRecord(index, problem, record.raw))
         else:
-            rows.append(record)
+            rows.append(mended)
             indices.append(index)
-    columns = [_column(rows, position, dialect.nulls) for position in range(dialect.width)]
+    columns = [_column(rows, position, layout.nulls) for position in range(layout.width)]
     return ParsedChunk(columns, np.array(indices, dtype=np.int64), bad, len(rows) + len(bad))
 
 
-def _problem(record: ExactRecord, dialect: Dialect) -> str:
-    if record.open_quote:
-        return "a quote is opened and not closed"
-    if not all(map(_is_text, record.fields)):
+def _mended(record: ExactRecord, layout: Layout) -> ExactRecord:
+    """The record with as many fields as the table has columns, where the layout says how."""
+    fields, width = record.fields, layout.width
+    if layout.surplus and len(fields) == width + 1 and not fields[-1]:
+        return replace(record, fields=fields[:-1], quoted=record.quoted[:-1])
+    if layout.ragged is Ragged.CUT and len(fields) > width:
+        return replace(record, fields=fields[:width], quoted=record.quoted[:width])
+    if layout.ragged in (Ragged.PAD, Ragged.CUT) and len(fields) < width:
+        missing = width - len(fields)
+        return replace(record, fields=[*fields, *[""] * missing], quoted=[*record.quoted, *[False] * missing])
+    return record
+
+
+def _problem(record: ExactRecord, layout: Layout) -> str:
+    if record.problem:
+        return record.problem
+    if not all(map(is_text, record.fields)):
         return "it is not valid UTF-8"
-    return "" if len(record.fields) == dialect.width else _ragged(len(record.fields), dialect)
+    return "" if len(record.fields) == layout.width else _ragged(len(record.fields), layout)
 
 
-def _ragged(fields: int, dialect: Dialect) -> str:
-    return f"{fields:,} field{'s' * (fields != 1)} instead of {dialect.width:,}"
+def _ragged(fields: int, layout: Layout) -> str:
+    return f"{fields:,} field{'s' * (fields != 1)} instead of {layout.width:,}"
 
 
 def _column(rows: Sequence[ExactRecord], position: int, nulls: Sequence[str]) -> pa.Array:
     missing = {"", *nulls}
     fields = ((row.fields[position], row.quoted[position]) for row in rows)
     return pa.array([None if not quoted and value in missing else value for value, quoted in fields], pa.string())
-
-
-def _is_text(field: str) -> bool:
-    """Say whether all bytes of a field could be decoded: those that could not stand in it as surrogates."""
-    return field.isascii() or not any("\udc80" <= char <= "\udcff" for char in field)
 
 
 def join_fields(fields: Sequence[str | None], delimiter: str) -> str:

@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow.fs as pafs
 
 from mason.pipeline import byte_bits
-from mason.pipeline.record_scan import has_stray_quotes, quotes_in, record_ends
+from mason.pipeline.csv_dialect import Dialect
+from mason.pipeline.record_marks import has_misplaced_quotes, quotes_in, record_ends
 
 _BLOCK = 16 * 1024 * 1024
 _LOOK = 256 * 1024
-_QUOTE = b'"'[0]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Range:
     length: int
 
 
-def find_ranges(filesystem: pafs.FileSystem, path: str, size: int, delimiter: str, wanted: int) -> list[Range]:
+def find_ranges(filesystem: pafs.FileSystem, path: str, size: int, dialect: Dialect, wanted: int) -> list[Range]:
     """Return ranges of about `wanted` bytes that tile the file; one range where its quotes cannot be trusted.
 
     A line end is a record's end when an even number of quotes stands before it, from the beginning of the file. So the
@@ -36,7 +36,7 @@ def find_ranges(filesystem: pafs.FileSystem, path: str, size: int, delimiter: st
     belongs would spoil the count: whoever reads a range looks out for one.
     """
     targets = list(range(wanted, size, wanted))
-    count = partial(_count_quotes, filesystem, path)
+    count = partial(_count_quotes, filesystem, path, ord(dialect.quote))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         counts = list(pool.map(count, [0, *targets], [*targets, size]))
     before = list(accumulate(counts))
@@ -44,7 +44,7 @@ def find_ranges(filesystem: pafs.FileSystem, path: str, size: int, delimiter: st
         return [Range(0, size)]
     cuts: list[int] = []
     for target, quotes in zip(targets, before, strict=False):
-        cut = _cut_behind(filesystem, path, target, quotes, delimiter) if not cuts or cuts[-1] < target else cuts[-1]
+        cut = _cut_behind(filesystem, path, target, quotes, dialect) if not cuts or cuts[-1] < target else cuts[-1]
         if cut is None:
             return [Range(0, size)]
         cuts.append(cut)
@@ -57,37 +57,37 @@ def tile(cuts: Sequence[int], size: int) -> list[Range]:
     return [Range(start, end - start) for start, end in zip(starts, ends, strict=True)]
 
 
-def number_of_records(filesystem: pafs.FileSystem, path: str, until: int) -> int:
+def number_of_records(filesystem: pafs.FileSystem, path: str, until: int, quote: str = '"') -> int:
     """Return how many records, a header and blank lines included, stand before a place of a file."""
-    return count_records(_blocks(filesystem, path, 0, until))
+    return count_records(_blocks(filesystem, path, 0, until), quote)
 
 
-def count_records(blocks: Iterable[bytes]) -> int:
+def count_records(blocks: Iterable[bytes], quote: str = '"') -> int:
     """Return how many records, a header and blank lines included, end in text that comes block by block."""
     before, records = 0, 0
     for block in blocks:
         content = np.frombuffer(block, dtype=np.uint8)
-        quotes = quotes_in(content)
+        quotes = quotes_in(content, quote)
         records += byte_bits.count(record_ends(content, quotes, inside=before % 2 == 1))
         before += byte_bits.count(quotes)
     return records
 
 
-def _count_quotes(filesystem: pafs.FileSystem, path: str, start: int, end: int) -> int:
+def _count_quotes(filesystem: pafs.FileSystem, path: str, quote: int, start: int, end: int) -> int:
     blocks = (np.frombuffer(block, dtype=np.uint8) for block in _blocks(filesystem, path, start, end))
-    return sum(int(np.count_nonzero(block == _QUOTE)) for block in blocks)
+    return sum(int(np.count_nonzero(block == quote)) for block in blocks)
 
 
-def _cut_behind(filesystem: pafs.FileSystem, path: str, target: int, quotes: int, delimiter: str) -> int | None:
+def _cut_behind(filesystem: pafs.FileSystem, path: str, target: int, quotes: int, dialect: Dialect) -> int | None:
     """The first place at or behind a target where a record begins; none if a quote there is where none belongs."""
     base, before = target, quotes
     info = filesystem.get_file_info(path)
     for block in _blocks(filesystem, path, target, info.size, _LOOK):
         content = np.frombuffer(block, dtype=np.uint8)
         within = content[1:-1]  # what stands before and behind the block is not known
-        if len(within) and has_stray_quotes(within, delimiter):
+        if len(within) and has_misplaced_quotes(within, dialect):
             return None
-        found = quotes_in(content)
+        found = quotes_in(content, dialect.quote)
         ends = byte_bits.positions(record_ends(content, found, inside=before % 2 == 1))
         if len(ends):
             return base + int(ends[0]) + 1

@@ -17,15 +17,15 @@ import pyarrow as pa
 
 from mason.pipeline import byte_bits
 from mason.pipeline.csv_chunks import Chunk
-from mason.pipeline.csv_parse import Dialect, ParsedChunk, columns_of, parse_chunk, read_table
+from mason.pipeline.csv_dialect import Dialect
+from mason.pipeline.csv_parse import Layout, ParsedChunk, columns_of, parse_chunk, read_table
 from mason.pipeline.given_types import Fitted
-from mason.pipeline.record_scan import scan_records
 from mason.pipeline.sources import Source, TextSource
 from mason.pipeline.types import Evidence
 
 _DATE = len("2026-01-31")
 _LONGEST_INTEGER = 19
-_QUOTE, _NEWLINE, _ZERO = b'"\n0'
+_NEWLINE, _ZERO = b"\n0"
 _HEX = b"xX"
 
 
@@ -60,53 +60,36 @@ def can_be_typed(target: pa.DataType) -> bool:
     return target in (pa.int64(), pa.date32(), pa.bool_())
 
 
-def parse_typed(
-    chunk: Chunk, dialect: Dialect, types: Mapping[int, pa.DataType], *, header: bool
-) -> ParsedChunk | None:
-    """Return the rows of a chunk, a header left out, with these columns in these types; None without a proof.
+def parse_typed(chunk: Chunk, layout: Layout, types: Mapping[int, pa.DataType]) -> ParsedChunk | None:
+    """Return the rows of a chunk with these columns in these types; None without a proof.
 
     Then `parse_chunk` has to read the chunk.
     """
-    scan = chunk.scan
-    if not types or dialect.nulls or scan.has_stray_quotes or scan.open_quote or b"\r" in chunk.read:
+    scan, text = chunk.scan, chunk.text
+    if not types or layout.nulls or layout.surplus or scan.odd or not len(text) or b"\r" in chunk.read:
         return None
-    start = _end_of_header(chunk, dialect) if header else 0
-    text = chunk.text[start:]
-    if start is None or not len(text):
-        return None
-    table = read_table(text, dialect, _without_hex(types, chunk))
-    if table is None or table.num_rows != scan.records - header:
+    table = read_table(text, layout, _without_hex(types, chunk))
+    if table is None or table.num_rows != scan.records:
         return None  # it has blank lines, for one
     columns = columns_of(table)
-    quotes = scan.quotes - chunk.read.count(b'"', 0, start)
-    if _written_length(columns, dialect, quotes) != len(text) + (text[-1] != _NEWLINE):
+    if _written_length(columns, layout.dialect, scan.quotes) != len(text) + (text[-1] != _NEWLINE):
         return None
-    return ParsedChunk(columns, np.arange(header, header + table.num_rows), [], table.num_rows)
+    return ParsedChunk(columns, np.arange(table.num_rows), [], table.num_rows)
 
 
-def sources_of(parsed: ParsedChunk, chunk: Chunk, dialect: Dialect, *, header: bool) -> list[Source]:
+def sources_of(parsed: ParsedChunk, chunk: Chunk, layout: Layout) -> list[Source]:
     """Return the columns of `parse_typed`; text is parsed again, as text, only if somebody asks for it."""
     read: list[ParsedChunk] = []
 
     def text(column: int) -> TextSource:
         if not read:
-            read.append(parse_chunk(chunk, dialect))
-        return TextSource(read[0].columns[column].slice(header))
+            read.append(parse_chunk(chunk, layout))
+        return TextSource(read[0].columns[column])
 
     return [
         TextSource(values) if pa.types.is_string(values.type) else TypedSource(values, partial(text, number))
         for number, values in enumerate(parsed.columns)
     ]
-
-
-def _end_of_header(chunk: Chunk, dialect: Dialect) -> int | None:
-    """Where the header ends, if the chunk begins with it, as a record with all its fields."""
-    end = byte_bits.first(chunk.scan.lines) + 1
-    first = chunk.read[:end]
-    if not first.strip():
-        return None
-    parsed = parse_chunk(Chunk(first, scan_records(first, dialect.delimiter, final=True), 0, False), dialect)
-    return end if len(parsed.indices) == 1 and not parsed.bad else None
 
 
 def _without_hex(types: Mapping[int, pa.DataType], chunk: Chunk) -> Mapping[int, pa.DataType]:
@@ -121,8 +104,9 @@ def _without_hex(types: Mapping[int, pa.DataType], chunk: Chunk) -> Mapping[int,
 def _written_length(columns: Sequence[pa.Array], dialect: Dialect, quotes: int) -> int:
     """How long the values are as one writes them, with delimiters, line ends, and the quotes that are no values."""
     rows = len(columns[0])
-    between = rows * (len(columns) - 1) * len(dialect.delimiter.encode()) + rows
-    inside = sum(_count(_content(values), _QUOTE) for values in columns if quotes and pa.types.is_string(values.type))
+    between = rows * (len(columns) - 1) + rows
+    texts = [values for values in columns if quotes and pa.types.is_string(values.type)]
+    inside = sum(_count(_content(values), ord(dialect.quote)) for values in texts)
     return sum(map(_length, columns)) + between + quotes - inside
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -11,7 +11,9 @@ import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
 from mason.pipeline.blocks import read_blocks, read_sample
-from mason.pipeline.csv_files import CsvOptions, read_csv
+from mason.pipeline.csv_files import KnownHeader, read_csv
+from mason.pipeline.csv_headers import Header
+from mason.pipeline.csv_options import CsvOptions
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.files import DataFile
 from mason.pipeline.formats import DELIMITERS, format_of, format_of_name
@@ -42,11 +44,9 @@ class FileReader:
     filesystem: pafs.FileSystem
     budget: Budget
     input_format: str = ""
-    read_headers: bool | None = None
-    delimiter: str = ""
+    csv: CsvOptions = field(default_factory=CsvOptions)
     encoding: str = ""
-    nulls: Sequence[str] = ()
-    _headers: dict[str, str] = field(default_factory=dict)
+    _headers: dict[str, KnownHeader] = field(default_factory=dict)
     _of_nameless: set[str] = field(default_factory=set)
     """The formats of files that declare their columns, and whose names have no ending: the next may be like them."""
 
@@ -94,6 +94,16 @@ class FileReader:
             self._of_nameless.add(found)
         return self._read_declared(file, found)
 
+    def read_again(self, file: DataFile, *, header: bool) -> FileSchema | None:
+        """Return the columns of a delimited file of which others tell whether it has a header.
+
+        Raises:
+            UnreadableFile: it cannot be read as what it claims to be.
+        """
+        schema = replace(self, csv=replace(self.csv, read_headers=header)).read(file)
+        guess = Header.LIKELY if header else Header.NONE_LIKELY
+        return replace(schema, guess=guess) if schema else None
+
     def _read_by_name(self, file: DataFile) -> FileSchema | None:
         """What a file declares that is what its name says; its beginning need not be looked at then, which costs."""
         named = self.input_format or format_of_name(file.name)
@@ -129,12 +139,7 @@ class FileReader:
 
             schema = read_json(file.name, texts, self.budget, claims_lines=found == "jsonl")
         else:
-            options = CsvOptions(
-                delimiter=self.delimiter or DELIMITERS.get(self.input_format, ""),
-                likely_delimiter=DELIMITERS.get(found, ""),
-                read_headers=self.read_headers,
-                nulls=self.nulls,
-            )
+            options = self.csv.for_format(DELIMITERS.get(self.input_format, ""), DELIMITERS.get(found, ""))
             schema = read_csv(file.name, texts, options, self.budget, self._headers)
         if schema is None:
             return None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from mason.pipeline.csv_headers import Header
+from mason.pipeline.csv_reading import CsvReading
 from mason.pipeline.odd_values import OddValue
 from mason.pipeline.types import Evidence
 
@@ -15,7 +17,7 @@ class FileSchema:
 
     `complete`: all of the file was looked at, or it declares its types.
     `required`: columns that the file declares to hold no nulls. `details`: the words its format has for a column.
-    `delimiter`, `quoted` and `encoding`: how the text of the file is written, where it is text.
+    `csv`, `quoted` and `encoding`: how the text of the file is written, where it is text.
     """
 
     format: str
@@ -25,15 +27,23 @@ class FileSchema:
     stated_rows: int | None = None
     """How many there are, where the file says so itself."""
     complete: bool = True
-    header: bool = True
     warnings: Sequence[str] = ()
     required: frozenset[str] = frozenset()
     details: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    delimiter: str = ""
+    csv: CsvReading | None = None
+    guess: Header = Header.SURE
+    """How sure it is that the file names its columns, or does not."""
+    first_records: Sequence[Sequence[str]] = ()
+    """The first records as they are read, for who wants to see them."""
     quoted: bool = False
     encoding: str = ""
     odd_values: Mapping[str, OddValue] = field(default_factory=dict)
     """Columns that are text for few values."""
+
+    @property
+    def header(self) -> bool:
+        """Whether the file names its columns."""
+        return self.csv is None or self.csv.header
 
 
 def unique_names(names: Sequence[str], warnings: list[str]) -> list[str]:

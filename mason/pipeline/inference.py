@@ -12,7 +12,7 @@ from mason.engines.metastore.models.schema import Column, Schema, SchemaConflict
 from mason.engines.metastore.models.table import Delimited
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import NoData, UnreadableFile
-from mason.pipeline.csv_dialect import checked_delimiter
+from mason.pipeline.csv_options import checked_csv
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.file_reader import FileReader
 from mason.pipeline.file_schema import FileSchema
@@ -20,6 +20,7 @@ from mason.pipeline.file_warnings import FileWarnings, reason
 from mason.pipeline.files import DataFile, list_files, partitions_of, without_strangers
 from mason.pipeline.findings import FoundColumn, partition_columns, stated_column
 from mason.pipeline.formats import checked_format, format_of_name
+from mason.pipeline.headers_together import headers_to_change
 from mason.pipeline.sampling import budget_for, spread
 from mason.pipeline.table_commit import CommitRecord, open_table
 from mason.pipeline.table_files import files_of, newest_commit, shown_partitions
@@ -133,10 +134,8 @@ def infer_files(filesystem: pafs.FileSystem, found: Sequence[DataFile], path: st
         filesystem,
         budget_for(len(chosen), read_all=options.read_all),
         checked_format(options.input_format),
-        options.read_headers,
-        checked_delimiter(options.delimiter),
+        checked_csv(options.delimiter, options.csv, options.read_headers, options.nulls),
         options.encoding,
-        options.nulls,
     )
     warnings = FileWarnings()
     for stranger in strangers:
@@ -159,12 +158,19 @@ def _read_files(
             continue
         if schema is None:
             warnings.add(file.name, "it is empty")
-            continue
-        schemas[file.name] = schema
+        else:
+            schemas[file.name] = schema
+    changes = headers_to_change(schemas)
+    schemas |= {
+        file.name: reader.read_again(file, header=changes[file.name]) or schemas[file.name]
+        for file in files
+        if file.name in changes
+    }
+    for name, schema in schemas.items():
         for problem in schema.warnings:
-            warnings.add(file.name, problem)
+            warnings.add(name, problem)
         for column, odd in schema.odd_values.items():
-            warnings.add(file.name, odd.describe(column))
+            warnings.add(name, odd.describe(column))
     if not schemas and failure:
         raise failure
     if not schemas:
@@ -198,11 +204,11 @@ def _combine(
 
 
 def _delimited(schemas: Collection[FileSchema]) -> Delimited | None:
-    ways = {(each.format, each.delimiter, each.header) for each in schemas}
-    format_, delimiter, header = ways.pop()
-    if ways or format_ != "csv":
+    ways = {each.csv for each in schemas}
+    way = ways.pop()
+    if ways or way is None or not way.is_plain or way.dialect.quote != '"':
         return None
-    return Delimited(delimiter, header, any(each.quoted for each in schemas))
+    return Delimited(way.dialect.delimiter, way.header, any(each.quoted for each in schemas))
 
 
 def _gather(schemas: Mapping[str, FileSchema]) -> dict[str, FoundColumn]:

@@ -8,11 +8,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mason.pipeline.csv_chunks import Chunk, cut_chunks
-from mason.pipeline.csv_parse import Dialect, parse_chunk
+from mason.pipeline.csv_dialect import Dialect
+from mason.pipeline.csv_parse import Layout, parse_chunk
 from mason.pipeline.csv_typed import parse_typed, sources_of
 from mason.pipeline.sources import TextSource
 
-DIALECT = Dialect(",", 4)
+LAYOUT = Layout(Dialect(), 4)
 TYPES = {0: pa.int64(), 1: pa.date32(), 2: pa.bool_()}
 PLAIN_INTEGERS = st.one_of(st.integers(-(2**63), 2**63 - 1), st.integers(-1001, 1001)).map(str)
 ODD_INTEGERS = st.sampled_from(["007", "+7", "-0", " 7", "7 ", "0x1F", "0XFFFFFFFFFF", "-01", "7.0", "x", "00", '"0"'])
@@ -36,25 +37,21 @@ RECORDS = st.lists(st.one_of(PLAIN_RECORDS, PLAIN_RECORDS, ANY_RECORDS).map(",".
 
 
 @settings(max_examples=1000, deadline=None)
-@given(RECORDS, st.sampled_from(["\n", "\r\n", "\n\n"]), st.booleans(), st.booleans())
-@example(["007,2026-01-31,true,a"], "\n", False, True)
-@example(["0xFFFFFFFFFF,2026-01-31,true,a", "07,2026-01-31,true,a"], "\n", False, True)
-@example(['7,2026-01-31,true,"a""b"', '"7",2026-01-31,true,""'], "\n", True, False)
-@example(["7,2026-01-31,true,a", "07,,,"], "\n", True, True)
-def test_typed_columns_are_what_their_text_would_have_become(
-    records: list[str], ending: str, header: bool, ended: bool
-) -> None:
-    chunk = chunk_of([*(["n,day,flag,text"] if header else []), *records], ending, ended=ended)
+@given(RECORDS, st.sampled_from(["\n", "\r\n", "\n\n"]), st.booleans())
+@example(["007,2026-01-31,true,a"], "\n", True)
+@example(["0xFFFFFFFFFF,2026-01-31,true,a", "07,2026-01-31,true,a"], "\n", True)
+@example(['7,2026-01-31,true,"a""b"', '"7",2026-01-31,true,""'], "\n", False)
+@example(["7,2026-01-31,true,a", "07,,,"], "\n", True)
+def test_typed_columns_are_what_their_text_would_have_become(records: list[str], ending: str, ended: bool) -> None:
+    chunk = chunk_of(records, ending, ended=ended)
 
-    typed = parse_typed(chunk, DIALECT, TYPES, header=header)
+    typed = parse_typed(chunk, LAYOUT, TYPES)
 
     if typed is None:
         return
-    text = parse_chunk(chunk, DIALECT).without_first(header)
+    text = parse_chunk(chunk, LAYOUT)
     assert (typed.records, list(typed.indices), typed.bad) == (text.records, list(text.indices), text.bad)
-    for source, column, number in zip(
-        sources_of(typed, chunk, DIALECT, header=header), text.columns, range(4), strict=True
-    ):
+    for source, column, number in zip(sources_of(typed, chunk, LAYOUT), text.columns, range(4), strict=True):
         target = TYPES.get(number, pa.string())
         expected = TextSource(column)
         assert source.fit(target) == expected.fit(target)
@@ -65,11 +62,11 @@ def test_typed_columns_are_what_their_text_would_have_become(
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(PLAIN_RECORDS.map(",".join), min_size=1, max_size=5), st.booleans())
-def test_what_is_written_as_one_writes_it_is_read_in_its_types(records: list[str], header: bool) -> None:
-    chunk = chunk_of([*(["n,day,flag,text"] if header else []), *records], "\n", ended=True)
+@given(st.lists(PLAIN_RECORDS.map(",".join), min_size=1, max_size=5))
+def test_what_is_written_as_one_writes_it_is_read_in_its_types(records: list[str]) -> None:
+    chunk = chunk_of(records, "\n", ended=True)
 
-    typed = parse_typed(chunk, DIALECT, TYPES, header=header)
+    typed = parse_typed(chunk, LAYOUT, TYPES)
 
     assert typed is not None
 
@@ -78,11 +75,11 @@ def test_what_is_written_as_one_writes_it_is_read_in_its_types(records: list[str
 def test_one_odd_number_among_many_is_seen(odd: str) -> None:
     plain = [f"{number},2026-01-31,true,a" for number in range(-5000, 5000)]
 
-    assert parse_typed(chunk_of(plain, "\n", ended=True), DIALECT, TYPES, header=False) is not None
-    assert parse_typed(chunk_of([*plain, f"{odd},,,"], "\n", ended=True), DIALECT, TYPES, header=False) is None
+    assert parse_typed(chunk_of(plain, "\n", ended=True), LAYOUT, TYPES) is not None
+    assert parse_typed(chunk_of([*plain, f"{odd},,,"], "\n", ended=True), LAYOUT, TYPES) is None
 
 
 def chunk_of(records: list[str], ending: str, *, ended: bool) -> Chunk:
     text = ending.join(records) + (ending if ended else "")
-    (chunk,) = cut_chunks([text.encode()], ",", size=len(text.encode()) + 1)
+    (chunk,) = cut_chunks([text.encode()], LAYOUT.dialect, 4, size=len(text.encode()) + 1)
     return chunk

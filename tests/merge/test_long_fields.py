@@ -21,6 +21,7 @@ from pyarrow import orc
 
 from mason.errors import UnreadableFile
 from mason.pipeline.csv_chunks import cut_chunks
+from mason.pipeline.csv_dialect import Dialect
 from mason.pipeline.json_parse import LongLine, cut_lines
 from mason.pipeline.memory_limits import MemoryLimits, limit_memory
 from mason.pipeline.merge.outcome import MergeResult
@@ -131,7 +132,7 @@ def test_of_a_long_record_the_rest_is_passed_over(size: int, quoted: bool) -> No
     text = f"1,x\n2,{long}\n3,y\n".encode()
     blocks = [text[start : start + size] for start in range(0, len(text), size)]
 
-    chunks = list(cut_chunks(blocks, ",", size=size, most_field=500))
+    chunks = list(cut_chunks(blocks, Dialect(), size=size, most_field=500))
 
     assert [chunk.offset for chunk in chunks] == sorted(chunk.offset for chunk in chunks)
     (passed_over,) = [chunk for chunk in chunks if chunk.passed_over]
@@ -143,7 +144,7 @@ def test_of_a_long_record_the_rest_is_passed_over(size: int, quoted: bool) -> No
 
 
 def test_a_long_record_may_be_the_last_one_and_without_an_end() -> None:
-    chunks = list(cut_chunks([b"1,x\n", b'2,"' + b"a" * 1000, b"b" * 1000], ",", size=4, most_field=100))
+    chunks = list(cut_chunks([b"1,x\n", b'2,"' + b"a" * 1000, b"b" * 1000], Dialect(), size=4, most_field=100))
 
     assert [(chunk.offset, chunk.passed_over) for chunk in chunks] == [(0, 0), (4, 2003)]
 

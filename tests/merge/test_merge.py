@@ -93,9 +93,9 @@ def test_a_quote_that_is_not_closed_swallows_nothing_silently(merge: Merge) -> N
 
     result = merge.run()
 
-    assert (result.rows_in, result.rows_out, result.quarantined) == (2, 1, 1)
+    assert (result.rows_in, result.rows_out, result.quarantined) == (3, 2, 1)
     (reject,) = merge.rejects()
-    assert reject.reason == "a quote is opened and not closed" and "5,6" in reject.raw
+    assert (reject.reason, reject.raw) == ("a quote is opened and not closed", '"3,4')
 
 
 def test_quotes_inside_fields_are_only_quotes(merge: Merge) -> None:

@@ -117,7 +117,13 @@ def test_a_share_of_nothing_allows_none(merge: Merge) -> None:
 
 @pytest.mark.parametrize(
     "option",
-    [{"delimiter": "ab"}, {"delimiter": '"'}, {"delimiter": "§"}, {"encoding": "klingon"}, {"encoding": "hex"}],
+    [
+        {"delimiter": "a long one"},
+        {"delimiter": '"'},
+        {"delimiter": "\n"},
+        {"encoding": "klingon"},
+        {"encoding": "hex"},
+    ],
 )
 def test_a_delimiter_or_an_encoding_that_is_none_is_refused(merge: Merge, option: dict[str, str]) -> None:
     merge.given("a.csv", "a,b\n1,2\n")

@@ -8,43 +8,60 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mason.pipeline import byte_bits
-from mason.pipeline.record_scan import blank_records, scan_records
+from mason.pipeline.csv_chunks import cut_chunks
+from mason.pipeline.csv_dialect import Dialect
+from mason.pipeline.csv_parse import Layout, parse_chunk
+from mason.pipeline.csv_tokens import split_exactly
+from mason.pipeline.record_marks import blank_records
+from mason.pipeline.record_scan import scan_records
 
-PIECES = st.lists(st.sampled_from(['"', '""', "\n", "\r\n", "\r", ",", "a", "b" * 61, "c" * 64, "é"]), max_size=40)
+PIECES = st.lists(
+    st.sampled_from(['"', '""', "\n", "\r\n", ",", "a", "b" * 61, "c" * 64, "é", "1,2\n", '"x\ny"', '5" p', '"q",']),
+    max_size=40,
+)
 
 
-@settings(max_examples=500)
-@given(PIECES.map("".join), st.booleans())
-@example('"\n' * 40, True)
-@example('a,"b\n"\nc"', False)
-@example('a"b\n', True)
-@example('"a"\r\n', True)
-def test_records_are_counted_as_by_a_walk_through_the_bytes(text: str, final: bool) -> None:
+@settings(max_examples=500, deadline=None)
+@given(PIECES.map("".join), st.booleans(), st.sampled_from([0, 2, 3]))
+@example('"\n' * 40, True, 2)
+@example('a,"b\n"\nc"', False, 2)
+@example('a"b\n', True, 1)
+@example('"a"\r\n', True, 1)
+@example('1,"5 inch\n2,b\n3,c\n4,d\n5,e\n6,"7 inch\n', True, 2)
+def test_records_end_where_a_reading_field_by_field_ends_them(text: str, final: bool, width: int) -> None:
     content = text.encode() or b"a"
 
-    scan = scan_records(content, ",", final=final)
+    scan = scan_records(content, Dialect(), width, final=final)
 
-    ends = walk(content, final=final)
+    decoded = content.decode()
+    records = list(split_exactly(decoded, Dialect(), width, final=final))
+    ends = [len(decoded[: each.end].encode()) for each in records]
     assert (scan.records, scan.ends.tolist()) == (len(ends), ends)
     assert scan.end == (ends[-1] if ends else 0)
     assert scan.quotes == content[: scan.end].count(b'"')
-    assert scan.open_quote == (content.count(b'"') % 2 == 1)
-    assert scan.has_stray_quotes == any(is_stray(content, place) for place in range(len(content)))
+    problems = [each.problem for each in records if each.problem]
+    assert [each.record.problem for each in scan.odd if each.record.problem] == problems
 
 
-def walk(content: bytes, *, final: bool) -> list[int]:
-    inside, ends = False, []
-    for place, byte in enumerate(content):
-        inside ^= byte == b'"'[0]
-        if byte == b"\n"[0] and not inside:
-            ends.append(place + 1)
-    return [*ends, len(content)] if final and (not ends or ends[-1] < len(content)) else ends
+@settings(max_examples=500, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(["1,2\n", '"a,b","c\nd"\n', 'x,5" p\n', '"a"b,c\n', ',"z\n', "\n", "1,2,3\n"]), max_size=30
+    )
+)
+def test_odd_records_stand_among_the_others_where_they_are_in_the_text(records: list[str]) -> None:
+    text = "".join(records).encode() or b"1,2\n"
+    layout = Layout(Dialect(), 2)
+    (chunk,) = cut_chunks([text], layout.dialect, 2, size=len(text) + 1)
 
+    parsed = parse_chunk(chunk, layout)
 
-def is_stray(content: bytes, place: int) -> bool:
-    if content[place : place + 1] != b'"' or place in (0, len(content) - 1):
-        return False
-    return content[place - 1] not in b',\n"' and content[place + 1] not in b',\n\r"'
+    wanted = [each for each in split_exactly(text.decode(), layout.dialect, 2) if not each.is_blank]
+    good = [each.fields for each in wanted if not each.problem and len(each.fields) == 2]
+    assert [[column[row].as_py() for column in parsed.columns] for row in range(len(good))] == [
+        [field or None for field in fields] for fields in good
+    ]
+    assert len(parsed.bad) == len(wanted) - len(good)
 
 
 @settings(max_examples=200)
@@ -52,7 +69,7 @@ def is_stray(content: bytes, place: int) -> bool:
 def test_blank_lines_are_those_of_nothing_but_a_line_end(lines: list[str]) -> None:
     text = "".join(lines).encode()
 
-    blank = blank_records(memoryview(text), scan_records(text, ",", final=True))
+    blank = blank_records(memoryview(text), scan_records(text, Dialect(), 0, final=True))
 
     assert blank.tolist() == [line in ("\n", "\r\n") for line in lines]
 

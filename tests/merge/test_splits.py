@@ -12,6 +12,7 @@ import mason.pipeline.csv_splits as csv_splits
 import mason.pipeline.merge.look as look
 import mason.pipeline.merge.plan as planning
 from mason.pipeline.csv_chunks import cut_chunks
+from mason.pipeline.csv_dialect import Dialect
 from mason.pipeline.csv_splits import find_ranges, number_of_records
 from mason.pipeline.line_splits import find_line_ranges, number_of_lines
 from tests.merge.conftest import LOCAL, Merge
@@ -29,7 +30,7 @@ def test_ranges_tile_the_file_and_each_begins_with_a_record(
     text = "".join(lines)
     file.write_text(text)
 
-    ranges = find_ranges(LOCAL, str(file), len(text), ",", wanted)
+    ranges = find_ranges(LOCAL, str(file), len(text), Dialect(), wanted)
 
     starts = {len("".join(lines[:number])): number for number in range(len(lines))}
     assert ranges[0].offset == 0 and ranges[-1].offset + ranges[-1].length == len(text)
@@ -72,9 +73,9 @@ def test_a_file_with_stray_quotes_is_read_whole_in_the_end(merge: Merge, monkeyp
 
 def test_the_end_of_a_chunk_inside_quotes_does_not_make_it_slow() -> None:
     record = b'1,"line\nand line"\n'
-    chunks = list(cut_chunks([record * 100 + b'1,"li', b'ne\n more"\n'], ",", size=10))
+    chunks = list(cut_chunks([record * 100 + b'1,"li', b'ne\n more"\n'], Dialect(), size=10))
 
-    assert [chunk.scan.open_quote for chunk in chunks] == [False, False]
+    assert [list(chunk.scan.odd) for chunk in chunks] == [[], []]
 
 
 def test_a_file_in_many_ranges_merges_as_one(merge: Merge, monkeypatch: pytest.MonkeyPatch) -> None:

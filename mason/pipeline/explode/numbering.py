@@ -17,12 +17,13 @@ import pyarrow.parquet as pq
 
 from mason.pipeline.blocks import read_blocks, read_range
 from mason.pipeline.csv_chunks import cut_chunks
+from mason.pipeline.csv_reading import records_of
 from mason.pipeline.csv_splits import Range
 from mason.pipeline.json_parse import CHUNK, LongLine, cut_lines
 from mason.pipeline.memory_limits import memory_limits
 from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.planned_file import PlannedFile
-from mason.pipeline.record_scan import blank_records
+from mason.pipeline.record_marks import blank_records
 from mason.pipeline.row_group_splits import groups_in
 
 _NEWLINE, _SPACE = b"\n "
@@ -73,11 +74,13 @@ def _is_blank(text: bytes, start: int) -> bool:
 
 
 def _rows_of_text(filesystem: pafs.FileSystem, planned: PlannedFile, part: Range, most: int | None) -> int:
-    blocks, delimiter = _blocks(filesystem, planned, part), planned.schema.delimiter
-    chunks = cut_chunks(blocks, delimiter, offset=part.offset, most_field=most)
+    reading, width = planned.schema.csv, len(planned.schema.columns)
+    assert reading is not None
+    blocks = _blocks(filesystem, planned, part)
+    blocks = blocks if part.offset else records_of(planned.file.name, blocks, reading, most).blocks
     rows = 0
-    for chunk in chunks:
+    for chunk in cut_chunks(blocks, reading.dialect, width + reading.surplus, offset=part.offset, most_field=most):
         rows += len(chunk.scan.ends)
-        if len(planned.schema.columns) > 1:
+        if width > 1:
             rows -= int(np.count_nonzero(blank_records(chunk.text, chunk.scan)))
-    return rows - (planned.schema.header and not part.offset)
+    return rows

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from mason.pipeline.csv_reading import CsvReading
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.file_stamp import FileStamp, file_stamp
@@ -59,6 +60,6 @@ def _planned(
     constants = partition_of(committed.path.rpartition("/")[0])
     columns = {name: seen for name, seen in evidence.items() if name not in constants}
     file = DataFile(path, committed.path, found.size, constants)
-    schema = FileSchema(format_, columns, delimiter=",", encoding="utf-8")
+    schema = FileSchema(format_, columns, csv=CsvReading() if format_ == "csv" else None, encoding="utf-8")
     ranges = find_file_ranges(filesystem, file, schema)
     return PlannedFile(file, found.number, schema, constants, ranges, is_base=True)

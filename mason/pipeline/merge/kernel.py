@@ -79,6 +79,7 @@ class _Work:
         self._differing: Counter[str] = Counter()
         self._misfits: dict[str, Misfit] = {}
         self._finer: Counter[str] = Counter()
+        self._broken: dict[str, Counter[str]] = {}
         self._rejects: Any = None
 
     def take(self, file: FileInTask, batch: Batch) -> None:
@@ -122,6 +123,7 @@ class _Work:
             self._sink.result(),
             {name: misfit.to_dict() for name, misfit in self._misfits.items()},
             dict(+self._finer),
+            {name: dict(reasons) for name, reasons in self._broken.items()},
         )
 
     @property
@@ -267,6 +269,8 @@ class _Work:
 
     def _keep(self, file: FileInTask, reject: Reject) -> None:
         self._quarantined += 1
+        why = f'column "{reject.column}" does not fit' if reject.column else reject.reason
+        self._broken.setdefault(file.name, Counter())[why] += 1
         if not self._task.staging:
             return  # the job writes nothing: what does not fit is only counted
         if self._rejects is None:

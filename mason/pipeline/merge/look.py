@@ -9,13 +9,14 @@ import pyarrow.fs as pafs
 
 from mason.errors import Problems, UnreadableFile
 from mason.pipeline.blocks import is_compressed, reading
-from mason.pipeline.csv_dialect import checked_delimiter
+from mason.pipeline.csv_options import checked_csv
 from mason.pipeline.csv_splits import Range, find_ranges
 from mason.pipeline.file_reader import FileReader, OpenedFile
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.file_stamp import FileStamp, file_stamp
 from mason.pipeline.files import DataFile
 from mason.pipeline.formats import checked_format
+from mason.pipeline.headers_together import headers_to_change, strangers
 from mason.pipeline.line_splits import find_line_ranges
 from mason.pipeline.merge.job import MergeOptions
 from mason.pipeline.merge.planned_file import PlannedFile
@@ -26,6 +27,7 @@ from mason.util.asking import asked_ahead
 CUT_BYTES = 128 * 1024 * 1024
 _SMALL_PART = 8
 _AT_ONCE = 16
+_FEW_NAMED = 3
 CUT_LINES_BYTES = 32 * 1024 * 1024  # lines cost more to parse, and nothing to cut
 
 _Look = tuple[FileStamp | None, OpenedFile]
@@ -46,10 +48,33 @@ def look_at_files(
         PlanRefused: files cannot be read: leaving them out would lose their rows.
     """
     reader = _reader(filesystem, options, len(files))
-    problems = []
+    seen = _see(reader, files, warnings)
     total = sum(file.size for file in files)
     keys = {key for file in files for key in file.partition}
     headers: dict[bool, list[str]] = {True: [], False: []}
+    for file, stamp, schema in seen:
+        warnings += [f"{file.name}: {problem}." for problem in schema.warnings]
+        headers[schema.header].append(file.name)
+        if missing := sorted(keys - file.partition.keys()):
+            told = f"no folder of its path says {', '.join(missing)}, as those of other files do"
+            warnings.append(f"{file.name}: {told}.")
+        ranges = _ranges(filesystem, file, schema, total)
+        yield PlannedFile(file, stamp.number if stamp else 0, schema, constants_of(file, options.extract_paths), ranges)
+    if not headers[False]:
+        warnings += _told_apart({file.name: schema for file, _, schema in seen})
+    elif headers[True]:
+        warnings += [
+            f"{name}: it has no header, unlike others: its columns are called col_0 and so on."
+            for name in headers[False]
+        ]
+
+
+def _see(
+    reader: FileReader, files: Sequence[DataFile], warnings: list[str]
+) -> list[tuple[DataFile, FileStamp | None, FileSchema]]:
+    """The files that hold something, with what they show; whether they have headers is decided by all of them."""
+    problems = []
+    seen: list[tuple[DataFile, FileStamp | None, FileSchema]] = []
     for file, look in zip(files, _looks(reader, files), strict=True):
         try:
             stamp, opened = look()
@@ -59,21 +84,22 @@ def look_at_files(
             continue
         if schema is None:
             warnings.append(f"{file.name}: it is empty.")
-            continue
-        warnings += [f"{file.name}: {problem}." for problem in schema.warnings]
-        headers[schema.header].append(file.name)
-        if missing := sorted(keys - file.partition.keys()):
-            told = f"no folder of its path says {', '.join(missing)}, as those of other files do"
-            warnings.append(f"{file.name}: {told}.")
-        ranges = _ranges(filesystem, file, schema, total)
-        yield PlannedFile(file, stamp.number if stamp else 0, schema, constants_of(file, options.extract_paths), ranges)
+        else:
+            seen.append((file, stamp, schema))
     if problems:
         raise PlanRefused(problems)
-    if headers[True]:
-        warnings += [
-            f"{name}: it has no header, unlike others: its columns are called col_0 and so on."
-            for name in headers[False]
-        ]
+    changes = headers_to_change({file.name: schema for file, _, schema in seen})
+    return [
+        (file, stamp, reader.read_again(file, header=changes[file.name]) or schema if file.name in changes else schema)
+        for file, stamp, schema in seen
+    ]
+
+
+def _told_apart(schemas: Mapping[str, FileSchema]) -> Iterator[str]:
+    groups = strangers(schemas)
+    if groups:
+        first, *others = (names[0] for names in groups)
+        yield f"{first} has no column in common with {', '.join(others[:_FEW_NAMED])}: are they files of one table?"
 
 
 def _looks(reader: FileReader, files: Sequence[DataFile]) -> Iterator[Callable[[], _Look]]:
@@ -100,10 +126,8 @@ def _reader(filesystem: pafs.FileSystem, options: MergeOptions, files: int) -> F
         filesystem,
         budget_for(files, read_all=options.sample == 0, rows=options.sample),
         checked_format(options.input_format),
-        options.parse_headers,
-        checked_delimiter(options.delimiter),
+        checked_csv(options.delimiter, options.csv, options.parse_headers, options.nulls),
         options.encoding,
-        nulls=options.nulls,
     )
 
 
@@ -122,6 +146,8 @@ def find_file_ranges(filesystem: pafs.FileSystem, file: DataFile, schema: FileSc
     least = {"csv": CUT_BYTES, "jsonl": CUT_LINES_BYTES}.get(schema.format)
     if least is None or file.size <= least or schema.encoding != "utf-8" or is_compressed(filesystem, file.path):
         return ()
-    if schema.format == "jsonl":
+    if schema.csv and not schema.csv.is_plain:
+        return ()
+    if schema.csv is None or not schema.csv.dialect.quote:
         return find_line_ranges(filesystem, file.path, file.size, least // 2)
-    return find_ranges(filesystem, file.path, file.size, schema.delimiter, least // 2)
+    return find_ranges(filesystem, file.path, file.size, schema.csv.dialect, least // 2)

@@ -37,5 +37,9 @@ def number_records(filesystem: pafs.FileSystem, files: Sequence[PlannedFile], qu
 
 
 def _count(filesystem: pafs.FileSystem, planned: PlannedFile, until: int) -> int:
-    count = number_of_lines if planned.schema.format == "jsonl" else number_of_records
-    return count(filesystem, planned.file.path, until) if until else 0
+    if not until:
+        return 0
+    quote = planned.schema.csv.dialect.quote if planned.schema.csv else ""
+    if not quote:  # each line is a record
+        return number_of_lines(filesystem, planned.file.path, until)
+    return number_of_records(filesystem, planned.file.path, until, quote)

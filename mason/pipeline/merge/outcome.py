@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ from mason.pipeline.table_commit import CommitRecord
 from mason.util.words import counted
 
 FEW_RECORDS = 10
+FILES_NAMED = 5
 
 
 class RowsLost(MasonError):
@@ -43,12 +45,14 @@ class Sums:
     values: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     differing: Mapping[str, int] = field(default_factory=dict)
     finer: Mapping[str, int] = field(default_factory=dict)
+    broken: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, results: Iterable[TaskResult], rows_out: int, quarantined: int) -> Sums:
         rows_in = 0
         bad, differing, finer = Counter[str](), Counter[str](), Counter[str]()
         values: dict[str, Counter[str]] = {}
+        broken: dict[str, Counter[str]] = {}
         for each in results:
             rows_in += each.records
             bad.update(each.bad_values)
@@ -56,7 +60,9 @@ class Sums:
             finer.update(each.finer)
             for name, counts in each.values.items():
                 values.setdefault(name, Counter()).update(counts)
-        return cls(rows_in, rows_out, quarantined, bad, values, differing, finer)
+            for name, counts in each.broken.items():
+                broken.setdefault(name, Counter()).update(counts)
+        return cls(rows_in, rows_out, quarantined, bad, values, differing, finer, broken)
 
 
 @dataclass(frozen=True)
@@ -124,6 +130,8 @@ class MergeResult:
             nulled = counted(count, "value")
             yield f'In column "{column}" {nulled} became null for not being of type {self._type(column)}.'
 
+        yield from _told_broken(self.sums.broken)
+
     def to_dict(self) -> dict[str, Any]:
         told = {
             "Output": self.plan.job.output,
@@ -146,6 +154,17 @@ class MergeResult:
 
     def _type(self, column: str) -> str:
         return str(self.plan.schema.field(column).type)
+
+
+def _told_broken(broken: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """What is said of files with records in the quarantine: of each why most of them are there."""
+    for file, reasons in islice(broken.items(), FILES_NAMED):
+        count, most = sum(reasons.values()), max(reasons, key=lambda each: reasons[each])
+        are = "is" if count == 1 else "are"
+        also = " among other reasons" if len(reasons) > 1 else ""
+        yield f"{file}: {counted(count, 'record')} {are} in the quarantine{also}: {most}."
+    if len(broken) > FILES_NAMED:
+        yield f"{counted(len(broken) - FILES_NAMED, 'more file')} have records in the quarantine."
 
 
 def check_sums(sums: Sums) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from mason.pipeline.csv_dialect import Dialect
+from mason.pipeline.csv_reading import CsvReading
 from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.planned_file import PlannedFile
 
@@ -15,13 +17,21 @@ class Reading:
     """The dialect and the columns of a file."""
 
     format: str
-    delimiter: str
+    csv: CsvReading | None
     columns: tuple[str, ...]
 
     @classmethod
     def of(cls, planned: PlannedFile) -> Reading:
         schema = planned.schema
-        return cls(schema.format, schema.delimiter, tuple(schema.columns) if schema.format == "csv" else ())
+        return cls(schema.format, schema.csv, tuple(schema.columns) if schema.format == "csv" else ())
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Reading:
+        if "delimiter" in value:  # an older Mason kept nothing else of a dialect
+            csv = CsvReading(Dialect(value["delimiter"])) if value["format"] == "csv" else None
+        else:
+            csv = CsvReading.of(value["csv"]) if value["csv"] else None
+        return cls(value["format"], csv, tuple(value["columns"]))
 
 
 def readings(plan: MergePlan) -> Mapping[str, Any]:
@@ -38,4 +48,4 @@ def reading_of(details: Mapping[str, Any], file: str) -> Reading | None:
     if file not in details.get("read_by", {}):
         return None
     value = details["readings"][details["read_by"][file]]
-    return Reading(value["format"], value["delimiter"], tuple(value["columns"]))
+    return Reading.from_json(value)

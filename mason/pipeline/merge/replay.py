@@ -14,6 +14,7 @@ import pyarrow.fs as pafs
 from mason.engines.execution.models.job import Job
 from mason.errors import NotFound
 from mason.pipeline.blocks import read_bytes, write_bytes
+from mason.pipeline.csv_tokens import split_exactly
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.file_stamp import file_stamp
 from mason.pipeline.files import DataFile, make_folder, partition_of
@@ -26,7 +27,6 @@ from mason.pipeline.merge.plan import MergePlan, checked
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.merge.readings import Reading, reading_of
 from mason.pipeline.merge.run import run_merge
-from mason.pipeline.record_scan import scan_records
 from mason.pipeline.rejects import FOLDER, Reject, read_quarantine
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import ChangedMeanwhile, CommitRecord, open_table
@@ -227,9 +227,8 @@ def _written(
     stamp = file_stamp(filesystem, file)
     assert stamp, "it was just written"
     kind, columns = ("csv", reading.columns) if reading.format == "csv" else ("jsonl", ())
-    schema = FileSchema(
-        kind, dict.fromkeys(columns, NOTHING), header=False, delimiter=reading.delimiter, encoding="utf-8"
-    )
+    csv = replace(reading.csv, header=False, skip_rows=0, skip_footer=0) if reading.csv else None
+    schema = FileSchema(kind, dict.fromkeys(columns, NOTHING), csv=csv, encoding="utf-8")
     name = records[0].file
     constants = constants_of(DataFile(name, name, 0, partition_of(name.rpartition("/")[0])), extracts)
     data = DataFile(file, folder.rpartition("/")[2], stamp.size)
@@ -276,7 +275,7 @@ def _commits(job: ReplayJob) -> dict[str, CommitRecord]:
 def _reading(commits: Mapping[str, CommitRecord], reject: Reject) -> Reading:
     commit = commits.get(reject.commit)
     found = reading_of(commit.details, reject.file) if commit else None
-    return found or Reading("jsonl", "", ())
+    return found or Reading("jsonl", None, ())
 
 
 def _told_gone(names: Sequence[str], table: str) -> str:
@@ -289,9 +288,10 @@ def _problem(record: Reject, reading: Reading) -> str:
     text = record.raw.rstrip("\r\n").encode("utf-8", "surrogateescape")
     if not text.strip() and (reading.format != "csv" or len(reading.columns) > 1):
         return f"Record {record.id} is empty: leave it out of the file if it is to stay in the quarantine."
-    if reading.format != "csv":
+    if reading.csv is None:
         return "" if b"\n" not in text else f"Record {record.id} must be on one line."
-    scan = scan_records(text + b"\n", reading.delimiter, final=True)
-    if scan.open_quote:
-        return f"Record {record.id}: a quote is opened and not closed."
-    return "" if scan.records == 1 else f"Record {record.id} holds {scan.records:,} records instead of one."
+    found = list(split_exactly(record.raw.rstrip("\r\n") + "\n", reading.csv.dialect, len(reading.columns)))
+    problem = next((each.problem for each in found if each.problem), "")
+    if problem:
+        return f"Record {record.id}: {problem}."
+    return "" if len(found) == 1 else f"Record {record.id} holds {len(found):,} records instead of one."

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from mason.pipeline.csv_reading import CsvReading
 from mason.pipeline.csv_splits import Range
 from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.files import DataFile
@@ -30,9 +31,7 @@ class FileInTask:
     size: int
     stamp: int
     format: str
-    delimiter: str
     encoding: str
-    header: bool
     columns: Sequence[str]
     constants: Mapping[str, str | None]
     offset: int
@@ -44,17 +43,23 @@ class FileInTask:
     """Mason wrote the file for the table: its values are what the table's schema says, however the format has them."""
     field_bytes: int | None = None
     """How many bytes a field may have; None is no limit."""
+    csv: CsvReading | None = None
+    """How it is read, if it is delimited text."""
 
     @classmethod
     def of(cls, planned: PlannedFile, part: Range, types: Mapping[str, str]) -> FileInTask:
         file, schema = planned.file, planned.schema
         columns, constants = list(schema.columns), dict(planned.constants)
-        dialect = (schema.format, schema.delimiter, schema.encoding, schema.header)
+        written = (schema.format, schema.encoding)
         place = (part.offset, part.length)
         names = (dict(planned.renames), types)
         pinned = (file.path, file.name, file.size, planned.stamp)
         most = None if planned.is_base else memory_limits().field_bytes  # what a table has, it keeps
-        return cls(*pinned, *dialect, columns, constants, *place, *names, planned.is_base, most)
+        return cls(*pinned, *written, columns, constants, *place, *names, planned.is_base, most, schema.csv)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> FileInTask:
+        return cls(**{**value, "csv": CsvReading.of(value["csv"]) if value["csv"] else None})
 
     @property
     def is_whole(self) -> bool:
@@ -93,7 +98,7 @@ class MergeTask:
     @classmethod
     def of(cls, content: bytes) -> MergeTask:
         value = json.loads(content)
-        return cls(**{**value, "files": [FileInTask(**each) for each in value["files"]]})
+        return cls(**{**value, "files": [FileInTask.from_json(each) for each in value["files"]]})
 
 
 @dataclass(frozen=True)
@@ -123,6 +128,8 @@ class TaskResult:
     """For columns whose schema was too narrow the first value that it does not hold, and where it stands."""
     finer: Mapping[str, int] = field(default_factory=dict)
     """How many times of a column have lost something finer than a microsecond."""
+    broken: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """For each file how many records are in the quarantine, and why."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(vars(self)).encode()  # not asdict, which would copy all that a sink has to say

@@ -44,7 +44,7 @@ def table_of(entry: Mapping[str, Any]) -> Table:
         schema=_schema(entry),
         partition_keys=tuple(entry.get("PartitionKeys", ())),
         conflicts=tuple(_conflict(each) for each in entry.get("SchemaConflicts", ())),
-        read_options=InferOptions(**{**entry["ReadOptions"], "nulls": tuple(entry["ReadOptions"]["nulls"])}),
+        read_options=InferOptions.of(entry["ReadOptions"]),
         delimited=Delimited(**entry["Delimited"]) if "Delimited" in entry else None,
     )
 

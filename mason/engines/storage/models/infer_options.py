@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mason.engines.storage.models.delimited_options import DelimitedOptions
 
 
 @dataclass(frozen=True)
@@ -15,6 +18,7 @@ class InferOptions:
         read_headers: whether the first record of a delimited file holds the names of its columns.
         nulls: words that mean null besides an unquoted empty field.
         read_all: read every row of every file rather than a sample.
+        csv: how delimited files are written.
     """
 
     input_format: str = ""
@@ -23,3 +27,10 @@ class InferOptions:
     encoding: str = ""
     nulls: Sequence[str] = ()
     read_all: bool = False
+    csv: DelimitedOptions = field(default_factory=DelimitedOptions)
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> InferOptions:
+        """Return the options that JSON has; those that an older Mason wrote say less of delimited files."""
+        csv = DelimitedOptions.of(value["csv"]) if "csv" in value else DelimitedOptions()
+        return cls(**{**value, "nulls": tuple(value["nulls"]), "csv": csv})

@@ -2,6 +2,7 @@ from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.operators.catalog_entries import Inference, infer_and_save
+from mason.operators.delimited_parameters import delimited_options
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.parameters.validated_parameters import ValidatedParameters
@@ -34,6 +35,7 @@ def _wanted(config: ValidConfig, parameters: ValidatedParameters) -> Inference:
         input_format=parameters.get_optional("input_format") or "",
         read_headers=parameters.get_optional("read_headers"),
         delimiter=parameters.get_optional("delimiter") or "",
+        csv=delimited_options(parameters),
         encoding=parameters.get_optional("encoding") or "",
         nulls=tuple(parameters.get_optional("nulls") or ()),
         read_all=parameters.get_optional("read_all"),

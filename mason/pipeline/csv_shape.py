@@ -1,0 +1,60 @@
+"""Records that all have a field more or less than the header has names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from mason.pipeline.csv_dialect import Ragged
+from mason.pipeline.csv_headers import column_names
+from mason.pipeline.csv_reading import CsvReading
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The names of the columns, and how the records differ from them."""
+
+    names: Sequence[str]
+    surplus: bool = False
+    ragged: Ragged = Ragged.QUARANTINE
+    notes: Sequence[str] = ()
+
+
+def find_shape(rows: Sequence[Sequence[str]], *, header: bool) -> Shape:
+    """Return the columns of some records. Where all differ in the same way from the header, that is how it is meant."""
+    first, below = rows[0], rows[1:] if header else rows
+    names = column_names(first, header=header)
+    widths = set(map(len, below))
+    if len(widths) != 1 or len(names) == 1:
+        return Shape(names)
+    (width,) = widths
+    if not header:
+        return Shape(names)
+    if width == len(names) + 1 and all(not row[-1] for row in below):
+        return Shape(names, surplus=True, notes=["its records end with a delimiter that its header does not have"])
+    if width == len(names) + 1 and len(below) > 1:
+        told = "its records have one field more than its header: the first column, which has no name, is called col_0"
+        return Shape(["col_0", *names], notes=[told])
+    if width == len(names) - 1 and not first[-1]:
+        return Shape(names[:-1], notes=["its header ends with a delimiter that its records do not have"])
+    if width == len(names) - 1 and len(below) > 1:
+        told = f'its records have one field less than its header: "{names[-1]}" is null'
+        return Shape(names, ragged=Ragged.PAD, notes=[told])
+    return Shape(names)
+
+
+def mend_row(reading: CsvReading, width: int) -> Callable[[list[str]], list[str]] | None:
+    """Return what gives a record of the sample as many fields as there are columns; None if nothing has to."""
+    if not reading.surplus and reading.ragged not in (Ragged.PAD, Ragged.CUT):
+        return None
+
+    def mend(row: list[str]) -> list[str]:
+        if reading.surplus and len(row) == width + 1 and not row[-1]:
+            return row[:-1]
+        if reading.ragged is Ragged.CUT and len(row) > width:
+            return row[:width]
+        if reading.ragged in (Ragged.PAD, Ragged.CUT):
+            return [*row, *[""] * (width - len(row))]
+        return row
+
+    return mend

@@ -1,0 +1,158 @@
+"""The records of delimited text, field by field, however odd its dialect and its quotes are.
+
+This is the slow way to read, and the one that decides. A quote opens only at the beginning of a field, and closes only
+where the field ends. Where that does not hold, the quote was none: the line is a bad record, and what stands in the
+lines behind it is not swallowed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+from mason.pipeline.csv_dialect import Dialect
+
+OPEN_QUOTE = "a quote is opened and not closed"
+STRAY_QUOTE = "text stands behind a closing quote"
+SWALLOWS = "a quote is opened, and the lines that it holds look like records"
+_SURE_LINES = 3
+LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+@dataclass(frozen=True)
+class ExactRecord:
+    """A record as it stands in a text, its line end left out. Only a field that is not quoted can be null."""
+
+    fields: list[str]
+    quoted: list[bool]
+    raw: str
+    end: int
+    """Where the next record begins, in the text."""
+    problem: str = ""
+
+    @property
+    def is_blank(self) -> bool:
+        return self.fields == [""] and not self.quoted[0]
+
+    @property
+    def open_quote(self) -> bool:
+        return self.problem == OPEN_QUOTE
+
+
+def split_exactly(text: str, dialect: Dialect, width: int = 0, *, final: bool = True) -> Iterator[ExactRecord]:
+    """Yield the records of a text that begins at a record's start, whatever its line ends are.
+
+    `width` is how many fields a record has, if that is known: by it lines are told from text. Unless `final`, more is
+    to come: a record that does not end is left out. So is a comment.
+    """
+    position = 0
+    while position < len(text):
+        if dialect.comment and text.startswith(dialect.comment, position):
+            end = LINE_END.search(text, position)
+            if end is None and not final:
+                return
+            position = end.end() if end else len(text)
+            continue
+        record = _record_at(text, position, dialect, width, final=final)
+        if record is None:
+            return
+        yield record
+        position = record.end
+
+
+def _record_at(text: str, start: int, dialect: Dialect, width: int, *, final: bool) -> ExactRecord | None:
+    if dialect.widths:
+        return _cut_by_widths(text, start, dialect.widths, final=final)
+    pattern = _field_pattern(dialect)
+    fields: list[str] = []
+    quoted: list[bool] = []
+    position, problem, closed = start, "", True
+    while True:
+        field = pattern.match(text, position)
+        assert field is not None, "every part of the pattern may be empty"
+        inside, closing, rest, after = field.groups()
+        is_quoted = inside is not None
+        fields.append(_content(inside, rest, dialect) if is_quoted else _unescaped(rest, dialect))
+        quoted.append(is_quoted)
+        closed = closing != ""
+        if is_quoted and closed and rest:
+            problem = problem or STRAY_QUOTE
+        position = field.end()
+        if after != dialect.delimiter:
+            break
+    # A return at the end of what is known may be the first half of a line end.
+    is_whole = final or (after != "" and not (after == "\r" and position == len(text)))
+    end_of_line = LINE_END.search(text, start, field.start(4))
+    if end_of_line is not None and dialect.quote:
+        if not problem and _swallows(text[start : field.start(4)], dialect, width):
+            problem = SWALLOWS
+        if not problem and not closed and final:
+            problem = OPEN_QUOTE
+        if problem:
+            return ExactRecord(fields, quoted, text[start : end_of_line.start()], end_of_line.end(), problem)
+    if not is_whole:
+        return None
+    problem = problem or ("" if closed else OPEN_QUOTE)
+    return ExactRecord(fields, quoted, text[start : field.start(4)], position, problem)
+
+
+def _swallows(raw: str, dialect: Dialect, width: int) -> bool:
+    """Say whether all lines between the first and the last of a record look like whole records.
+
+    Text in several lines hardly ever has as many delimiters in each of them as the records have.
+    """
+    lines = LINE_END.split(raw)[1:-1]
+    if width < 2 or len(lines) < _SURE_LINES:
+        return False
+    return all(line.count(dialect.delimiter) == width - 1 for line in lines)
+
+
+def _content(inside: str, rest: str, dialect: Dialect) -> str:
+    return _unescaped(inside.replace(dialect.quote * 2, dialect.quote), dialect) + rest
+
+
+def _unescaped(text: str, dialect: Dialect) -> str:
+    """An escape before anything but what is special in the dialect is text, too."""
+    if not dialect.escape or dialect.escape not in text:
+        return text
+    return _escapes(dialect).sub(r"\1", text)
+
+
+@cache
+def _escapes(dialect: Dialect) -> re.Pattern[str]:
+    special = [each for each in (dialect.quote, dialect.delimiter, dialect.escape, "\r\n", "\r", "\n") if each]
+    return re.compile(re.escape(dialect.escape) + "(" + "|".join(map(re.escape, special)) + ")")
+
+
+@cache
+def _field_pattern(dialect: Dialect) -> re.Pattern[str]:
+    """Quoted text and its closing quote, if any; text outside quotes; what ends the field."""
+    delimiter, quote, escape = map(re.escape, (dialect.delimiter, dialect.quote, dialect.escape))
+    any_escape = f"{escape}(?s:.)|" if escape else ""
+    is_one = len(dialect.delimiter) == 1
+    one = f"[^{delimiter}{escape}\\r\\n]" if is_one else f"(?!{delimiter})[^{escape}\\r\\n]"
+    text = f"{one}*+" if is_one and not escape else f"(?:{any_escape}{one})*+"
+    padding = " *+" if dialect.pads else ""
+    no_quotes = "(?:((?!))((?!)))?"  # the same groups, of which none ever matches
+    quotes = f"(?:{quote}((?:[^{quote}{escape}]+|{any_escape}{quote}{quote})*+)({quote}{padding}|\\Z))?"
+    ends = f"({delimiter}|\\r\\n|\\r|\\n|\\Z)"
+    return re.compile(f"{padding}{quotes if quote else no_quotes}({text}){ends}")
+
+
+def _cut_by_widths(text: str, start: int, widths: Sequence[int], *, final: bool) -> ExactRecord | None:
+    end = LINE_END.search(text, start)
+    if end is None and not final:
+        return None
+    raw = text[start : end.start() if end else len(text)]
+    places = [sum(widths[:number]) for number in range(len(widths) + 1)]
+    fields = [raw[one:other].strip(" ") for one, other in pairwise(places)]
+    problem = "" if not raw[places[-1] :].strip() else f"it is longer than the {places[-1]:,} characters of its fields"
+    return ExactRecord(fields, [False] * len(fields), raw, end.end() if end else len(text), problem)
+
+
+def is_text(field: str) -> bool:
+    """Say whether all bytes of a field could be decoded: those that could not stand in it as surrogates."""
+    return field.isascii() or not any("\udc80" <= char <= "\udcff" for char in field)

@@ -1,0 +1,260 @@
+"""Delimited text as it is found: titles, comments, quotes, escapes, delimiters, rows off by one, and headers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.errors import BadInput, UnreadableFile
+from mason.pipeline.merge.look import PlanRefused
+from tests.merge.conftest import Merge
+
+INCH = '"5 inch pipe'
+
+
+def read(merge: Merge, text: str | bytes, **options: Any) -> tuple[list[dict[str, Any]], list[str]]:
+    """The rows of a file, and all warnings."""
+    merge.given("a.csv", text)
+    result = merge.run(csv=DelimitedOptions(**options))
+    return merge.table().to_pylist(), [*result.plan.warnings, *result.warnings]
+
+
+# Stray quotes
+
+
+def test_stray_quotes_beyond_the_sample_swallow_no_rows(merge: Merge) -> None:
+    lines = [f"{number},{INCH if number in (15_000, 15_100) else 'x'}" for number in range(20_000)]
+    merge.given("a.csv", "\n".join(["id,size", *lines, ""]))
+
+    result = merge.run()
+
+    assert (result.rows_in, result.rows_out, result.quarantined) == (20_000, 19_998, 2)
+    assert [(each.record, each.raw) for each in merge.rejects()] == [
+        (15_002, f"15000,{INCH}"),
+        (15_102, f"15100,{INCH}"),
+    ]
+    assert any(each.startswith("a.csv: 2 records are in the quarantine") for each in result.warnings)
+    assert sorted(merge.table()["id"].to_pylist()) == [n for n in range(20_000) if n not in (15_000, 15_100)]
+
+
+def test_a_quote_that_closes_by_chance_swallows_no_rows(merge: Merge) -> None:
+    """Both quotes stand where quotes may stand: only the lines between them tell that they are none."""
+    lines = [f"{number},{INCH if number == 150 else 'x'}" for number in range(200)]
+    lines[180] = '"180",x'
+    merge.given("a.csv", "\n".join(["id,size", *lines, ""]))
+
+    result = merge.run(sample=100)
+
+    assert (result.rows_in, result.quarantined) == (200, 1)
+    assert merge.table()["id"].to_pylist() == [number for number in range(200) if number != 150]
+
+
+def test_text_in_several_lines_stays_one_field(merge: Merge) -> None:
+    letter = "Dear all,\nplease note:\n- one, two\n- three\n\nYours, Ann"
+    rows, warnings = read(merge, f'id,note\n1,"{letter}"\n2,x\n')
+
+    assert rows == [{"id": 1, "note": letter}, {"id": 2, "note": "x"}]
+    assert warnings == []
+
+
+def test_text_behind_a_closing_quote_is_set_aside(merge: Merge) -> None:
+    lines = [f'{number},"a, b"' for number in range(50)]
+    merge.given("a.csv", "\n".join(["id,t", *lines, '50,"quoted" thing', "51,z", ""]))
+
+    result = merge.run()
+
+    assert (result.rows_in, result.rows_out, result.quarantined) == (52, 51, 1)
+    (reject,) = merge.rejects()
+    assert (reject.reason, reject.raw) == ("text stands behind a closing quote", '50,"quoted" thing')
+
+
+# Titles, comments, footers
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "Report 2024\n\nid;v;w\n1;2;a\n2;3;b\n",
+            'a.csv: its first 2 lines are no record of 3 fields, and skipped: "Report 2024".',
+        ),
+        ("sep=;\nid;v;w\n1;2;a\n2;3;b\n", 'a.csv: its first line says "sep=;" and is no record.'),
+        (
+            "# made by x\n# y, z\nid,v,w\n1,2,a\n2,3,b\n",
+            'a.csv: its first 2 lines are no record of 3 fields, and skipped: "# made by x".',
+        ),
+        (
+            "Sales,,\n,,\nid,v,w\n1,2,a\n2,3,b\n",
+            'a.csv: its first 2 lines are no record of 3 fields, and skipped: "Sales,,".',
+        ),
+        (
+            "Sales, all\nid,v,w\n1,2,a\n2,3,b\n",
+            'a.csv: its first line is no record of 3 fields, and skipped: "Sales, all".',
+        ),
+    ],
+)
+def test_what_stands_before_the_header_is_skipped_and_told(merge: Merge, text: str, said: str) -> None:
+    rows, warnings = read(merge, text)
+
+    assert rows == [{"id": 1, "v": 2, "w": "a"}, {"id": 2, "v": 3, "w": "b"}]
+    assert warnings == [said]
+
+
+def test_a_header_that_begins_like_a_comment_is_a_header(merge: Merge) -> None:
+    rows, _ = read(merge, "##fileformat=VCFv4\n#CHROM\tPOS\tID\n1\t5\tx\n2\t6\ty\n")
+
+    assert rows[0] == {"#CHROM": 1, "POS": 5, "ID": "x"}
+
+
+def test_comments_footers_and_titles_can_be_given(merge: Merge) -> None:
+    text = "any\nid,v\n1,2\n# note, this\n3,4\nTotal,6\nThe end\n"
+    rows, warnings = read(merge, text, skip_rows=1, comment="#", skip_footer=2)
+
+    assert rows == [{"id": 1, "v": 2}, {"id": 3, "v": 4}]
+    assert warnings == []
+
+
+def test_a_total_without_all_fields_is_set_aside(merge: Merge) -> None:
+    rows, warnings = read(merge, "id,v\n1,2\n3,4\nTotal: 2 records\n")
+
+    assert rows == [{"id": 1, "v": 2}, {"id": 3, "v": 4}]
+    assert warnings[-1] == "a.csv: 1 record is in the quarantine: 1 field instead of 2."
+
+
+# Dialects
+
+
+@pytest.mark.parametrize(
+    ("text", "second", "said"),
+    [
+        ("id||name\n1||a\n2||b|c\n", "b|c", 'its delimiter is "||"'),
+        ("id, name, n\n1, Ann, 5\n2, Bob, 6\n", "Bob", "spaces behind its delimiters are no part of the values"),
+        ("'id','name'\n1,'a,b'\n2,'c, d'\n", "c, d", "its quotes are ' rather than \""),
+        ('id,name\n1,"a \\"x\\", y"\n2,"c"\n', "c", "a backslash stands before quotes that are text"),
+        ('id\tname\n1\t"foo" bar\n2\t5" pipe\n3\t"x\n', '5" pipe', "its quotes are plain characters"),
+        ("id name n\n1 a 5\n2 b 6\n", "b", ""),
+    ],
+)
+def test_a_dialect_is_found(merge: Merge, text: str, second: str, said: str) -> None:
+    rows, warnings = read(merge, text)
+
+    assert (rows[1]["id"], rows[1]["name"]) == (2, second)
+    assert (said in warnings[0]) if said else not warnings
+
+
+def test_a_dialect_can_be_given(merge: Merge) -> None:
+    merge.given("a.tsv", '1\t"x\n2\ty"\n')
+    merge.run(delimiter="\\t", parse_headers=False, csv=DelimitedOptions(quote="none"))
+    assert [row["col_1"] for row in merge.table().to_pylist()] == ['"x', 'y"']
+
+    merge.given("a.tsv", "1|~|'it''s'\n2|~|z\n")
+    merge.run(delimiter="|~|", parse_headers=False, csv=DelimitedOptions(quote="'"))
+    assert [row["col_1"] for row in merge.table().to_pylist()] == ["it's", "z"]
+
+
+def test_fields_of_fixed_width(merge: Merge) -> None:
+    rows, _ = read(merge, "id  name  n\n1   Ann   5\n22  Bobby 66\n", widths=(4, 6, 3))
+
+    assert rows == [{"id": 1, "name": "Ann", "n": 5}, {"id": 22, "name": "Bobby", "n": 66}]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"quote": "ab"}, {"quote": ";", "escape": ";"}, {"comment": "x"}, {"widths": (3, 0)}, {"escape": "\n"}],
+)
+def test_a_dialect_that_cannot_be_is_refused(merge: Merge, options: dict[str, Any]) -> None:
+    with pytest.raises(BadInput):
+        read(merge, "a;b\n1;2\n", **options)
+
+
+# Rows off by one
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "said"),
+    [
+        ("n,c\na,b,\nc,d,\n", [{"n": "a", "c": "b"}, {"n": "c", "c": "d"}], "end with a delimiter"),
+        ("mpg,c\nM,2,6\nD,3,4\n", [{"col_0": "M", "mpg": 2, "c": 6}, {"col_0": "D", "mpg": 3, "c": 4}], "called col_0"),
+        ("n,c,\na,b\nc,d\n", [{"n": "a", "c": "b"}, {"n": "c", "c": "d"}], "its header ends with a delimiter"),
+        ("n,c,x\na,1\nb,2\n", [{"n": "a", "c": 1, "x": None}, {"n": "b", "c": 2, "x": None}], '"x" is null'),
+    ],
+)
+def test_rows_that_all_differ_by_one_are_read(merge: Merge, text: str, rows: list[dict[str, Any]], said: str) -> None:
+    found, warnings = read(merge, text)
+
+    assert found == rows
+    assert said in warnings[0]
+
+
+def test_rows_that_differ_here_and_there_are_padded_cut_or_refused(merge: Merge) -> None:
+    text = "a,b\n1,2\n3\n4,5,6\n7,8\n"
+    assert [row["a"] for row in read(merge, text)[0]] == [1, 7]
+    assert read(merge, text, ragged="pad")[0] == [{"a": 1, "b": 2}, {"a": 3, "b": None}, {"a": 7, "b": 8}]
+    assert read(merge, text, ragged="cut")[0] == [
+        {"a": 1, "b": 2},
+        {"a": 3, "b": None},
+        {"a": 4, "b": 5},
+        {"a": 7, "b": 8},
+    ]
+    with pytest.raises(UnreadableFile, match="record 3: 1 field instead of 2"):
+        read(merge, text, ragged="refuse")
+
+
+def test_a_delimiter_too_many_beyond_the_sample_is_set_aside(merge: Merge) -> None:
+    lines = [f"{number},x," for number in range(3000)]
+    lines[2500] = "2500,x,y"
+    merge.given("a.csv", "\n".join(["id,t", *lines, ""]))
+
+    result = merge.run()
+
+    assert (result.rows_in, result.rows_out, result.quarantined) == (3000, 2999, 1)
+    assert merge.rejects()[0].raw == "2500,x,y"
+
+
+# Headers
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "count"),
+    [
+        ("country,2023,2024\nAustria,1,2\nItaly,3,4\n", ["country", "2023", "2024"], 2),
+        ("01.02.2024;Miete;-1.200,00\n02.02.2024;Gas;-20,00\n", ["col_0", "col_1", "col_2"], 2),
+        ("00501,Holtsville\n00544,Holtsville\n", ["col_0", "col_1"], 2),
+        (",name,city\n0,a,b\n1,c,d\n", ["col_0", "name", "city"], 2),
+        ("name,city,\na,b,\nc,d,\n", ["name", "city", "col_2"], 2),
+    ],
+)
+def test_headers_of_the_wild(merge: Merge, text: str, names: list[str], count: int) -> None:
+    rows, _ = read(merge, text)
+
+    assert (list(rows[0]), len(rows)) == (names, count)
+
+
+def test_files_of_one_folder_decide_together_whether_they_have_headers(merge: Merge) -> None:
+    merge.given("a.csv", "Ann,Vienna\nBob,Graz\n")
+    merge.given("b.csv", "Cid,Linz\nDan,Wels\n")
+
+    assert [row["col_0"] for row in merge.rows()] == ["Ann", "Bob", "Cid", "Dan"]
+
+
+def test_a_first_record_that_is_the_header_of_another_file_is_one(merge: Merge) -> None:
+    merge.given("a.csv", "name,city\nname,Graz\nname,Linz\n")
+    merge.given("b.csv", "name,city\n1,Wels\n")
+
+    assert [row["city"] for row in merge.rows()] == ["Graz", "Linz", "Wels"]
+
+
+def test_files_without_a_column_in_common_are_told(merge: Merge) -> None:
+    merge.given("a.csv", "id,name\n1,a\n")
+    merge.given("b.csv", "k,v\n1,2\n")
+
+    assert "a.csv has no column in common with b.csv: are they files of one table?" in merge.run().plan.warnings
+
+
+def test_a_header_that_cannot_be_read_is_no_row_lost(merge: Merge) -> None:
+    merge.given("a.csv", '"id,name\n1,x\n2,y\n')
+
+    with pytest.raises(PlanRefused, match="a.csv: its first record cannot be read: a quote is opened and not closed"):
+        merge.run()
