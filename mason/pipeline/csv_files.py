@@ -46,7 +46,7 @@ def read_csv(
     """
     warnings: list[str] = []
     buffer = TextBuffer(name, text_without_footer(texts, options.skip_footer), warnings)
-    buffer.skip("\n")
+    blank = 0 if options.asked.skip_rows else buffer.skip("\n")  # lines that are given are counted from the first on
     if not buffer.text:
         return None
     line = buffer.text.partition("\n")[0]
@@ -71,7 +71,8 @@ def read_csv(
     reader.width = len(names) + shape.surplus
     batches = _batches(reader, buffer, rows[1:] if header else rows[: budget.rows], budget)
     ragged = options.ragged or shape.ragged
-    reading = CsvReading(sniffed.dialect, header, sniffed.skip_rows, options.skip_footer, shape.surplus, ragged)
+    skip_rows = blank + sniffed.skip_rows if sniffed.skip_rows else 0
+    reading = CsvReading(sniffed.dialect, header, skip_rows, options.skip_footer, shape.surplus, ragged)
     columns, count, odd = _classify_batches(batches, len(names), 1 + header, options.nulls, warnings, reading)
     if header and not count and not buffer.is_exhausted():
         warnings.append(f"no record below its header ends within {budget.most:,} characters")

@@ -117,7 +117,9 @@ def _parse_fast(chunk: Chunk, layout: Layout) -> ParsedChunk | None:
         ragged.append(row)
         return "skip"
 
-    table = read_table(chunk.text, layout, invalid_row_handler=set_aside)
+    table = read_table(chunk.text, layout)
+    if table is None and _is_utf8(chunk.text):  # Arrow hands out a ragged row as text, and complains where it is none
+        table = read_table(chunk.text, layout, invalid_row_handler=set_aside)
     if table is None or any(row.number is None for row in ragged):
         return None
     wanted = _without_blank(chunk, layout, table.num_rows + len(ragged))
@@ -126,6 +128,14 @@ def _parse_fast(chunk: Chunk, layout: Layout) -> ParsedChunk | None:
     numbers = np.array([row.number - 1 for row in ragged], dtype=np.int64)
     bad = [BadRecord(int(wanted[row.number - 1]), _ragged(row.actual_columns, layout), row.text) for row in ragged]
     return ParsedChunk(columns_of(table)[: layout.width], np.delete(wanted, numbers), bad, len(wanted))
+
+
+def _is_utf8(text: memoryview) -> bool:
+    try:
+        str(text, "utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def read_table(

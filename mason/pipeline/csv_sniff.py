@@ -183,8 +183,10 @@ def _are_mostly_stray(text: str, plain: Dialect) -> bool:
     One such record alone is rather a fault of that record.
     """
     records = _records(text, plain, final=True)
-    sound = sum(sum(each.quoted) for each in records if not each.problem)
-    return sum(bool(each.problem) for each in records) >= max(sound, 2)
+    width = _usual_width(records)
+    odd = [bool(each.problem) or (any(each.quoted) and len(each.fields) != width) for each in records]
+    sound = sum(sum(each.quoted) for each, is_odd in zip(records, odd, strict=True) if not is_odd)
+    return sum(odd) >= max(sound, 2)
 
 
 def _faults(text: str, dialect: Dialect, *, final: bool) -> int:
@@ -199,8 +201,9 @@ def _faults(text: str, dialect: Dialect, *, final: bool) -> int:
 def _is_needed(text: str, dialect: Dialect, plain: Dialect, *, final: bool) -> bool:
     """Say whether a dialect explains what would be odd in one that explains all lines."""
     rows = [each.fields for each in _records(text, plain, final=final) if not each.is_blank]
-    if dialect.delimiter != plain.delimiter:  # a||b: each second field has no name, and no value
-        return all(len(row) > 1 and len(row) % 2 and not any(row[1::2]) for row in rows)
+    if dialect.delimiter != plain.delimiter:  # a||b: each second field has no name; by || all records are alike
+        widths = {len(each.fields) for each in _records(text, dialect, final=final) if not each.is_blank}
+        return bool(rows) and len(rows[0]) % 2 == 1 and not any(rows[0][1::2]) and len(widths) == 1
     if dialect.pads:
         cells = [cell for row in rows for cell in row[1:]]
         return bool(cells) and all(cell.startswith(" ") or not cell for cell in cells)

@@ -131,7 +131,7 @@ def _escapes(dialect: Dialect) -> re.Pattern[str]:
 def _field_pattern(dialect: Dialect) -> re.Pattern[str]:
     """Quoted text and its closing quote, if any; text outside quotes; what ends the field."""
     delimiter, quote, escape = map(re.escape, (dialect.delimiter, dialect.quote, dialect.escape))
-    any_escape = f"{escape}(?s:.)|" if escape else ""
+    any_escape = f"{escape}(?:(?s:.)|\\Z)|" if escape else ""  # the last character of a text escapes nothing
     is_one = len(dialect.delimiter) == 1
     one = f"[^{delimiter}{escape}\\r\\n]" if is_one else f"(?!{delimiter})[^{escape}\\r\\n]"
     text = f"{one}*+" if is_one and not escape else f"(?:{any_escape}{one})*+"

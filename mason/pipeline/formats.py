@@ -113,8 +113,8 @@ def checked_format(wanted: str) -> str:
 
 
 def is_text(start: bytes) -> bool:
-    """Say whether the first bytes could be text, in UTF-8, UTF-16 or a one-byte encoding."""
-    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    """Say whether the first bytes could be text, in UTF-8, UTF-16, UTF-32 or a one-byte encoding."""
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff") or start[:4] == b"\x00\x00\xfe\xff":
         return True
     start = start[:_ENOUGH]
     nulls = start.count(b"\x00")

@@ -27,12 +27,18 @@ class TextBuffer:
             self.read_on()
         return self.at_end and not self.text
 
-    def skip(self, characters: str) -> None:
-        """Drop these characters from the beginning of the text, however many blocks they fill."""
-        self.text = self.text.lstrip(characters)
+    def skip(self, characters: str) -> int:
+        """Drop these characters from the beginning of the text, however many blocks they fill; return how many."""
+        dropped = self._strip(characters)
         while not self.text and not self.at_end:
             self.read_on()
-            self.text = self.text.lstrip(characters)
+            dropped += self._strip(characters)
+        return dropped
+
+    def _strip(self, characters: str) -> int:
+        length = len(self.text)
+        self.text = self.text.lstrip(characters)
+        return length - len(self.text)
 
     def read_on(self) -> None:
         """Read another block, or as much again as is waiting, so that a very long record is not gone over too often.

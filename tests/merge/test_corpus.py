@@ -8,7 +8,6 @@ text with each of the numbers from 0. The same words stand for large values in t
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import subprocess
@@ -16,25 +15,18 @@ import sys
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, datetime
-from decimal import Decimal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from mason.errors import MasonError
-from mason.pipeline.merge.run import MergeResult
 from tests.conftest import PROJECT
 from tests.merge.conftest import Merge
+from tests.merge.outcomes import Outcome, as_json, compare, compare_warnings, outcome_of, shorten
 
 CORPUS = Path(__file__).parent / "corpus"
 CASES = sorted(each.name for each in CORPUS.iterdir())
-SHOWN = 300
-LONG_TEXT = 1_000_000
 MOST_MEMORY = 1_500_000_000
 
 HOSTILE = {
@@ -61,20 +53,6 @@ HOSTILE = {
     "dates that are none": ["dates-that-are-none", "times-that-are-none", "date-beyond-the-sample"],
     "zoned and naive times": ["naive-and-zoned-times", "naive-times", "zoned-times", "date-and-zoned-time"],
 }
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a merge did with a case, in the words of `expected.json`."""
-
-    error: str = ""
-    columns: Sequence[tuple[str, str]] = ()
-    rows: Sequence[str] = ()
-    rejects: Sequence[str] = ()
-    warnings: Sequence[str] = ()
-    conflicts: Sequence[str] = ()
-    counts: tuple[int, int, int] = (0, 0, 0)
-    left_behind: Sequence[str] = ()
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -173,35 +151,8 @@ def differences(expected: Mapping[str, Any], seen: Outcome) -> list[str]:
     if "error" in expected:
         return list(_differences_of_error(expected["error"], seen))
     if seen.error:
-        return [f"it failed: {_shown(seen.error)}"]
-    return [_shown(each) for each in _differences_of_result(expected, seen)]
-
-
-def outcome_of(merge: Merge, options: Mapping[str, Any]) -> Outcome:
-    """Merge what is given. Only errors of Mason's own are caught: whatever else is raised is a crash."""
-    try:
-        result = merge.run(**options)
-    except MasonError as error:
-        left_behind = sorted(each.name for each in merge.root.iterdir() if each.name not in ("in", ".out.mason-lock"))
-        return Outcome(error=str(error), left_behind=left_behind)
-    table = _read(merge.output, result)
-    rejects = [
-        {"file": each.file, "record": each.record, "reason": each.reason, "raw": each.raw} for each in merge.rejects()
-    ]
-    return Outcome(
-        columns=[(field.name, str(field.type)) for field in table.schema],
-        rows=[_as_json(row) for row in table.to_pylist()],
-        rejects=[_as_json(each) for each in rejects],
-        warnings=[*result.plan.warnings, *result.warnings],
-        conflicts=sorted(each.column for each in result.plan.conflicts),
-        counts=(result.rows_in, result.rows_out, result.quarantined),
-    )
-
-
-def _read(output: Path, result: MergeResult) -> pa.Table:
-    """The files of the commit as any reader of Parquet sees them; without rows there is no file, but a schema."""
-    tables = [pq.ParquetFile(output / each.path).read() for each in result.commit.files]
-    return pa.concat_tables(tables) if tables else result.plan.schema.empty_table()
+        return [f"it failed: {shorten(seen.error)}"]
+    return [shorten(each) for each in _differences_of_result(expected, seen)]
 
 
 def _given(merge: Merge, name: str) -> dict[str, Any]:
@@ -219,7 +170,7 @@ def _differences_of_error(fragments: Sequence[str], seen: Outcome) -> Iterator[s
     if not seen.error:
         yield f"it did not fail, but gave {seen.counts} rows in, out and quarantined"
     yield from (
-        f'the error does not say "{each}": {_shown(seen.error)}' for each in fragments if each not in seen.error
+        f'the error does not say "{each}": {shorten(seen.error)}' for each in fragments if each not in seen.error
     )
     if seen.left_behind:
         yield f"it failed and left behind {seen.left_behind}"
@@ -229,10 +180,10 @@ def _differences_of_result(expected: Mapping[str, Any], seen: Outcome) -> Iterat
     columns = list(_expand(expected["columns"]).items())
     if columns != list(seen.columns):
         yield f"columns: {[each for each in seen.columns if each not in columns]} instead of {columns}"
-    rows = [_as_json(row) for part in expected["rows"] for row in _expand_rows(part)]
-    yield from _compare("rows", rows, seen.rows)
-    yield from _compare("rejects", [_as_json(_expand(each)) for each in expected["rejects"]], seen.rejects)
-    yield from _compare_warnings([*expected["warnings"], *_of_quarantine(expected["rejects"])], seen.warnings)
+    rows = [as_json(row) for part in expected["rows"] for row in _expand_rows(part)]
+    yield from compare("rows", rows, seen.rows)
+    yield from compare("rejects", [as_json(_expand(each)) for each in expected["rejects"]], seen.rejects)
+    yield from compare_warnings([*expected["warnings"], *_of_quarantine(expected["rejects"])], seen.warnings)
     if sorted(expected["conflicts"]) != list(seen.conflicts):
         yield f"conflicts: {seen.conflicts} instead of {expected['conflicts']}"
     counts = (expected["rows_in"], expected["rows_out"], expected["quarantined"])
@@ -240,24 +191,10 @@ def _differences_of_result(expected: Mapping[str, Any], seen: Outcome) -> Iterat
         yield f"counts of rows in, out and quarantined: {seen.counts} instead of {counts}"
 
 
-def _compare(what: str, expected: Sequence[str], seen: Sequence[str]) -> Iterator[str]:
-    """Rows have no order: as many of each as expected."""
-    wanted, found = Counter(expected), Counter(seen)
-    yield from (f"{what}: missing {_shown(each)}" for each in wanted - found)
-    yield from (f"{what}: too many {_shown(each)}" for each in found - wanted)
-
-
 def _of_quarantine(rejects: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """What is said of each file with records in the quarantine."""
     for file, count in Counter(each["file"] for each in rejects).items():
         yield f"{file}: {count:,} record{'s are' if count > 1 else ' is'} in the quarantine"
-
-
-def _compare_warnings(fragments: Sequence[str], seen: Sequence[str]) -> Iterator[str]:
-    yield from (f'warnings: nothing says "{each}"' for each in fragments if not any(each in text for text in seen))
-    for text in seen:
-        if not any(each in text for each in fragments):
-            yield f"warnings: not expected: {text}"
 
 
 def _expand(value: Any) -> Any:
@@ -285,28 +222,3 @@ def _expand_rows(part: Mapping[str, Any]) -> Iterator[Any]:
         return
     for number in range(part["$rows"]):
         yield {name: number if value == "$number" else value for name, value in part["row"].items()}
-
-
-def _as_json(value: Any) -> str:
-    """A value as the text that tells 1, 1.0, "1" and true apart."""
-    return json.dumps(_plain(value), ensure_ascii=False, sort_keys=True)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_plain(each) for each in value]
-    if isinstance(value, str) and len(value) > LONG_TEXT:
-        return {"length": len(value), "sha256": hashlib.sha256(value.encode()).hexdigest()}
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        return "Infinity" if value > 0 else "-Infinity"
-    if isinstance(value, float) and value != value:
-        return "NaN"
-    if isinstance(value, date | datetime):
-        return value.isoformat()
-    return str(value) if isinstance(value, Decimal) else value
-
-
-def _shown(text: str) -> str:
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}… ({len(text):,} characters)"

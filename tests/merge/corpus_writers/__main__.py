@@ -1,0 +1,14 @@
+"""Writes all small files of the corpus: python -m tests.merge.corpus_writers."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from tests.merge.corpus_writers.case import write_cases
+from tests.merge.corpus_writers.delimited import delimited_cases
+from tests.merge.corpus_writers.records import record_cases
+from tests.merge.corpus_writers.typed import typed_cases
+from tests.merge.corpus_writers.wild import wild_cases
+
+if __name__ == "__main__":
+    print(write_cases(chain(delimited_cases(), wild_cases(), record_cases(), typed_cases())))  # noqa: T201
