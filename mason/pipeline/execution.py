@@ -45,7 +45,7 @@ class PipelineExecutionClient(ExecutionClient):
         work = plan_work(job)
         for warning in work.warnings:
             response.add_warning(warning)
-        return JobPlan(job, work.to_dict(), work)
+        return JobPlan(job, work.to_dict(), work, picture=getattr(work, "picture", None))
 
     @verb
     def run_job(self, plan: JobPlan, *, response: Response) -> JobRecord:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow.fs as pafs
 
@@ -15,6 +16,7 @@ from mason.errors import NoData, UnreadableFile
 from mason.pipeline.csv_options import checked_csv
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.file_reader import FileReader
+from mason.pipeline.file_readings import describe_readings
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.file_warnings import FileWarnings, reason
 from mason.pipeline.files import DataFile, list_files, partitions_of, without_strangers
@@ -41,6 +43,8 @@ class Inferred:
     partitions: Sequence[Partition] = ()
     delimited: Delimited | None = None
     """None where the files are not delimited text, or not all in the same way."""
+    readings: Sequence[Mapping[str, Any]] = ()
+    """How the files were read."""
 
     def describe_sample(self) -> str:
         """Say in one sentence how much was looked at."""
@@ -200,6 +204,7 @@ def _combine(
         sampled=chosen < len(files) or not all(schema.complete for schema in schemas.values()),
         partitions=partitions_of(files),
         delimited=_delimited(schemas.values()),
+        readings=describe_readings(schemas),
     )
 
 

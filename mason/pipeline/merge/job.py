@@ -77,6 +77,8 @@ class MergeOptions:
     commit_timeout: float = COMMIT_TIMEOUT
     """How many seconds an append goes on trying to commit after another job was faster."""
     csv: DelimitedOptions = field(default_factory=DelimitedOptions)
+    explain: str = ""
+    """A file of the input of which the plan tells all that is known."""
 
 
 @dataclass(frozen=True)

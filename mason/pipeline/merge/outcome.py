@@ -15,6 +15,7 @@ import pyarrow.fs as pafs
 from mason.engines.metastore.models.schema import SchemaConflict, TypeInFile
 from mason.errors import MasonError, Unprocessable
 from mason.pipeline.blocks import read_bytes
+from mason.pipeline.file_readings import describe_readings
 from mason.pipeline.merge.job import MergeOptions, OnBadRecord
 from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.task import TaskResult
@@ -143,6 +144,7 @@ class MergeResult:
             "Bytes": sum(each.bytes for each in self.commit.files),
             "Columns": [{"Name": each.name, "Type": str(each.type)} for each in self.plan.schema],
             "SchemaConflicts": [each.to_dict() for each in self.conflicts],
+            "Readings": describe_readings(self.plan.schemas, with_records=False),
         }
         if self.rows_rewritten:
             told["RowsRewritten"] = self.rows_rewritten

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,6 +13,8 @@ import pyarrow.fs as pafs
 from mason.engines.metastore.models.schema import SchemaConflict
 from mason.errors import BadPath, MasonError, NoData, PathNotFound
 from mason.pipeline.csv_splits import Range
+from mason.pipeline.file_readings import describe_readings, explain_file
+from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.files import list_files
 from mason.pipeline.merge.base import BaseTable
 from mason.pipeline.merge.column_notes import absent_columns, text_for_few_values
@@ -22,6 +23,7 @@ from mason.pipeline.merge.inputs import list_inputs
 from mason.pipeline.merge.job import MergeJob, Mode, Names, OnConflict
 from mason.pipeline.merge.look import PlanRefused, look_at_files
 from mason.pipeline.merge.names import find_twins, fold_names, twins_in
+from mason.pipeline.merge.partition_keys import wrong_keys
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.merge.sources_merged import merged_before
 from mason.pipeline.odd_values import Misfit
@@ -29,7 +31,6 @@ from mason.pipeline.output_place import check_apart
 from mason.pipeline.sql_types import parse_schema
 from mason.pipeline.step_work import Work
 from mason.pipeline.table_commit import CommitRecord, TableStore, open_table
-from mason.pipeline.table_writer import can_name_folders
 from mason.pipeline.types import NOTHING, Evidence, decide, evidence_of, merge, mixes_zones, storable
 from mason.pipeline.zones import checked_zone
 
@@ -189,7 +190,10 @@ class MergePlan:
             "Columns": [{"Name": each.name, "Type": str(each.type)} for each in self.schema],
             "Tasks": len(self.tasks()),
             "SchemaConflicts": [each.to_dict() for each in self.conflicts],
+            "Readings": describe_readings(self.schemas),
         }
+        if self.job.options.explain:
+            told["Explained"] = explain_file(self.job.options.explain, self.schemas)
         if self.partition_keys:
             told["PartitionKeys"] = list(self.partition_keys)
         if self.job.options.incremental or self.merged_before:
@@ -197,6 +201,11 @@ class MergePlan:
         if self.rows_rewritten:
             told["RowsRewritten"] = self.rows_rewritten
         return told
+
+    @property
+    def schemas(self) -> Mapping[str, FileSchema]:
+        """What each file of the input shows."""
+        return {each.file.name: each.schema for each in self.files if each.is_source}
 
     def _type(self, name: str) -> pa.DataType:
         if name in self.given:
@@ -309,7 +318,7 @@ def checked(plan: MergePlan) -> MergePlan:
         ]
     if plan.base and plan.base.commit.format != "parquet":
         problems.append(f"The table is in {plan.base.commit.format}: only to one in Parquet can something be added.")
-    problems += _wrong_keys(plan.partition_keys, plan.schema)
+    problems += wrong_keys(plan.partition_keys, plan.schema)
     kept = list(plan.base.commit.partition_keys) if plan.base else []
     if kept and kept != list(plan.partition_keys):
         problems.append(f"The table is partitioned by {', '.join(kept)}: what is added must be, too.")
@@ -320,24 +329,6 @@ def checked(plan: MergePlan) -> MergePlan:
     if problems:
         raise PlanRefused(problems, hint=_remedy(problems))
     return plan
-
-
-def _wrong_keys(keys: Sequence[str], schema: pa.Schema) -> list[str]:
-    """What is wrong with the columns that a table is to be partitioned by."""
-    problems = [f'There is no column "{key}" to partition by.' for key in keys if key not in schema.names]
-    problems += [f'"{key}" is among the columns to partition by more than once.' for key in _repeated(keys)]
-    problems += [
-        f'Column "{key}" is {schema.field(key).type}: such values cannot be the names of folders.'
-        for key in keys
-        if key in schema.names and not can_name_folders(schema.field(key).type)
-    ]
-    if keys and not set(schema.names) - set(keys):
-        problems.append("Every column is to be partitioned by: at least one must be left for the files.")
-    return problems
-
-
-def _repeated(keys: Sequence[str]) -> list[str]:
-    return [key for key, count in Counter(keys).items() if count > 1]
 
 
 def _remedy(problems: Sequence[str]) -> str:

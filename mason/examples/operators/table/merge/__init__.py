@@ -31,6 +31,7 @@ class TableMerge(DataOperator):
             incremental=parameters.get_optional("incremental"),
             most_bad_share=parameters.get_optional("most_bad_share"),
             commit_timeout=parameters.get_optional("commit_timeout"),
+            explain=parameters.get_optional("explain") or "",
         )
         output = written_path(config, parameters, "output_path", read)
         return MergeJob(read.path, output, read.storage.address(), options).to_job()
