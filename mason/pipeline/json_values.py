@@ -1,16 +1,19 @@
-"""One JSON object from its text, only if a table can hold all of it."""
+"""One JSON object from its text, only if a table can hold all of it; and values as JSON text again."""
 
 from __future__ import annotations
 
 import codecs
 import json
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from mason.pipeline.json_digits import exact_number
+
 DEEPEST = 100
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]").search
-_LARGE_EXPONENT = re.compile(r"[eE]\+?[0-9]{3}").search
+_ODD_NUMBER = re.compile(r"[0-9](?:[0-9.]{16}|[eE]\+?[0-9]{3})").search
 
 
 class NotAnObject(ValueError):
@@ -18,7 +21,9 @@ class NotAnObject(ValueError):
 
 
 def load(text: str, decoder: json.JSONDecoder | None = None) -> Any:
-    """Return the JSON value in a text; with `DIGITS_DECODER`, its fractions are decimals that have every digit.
+    """Return the JSON value in a text. A fraction is a double where that is the same number, else a decimal.
+
+    With `DIGITS_DECODER` every fraction is a decimal.
 
     Raises:
         NotAnObject: it is no JSON, or says something that would be lost.
@@ -51,6 +56,32 @@ def load_object(line: bytes, decoder: json.JSONDecoder | None = None) -> dict[st
     return value
 
 
+def dump(value: Any, as_text: Callable[[Any], str]) -> str:
+    """Return a value as JSON text, in which decimals are numbers; `as_text` says what JSON has no word for."""
+    decimals: list[Decimal] = []
+
+    def plain(each: Any) -> str:
+        if not isinstance(each, Decimal):
+            return as_text(each)
+        decimals.append(each)
+        return ""
+
+    text = json.dumps(value, ensure_ascii=False, default=plain)
+    return _dump_parts(value, as_text) if decimals else text
+
+
+def _dump_parts(value: Any, as_text: Callable[[Any], str]) -> str:
+    """Python's encoder has no way to write a number of its own choice."""
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    if isinstance(value, dict):
+        pairs = (f"{json.dumps(str(key), ensure_ascii=False)}: {dump(each, as_text)}" for key, each in value.items())
+        return "{" + ", ".join(pairs) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(dump(each, as_text) for each in value) + "]"
+    return json.dumps(value, ensure_ascii=False, default=as_text)
+
+
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Python would keep the last of several values of a key."""
     found = dict(pairs)
@@ -61,20 +92,20 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _finite(number: str) -> float:
-    value = float(number)
+def _exact(number: str) -> float | Decimal:
+    value = exact_number(number)
     if value in (float("inf"), float("-inf")):
         raise NotAnObject(f"the number {number} is too large")
     return value
 
 
-DECODER = json.JSONDecoder(object_pairs_hook=_once)
 DIGITS_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_float=Decimal)
-_EXACT_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_float=_finite)
+EXACT_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_float=_exact)
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def _decoder_for(text: str) -> json.JSONDecoder:
-    return _EXACT_DECODER if _LARGE_EXPONENT(text) else DECODER  # the check costs a call for each number
+    return EXACT_DECODER if _ODD_NUMBER(text) else _DECODER  # the check costs a call for each number
 
 
 def _check_depth(text: str) -> None:

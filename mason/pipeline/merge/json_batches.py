@@ -15,7 +15,7 @@ import pyarrow.fs as pafs
 from mason.errors import UnreadableFile
 from mason.pipeline.json_parse import Line, LongLine, ParsedLines, cut_lines, lines_in, parse_lines
 from mason.pipeline.json_values import DIGITS_DECODER, NotAnObject, load, load_object
-from mason.pipeline.merge.batches import Batch, Place, rows_batch
+from mason.pipeline.merge.batches import Batch, Place, json_text, rows_batch
 from mason.pipeline.merge.long_fields import long_record, refuse_long_value, set_aside_long
 from mason.pipeline.merge.task import FileInTask
 from mason.pipeline.merge.text_blocks import BLOCK, utf8_blocks
@@ -87,7 +87,7 @@ def read_json(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
     elements = value if isinstance(value, list) else [value]
     rows = [each for each in elements if isinstance(each, dict)]
     rejects = [
-        Reject(file.name, number, -1, "", "it is not a JSON object", json.dumps(each))
+        Reject(file.name, number, -1, "", "it is not a JSON object", json_text(each))
         for number, each in enumerate(elements, 1)
         if not isinstance(each, dict)
     ]
