@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -58,20 +58,13 @@ def read_avro(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     """Return the columns that an Avro file's header declares.
 
     Raises:
-        UnreadableFile: it has no valid header, or holds no records.
+        UnreadableFile: it has no valid header, or one that is not read.
     """
-    import fastavro
-    from fastavro.schema import SchemaParseException, UnknownType
+    from mason.pipeline.avro_files import open_avro
 
-    from mason.pipeline.avro_types import arrow_schema
-
-    broken = (SchemaParseException, UnknownType)
-    with (
-        reading(file, filesystem),
-        open_bytes(filesystem, file.path, buffer=_HEADER) as source,
-        parsing(file.name, "Avro", *broken),
-    ):
-        return _declared("avro", arrow_schema(fastavro.reader(source).writer_schema))
+    with reading(file, filesystem), open_bytes(filesystem, file.path, buffer=_HEADER) as source:
+        columns = open_avro(file.name, source).columns
+        return _declared("avro", columns.schema, notes=columns.notes)
 
 
 @contextmanager
@@ -89,8 +82,9 @@ def _declared(
     schema: pa.Schema,
     details: Mapping[str, Mapping[str, str]] | None = None,
     stated_rows: int | None = None,
+    notes: Sequence[str] = (),
 ) -> FileSchema:
-    warnings: list[str] = []
+    warnings = list(notes)
     names = unique_names(schema.names, warnings)
     return FileSchema(
         format=format_,

@@ -334,6 +334,8 @@ def with_text_inside(values: Sequence[Any], target: pa.DataType) -> Sequence[Any
         return [None if value is None else _struct_values(value, target) for value in values]
     if pa.types.is_list(target):
         return [None if value is None else with_text_inside(value, target.value_type) for value in values]
+    if pa.types.is_map(target):
+        return [None if value is None else _map_values(value, target) for value in values]
     if pa.types.is_string(target):
         return [_as_text(value) for value in values]
     other = float if pa.types.is_decimal(target) else Decimal
@@ -348,6 +350,13 @@ def _number_for(value: Any, target: pa.DataType) -> Any:
 
 def _struct_values(value: Any, target: pa.DataType) -> dict[str, Any]:
     return {field.name: with_text_inside([value.get(field.name)], field.type)[0] for field in target}
+
+
+def _map_values(value: Any, target: pa.DataType) -> list[tuple[Any, Any]]:
+    pairs = list(value.items() if isinstance(value, dict) else value)
+    return list(
+        zip([key for key, _ in pairs], with_text_inside([each for _, each in pairs], target.item_type), strict=True)
+    )
 
 
 def _shows_a_clock(declared: pa.DataType) -> bool:

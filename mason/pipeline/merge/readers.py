@@ -234,22 +234,25 @@ def _read_orc(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
 
 
 def _read_avro(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
-    import fastavro
+    from mason.pipeline.avro_files import open_avro
 
-    from mason.pipeline.avro_types import arrow_schema
-
-    with reading(file.data, filesystem), open_stream(filesystem, file.path) as source, parsing(file.name, "Avro"):
-        reader = fastavro.reader(source)
-        schema = arrow_schema(reader.writer_schema)
-        while rows := list(islice(reader, ROWS)):
-            columns: dict[str, Source] = {
-                field.name: ArrowSource(
-                    pa.array(with_text_inside([row.get(field.name) for row in rows], field.type), field.type)
-                )
-                for field in schema
-            }
-            held = sum(each.values.nbytes for each in columns.values() if isinstance(each, ArrowSource))
+    with reading(file.data, filesystem), open_stream(filesystem, file.path) as source:
+        avro = open_avro(file.name, source)
+        records = avro.records()
+        while rows := list(islice(records, ROWS)):
+            arrays = {each.name: _avro_values(file, each, rows) for each in avro.columns.schema}
+            columns: dict[str, Source] = {name: ArrowSource(values) for name, values in arrays.items()}
+            held = sum(values.nbytes for values in arrays.values())
             yield set_aside_long(Batch(columns, len(rows), len(rows)), file, held)
+
+
+def _avro_values(file: FileInTask, field: pa.Field, rows: Sequence[Mapping[str, Any]]) -> pa.Array:
+    values = [row.get(field.name) for row in rows]
+    try:
+        return pa.array(with_text_inside(values, field.type), field.type)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        said = str(error).splitlines()[0]
+        raise UnreadableFile(file.name, f'column "{field.name}" has values that are not of its type: {said}') from error
 
 
 def _counted_from(before: int) -> Callable[[int], Place]:
