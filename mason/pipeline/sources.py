@@ -298,6 +298,8 @@ def _fit_by_value(values: pa.Array, target: pa.DataType) -> pa.Array | None:
 
 
 def _declared_as_text(values: pa.Array) -> pa.Array | None:
+    if isinstance(values.type, pa.UuidType):
+        return _texts(values.to_pylist())
     if pa.types.is_nested(values.type):
         return _texts(python_values(values))
     try:
