@@ -13,6 +13,7 @@ from mason.pipeline.json_digits import exact_number
 
 DEEPEST = 100
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]").search
+_SEPARATORS = re.compile(r"[\s,]*").match
 _ODD_NUMBER = re.compile(r"[0-9](?:[0-9.]{16}|[eE]\+?[0-9]{3})").search
 
 
@@ -34,9 +35,35 @@ def load(text: str, decoder: json.JSONDecoder | None = None) -> Any:
         value = (decoder or _decoder_for(text)).decode(text)
     except RecursionError as error:
         raise NotAnObject("it is nested too deeply") from error
-    if _ESCAPED_SURROGATE(text) and not _is_unicode(value):
-        raise NotAnObject("half of a surrogate pair stands in it, which is no character")
+    _check_characters(text, value)
     return value
+
+
+def load_all(text: str, decoder: json.JSONDecoder | None = None) -> list[Any]:
+    """Return the JSON values that stand one behind the other in a text, with commas between them or without.
+
+    Raises:
+        NotAnObject: as `load` does.
+        ValueError: it is no JSON.
+    """
+    _check_depth(text)
+    decode = (decoder or _decoder_for(text)).raw_decode
+    values = []
+    place = _skip_separators(text, 0)
+    while place < len(text):
+        try:
+            value, place = decode(text, place)
+        except RecursionError as error:
+            raise NotAnObject("it is nested too deeply") from error
+        values.append(value)
+        place = _skip_separators(text, place)
+    _check_characters(text, values)
+    return values
+
+
+def _skip_separators(text: str, place: int) -> int:
+    found = _SEPARATORS(text, place)
+    return found.end() if found else place
 
 
 def load_object(line: bytes, decoder: json.JSONDecoder | None = None) -> dict[str, Any]:
@@ -120,8 +147,13 @@ def _check_depth(text: str) -> None:
                 raise NotAnObject("it is nested too deeply")
 
 
+def _check_characters(text: str, value: Any) -> None:
+    if _ESCAPED_SURROGATE(text) and not _is_unicode(value):
+        raise NotAnObject("half of a surrogate pair stands in it, which is no character")
+
+
 def _is_unicode(value: Any) -> bool:
     try:
-        return bool(json.dumps(value, ensure_ascii=False).encode("utf-8"))
+        return bool(json.dumps(value, ensure_ascii=False, default=str).encode("utf-8"))
     except UnicodeEncodeError:
         return False

@@ -287,12 +287,12 @@ def _fit_declared(values: pa.Array, target: pa.DataType, timezone: str) -> pa.Ar
 
 
 def _fit_by_value(values: pa.Array, target: pa.DataType) -> pa.Array | None:
-    """Structs that lack fields, and times finer than a microsecond, which Arrow does not cast by itself."""
+    """Structs that lack fields or have unions, and times finer than a microsecond, which Arrow does not cast."""
     if pa.types.is_timestamp(values.type) and pa.types.is_timestamp(target):
         # Only what is too fine may be cut off; what is too far away would come out as another time.
         return values.cast(target, safe=False) if values.type.unit == "ns" else None
     try:
-        return pa.array(values.to_pylist(), target)
+        return pa.array(with_text_inside(values.to_pylist(), target), target)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         return None
 

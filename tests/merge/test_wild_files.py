@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import orc
 
 from mason.errors import MasonError, UnreadableFile
 from mason.pipeline.merge.work import MergeWork
@@ -231,3 +232,61 @@ def test_a_line_end_in_a_quoted_name_is_told_and_the_same_in_plan_and_table(merg
     assert result.quarantined == 0
     (said,) = plan.warnings
     assert said.startswith('a.csv: the column "na\\nme" has a line end in its name')
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"id": 1}{"id": 2, "x": [1, 2]}',
+        '{\n  "id": 1\n}\n{\n  "id": 2,\n  "x": [\n    1,\n    2\n  ]\n}\n',
+        '{"id": 1},\n{"id": 2,\n "x": [1, 2]},\n',
+    ],
+)
+def test_objects_one_behind_the_other_in_any_lines_are_merged_as_they_are_inferred(
+    merge: Merge, name: str, content: str
+) -> None:
+    merge.given(name, content)
+
+    assert merge.rows() == [{"id": 1, "x": None}, {"id": 2, "x": [1, 2]}]
+
+
+def test_what_is_broken_behind_some_objects_is_not_left_out(merge: Merge) -> None:
+    merge.given("a.json", '{\n"id": 1\n}\n{\n"id": 2\n')
+
+    with pytest.raises(MasonError, match=r"^a\.json: it is not valid JSON"):
+        merge.run()
+
+
+@pytest.mark.parametrize("kind", ["int64", "string", "decimal128(18, 2)"])
+def test_a_merge_without_rows_writes_a_file_with_its_columns(merge: Merge, kind: str) -> None:
+    column = pa.array([], pa.decimal128(18, 2) if kind.startswith("decimal") else kind)
+    merge.given("a.parquet", pa.table({"id": column}))
+
+    assert merge.run().rows_out == 0
+    (file,) = merge.output.glob("*.parquet")
+    assert str(pq.read_schema(file).field("id").type) == kind
+
+    merge.given("a.parquet", pa.table({"id": pa.array([None, None], column.type)}))
+    assert merge.run(mode="append").rows_out == 2
+    assert merge.table().num_rows == 2
+
+
+def test_unions_of_orc_are_text(merge: Merge) -> None:
+    places = (pa.array([0, 1, 0], pa.int8()), pa.array([0, 0, 1], pa.int32()))
+    union = pa.UnionArray.from_dense(*places, [pa.array([1, 2]), pa.array(["x"])])
+    nested = pa.StructArray.from_arrays([union], names=["in"])
+    stream = io.BytesIO()
+    orc.write_table(pa.table({"u": union, "s": nested}), stream)
+    merge.given("a.orc", stream.getvalue())
+
+    assert merge.rows() == [{"u": each, "s": {"in": each}} for each in ("1", "x", "2")]
+
+
+def test_a_time_that_arrow_cannot_read_from_orc_is_told_as_that(merge: Merge) -> None:
+    stream = io.BytesIO()
+    orc.write_table(pa.table({"at": pa.array(FAR, pa.timestamp("us"))}), stream)
+    merge.given("a.orc", stream.getvalue())
+
+    with pytest.raises(UnreadableFile, match=r"^a\.orc: it has a time beyond the years 1677 to 2262"):
+        merge.run()

@@ -230,7 +230,18 @@ def _read_orc(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
     opened = filesystem.open_input_file
     with reading(file.data, filesystem), opened(file.path) as source, parsing(file.name, "ORC"):
         stored = orc.ORCFile(source)
-        yield from _declared(file, file.columns, map(stored.read_stripe, range(stored.nstripes)), stored.nrows)
+        stripes = (_read_stripe(file, stored, number) for number in range(stored.nstripes))
+        yield from _declared(file, file.columns, stripes, stored.nrows)
+
+
+def _read_stripe(file: FileInTask, stored: Any, number: int) -> pa.RecordBatch:
+    try:
+        return stored.read_stripe(number)
+    except pa.ArrowInvalid as error:
+        if "out of range for nanosecond" not in str(error):
+            raise
+        far = "it has a time beyond the years 1677 to 2262, which are all that is read of ORC."
+        raise UnreadableFile(file.name, far, hint="Parquet has times of every year.") from error
 
 
 def _read_avro(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
