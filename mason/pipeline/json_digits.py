@@ -39,7 +39,6 @@ def _bytes_among(some: bytes) -> npt.NDArray[np.bool_]:
     return table
 
 
-_IN_NUMBER = _bytes_among(b".0123456789")
 _BEFORE_NUMBER = _bytes_among(b":,[ \t\r-")
 _BEHIND_NUMBER = _bytes_among(b",]} \t\r\neE")
 
@@ -88,11 +87,11 @@ def _long_numbers(content: Content) -> tuple[Positions, Positions]:
     lasts = places[np.concatenate([is_apart, [True]])]
     # No run begins with a line, nor ends with it: there are the braces.
     before = _in_range(words[firsts - 1]) ^ _TOP_BITS
-    starts = firsts * _WORD - (_WORD - 1) + _highest_bit(before) // _WORD
+    starts = firsts * _WORD - (_WORD - 1) + _highest_byte(before)
     likely = _BEFORE_NUMBER[content[starts - 1]]
     starts, lasts = starts[likely], lasts[likely] + 1
     behind = _in_range(words[lasts]) ^ _TOP_BITS
-    in_word = np.where(behind == 0, _WORD, _highest_bit(behind & (~behind + np.uint64(1))) // _WORD)
+    in_word = np.where(behind == 0, _WORD, _highest_byte(behind & (~behind + np.uint64(1))))
     ends = lasts * _WORD + in_word
     likely = _BEHIND_NUMBER[content[ends]] & _are_long(content, starts, ends)
     return starts[likely], ends[likely]
@@ -105,9 +104,9 @@ def _in_range(words: Bits) -> Bits:
     return from_first & ~(low + _TO_LAST) & ~words & _TOP_BITS
 
 
-def _highest_bit(words: Bits) -> Positions:
-    """Return the number of the highest bit of each word: as a double it is the exponent."""
-    return (words.astype(np.float64).view(np.int64) >> 52) - 1023
+def _highest_byte(words: Bits) -> Positions:
+    """Return the number of the highest byte of each word that is not zero: the exponent tells it, as of a double."""
+    return ((words.astype(np.float64).view(np.int64) >> 52) - 1023) >> 3
 
 
 def _are_long(content: Content, starts: Positions, ends: Positions) -> npt.NDArray[np.bool_]:
