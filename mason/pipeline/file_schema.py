@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -45,8 +44,8 @@ def unique_names(names: Sequence[str], warnings: list[str]) -> list[str]:
     """
     for name in names:
         if "\n" in name or "\r" in name:
-            told = json.dumps(name, ensure_ascii=False)
-            warnings.append(f"the column {told} has a line end in its name (that of delimited text is read as \\n)")
+            told = name.replace("\r", "\\r").replace("\n", "\\n")
+            warnings.append(f'the column "{told}" has a line end in its name (that of delimited text is read as \\n)')
     if len({name.casefold() for name in names}) == len(names):
         return list(names)
     unique: list[str] = []
