@@ -6,6 +6,7 @@ looked at, and these are found without a look at each byte: 16 digits and a poin
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from decimal import Decimal
@@ -47,9 +48,12 @@ def exact_number(text: str) -> float | Decimal:
     """Return a fraction of JSON as a double, or as a decimal where the double has lost something.
 
     It has not if it gives the same digits back, written with as many of them, or as few as tell it from all others.
-    What has an exponent and at most 17 digits is a double in any case: so doubles are written, and no amounts.
+    What has an exponent and at most 17 digits is a double in any case: so doubles are written, and no amounts. And what
+    is beyond all doubles is infinity or zero, as it is with fewer digits.
     """
     number = float(text)
+    if number == 0 or math.isinf(number):
+        return number
     mantissa, exponent, _ = text.lower().partition("e")
     digits = mantissa.replace(".", "").lstrip("-0")
     if len(digits) <= EXACT_IN_DOUBLE or int(digits) <= _EXACT:

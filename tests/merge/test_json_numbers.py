@@ -139,3 +139,18 @@ def test_numbers_are_the_same_on_both_ways(merge: Merge) -> None:
             assert parsed.columns["n"].values.to_pylist() == [0.5, careful, 0.25]
             assert isinstance(careful, float)
         assert json.loads(number) == float(careful)
+
+
+def test_numbers_beyond_all_doubles_are_too_large_or_zero_however_many_digits_they_have(merge: Merge) -> None:
+    """Written out, some of them would fill the memory."""
+    digits = "1.234567890123456789012"
+    merge.given("a.jsonl", lines("0.5", f"{digits}e400", f"{digits}e999999999", f"{digits}e-999999999", "1e-400"))
+
+    result = merge.run(most_bad_share=1)
+
+    assert merge.table().to_pylist() == [{"n": 0.5}, {"n": 0.0}, {"n": 0.0}]
+    assert [each.reason for each in merge.rejects()] == [
+        f"the number {digits}e400 is too large",
+        f"the number {digits}e999999999 is too large",
+    ]
+    assert result.quarantined == 2
