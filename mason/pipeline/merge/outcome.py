@@ -120,6 +120,9 @@ class MergeResult:
         for column, misfit in self.plan.misfits.items():
             if pa.types.is_string(self.plan.schema.field(column).type):
                 yield misfit.describe(column, self.plan.schema.field(column).type)
+        for column, told in self.plan.respelled.items():
+            if column not in self.foreseen or column in self.plan.misfits:
+                yield told
         for column, count in self.sums.differing.items():
             if count:
                 found = counted(count, "value")

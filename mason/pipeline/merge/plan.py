@@ -17,7 +17,7 @@ from mason.pipeline.file_readings import describe_readings, explain_file
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.files import list_files
 from mason.pipeline.merge.base import BaseTable
-from mason.pipeline.merge.column_notes import absent_columns, text_for_few_values
+from mason.pipeline.merge.column_notes import absent_columns, respelled_columns, text_for_few_values
 from mason.pipeline.merge.gather import gather_columns, unite_evidence
 from mason.pipeline.merge.inputs import list_inputs
 from mason.pipeline.merge.job import MergeJob, Mode, Names, OnConflict
@@ -83,6 +83,11 @@ class MergePlan:
     def rewrites_base(self) -> bool:
         """Whether the files of the table are among the inputs, since a column of theirs widens."""
         return any(each.is_base for each in self.files)
+
+    @property
+    def respelled(self) -> Mapping[str, str]:
+        """What is to be said of columns of the table that become text."""
+        return respelled_columns(self.base.schema, self.schema) if self.base and self.rewrites_base else {}
 
     @property
     def rows_rewritten(self) -> int:

@@ -21,7 +21,7 @@ from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.readings import readings
 from mason.pipeline.merge.rounds import Rounds
 from mason.pipeline.merge.sources_merged import fingerprints
-from mason.pipeline.merge.staging import quarantine_files, remove_strangers, written
+from mason.pipeline.merge.staging import committed_file, quarantine_files, remove_strangers, written
 from mason.pipeline.sinks import table_spec
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import (
@@ -33,6 +33,7 @@ from mason.pipeline.table_commit import (
     TableStore,
     open_table,
 )
+from mason.pipeline.table_writer import write_empty_file
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
 
@@ -67,6 +68,7 @@ def run_merge(
     with _while_base_is_there(plan), table.stage(job_id) as staging:
         plan, results, rounds = Rounds(runner, table_spec(plan.partition_keys), job_id, progress, staging).run(plan)
         files = _united(plan, runner, staging, job_id, written(filesystem, staging, results.values()))
+        files = files or _no_rows(plan, staging, job_id)
         quarantine = quarantine_files(filesystem, staging, results.values())
         number_records(filesystem, plan.files, quarantine)
         quarantined = sum(read_bytes(filesystem, path).count(b"\n") for path in quarantine)
@@ -123,6 +125,19 @@ def _united(
     filesystem = open_filesystem(plan.job.storage)
     remove_strangers(filesystem, staging, pieces)
     return united(runner, plan.job.storage, staging, job_id, pieces) if plan.partition_keys else pieces
+
+
+def _no_rows(plan: MergePlan, staging: str, job_id: str) -> Sequence[CommittedFile]:
+    """Write the columns of a table that would have no file at all: who looks into its folder finds them there.
+
+    Not of one that is divided: its files lie in the folders of their values, and there are none.
+    """
+    if plan.partition_keys or _kept(plan, ()):
+        return []
+    filesystem = open_filesystem(plan.job.storage)
+    name = f"part-{job_id}-no-rows.parquet"
+    write_empty_file(filesystem, staging, name, plan.schema)
+    return [committed_file(filesystem, staging, name)]
 
 
 def _kept(plan: MergePlan, files: Sequence[CommittedFile]) -> Sequence[CommittedFile]:

@@ -45,7 +45,7 @@ class MergeWork:
 
     @property
     def warnings(self) -> Iterable[str]:
-        return [*map(str, self.merge.conflicts), *self.merge.warnings]
+        return [*map(str, self.merge.conflicts), *self.merge.respelled.values(), *self.merge.warnings]
 
     @property
     def task_bytes(self) -> Sequence[int]:
