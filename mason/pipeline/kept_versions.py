@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from mason.pipeline.foreign_files import Foreign
 from mason.pipeline.storage_address import is_local, open_objects
 from mason.pipeline.table_commit import CommitRecord
 
@@ -52,10 +53,11 @@ class KeptVersions(Protocol):
         """
 
 
-def kept_versions(storage: str, path: str) -> KeptVersions:
-    """Return what is kept of the table at a path of a storage."""
+def kept_versions(storage: str, path: str, foreign: str = Foreign.REFUSE) -> KeptVersions:
+    """Return what is kept of the table at a path of a storage; `foreign` is for who goes back to a version."""
     # Each kind imports what is above.
     from mason.pipeline.folder_versions import FolderVersions
     from mason.pipeline.object_versions import ObjectVersions
 
-    return FolderVersions(path) if is_local(storage) else ObjectVersions(open_objects(storage), path)
+    kind = Foreign(foreign)
+    return FolderVersions(path, kind) if is_local(storage) else ObjectVersions(open_objects(storage), path, kind)

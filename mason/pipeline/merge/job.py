@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 
 from mason.engines.execution.models.job import Job
+from mason.pipeline.foreign_files import Foreign
 from mason.pipeline.output_place import is_same_place
 
 MOST_BAD_SHARE = 0.1
@@ -75,6 +76,8 @@ class MergeOptions:
     """The share of records, or of a column's values, that may be bad before the job fails."""
     commit_timeout: float = COMMIT_TIMEOUT
     """How many seconds an append goes on trying to commit after another job was faster."""
+    foreign: Foreign = Foreign.REFUSE
+    """What becomes of data files in the output that Mason did not write."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,7 @@ class MergeJob:
                 "on_bad_record": OnBadRecord(job.options["on_bad_record"]),
                 "mode": Mode(job.options["mode"]),
                 "names": Names(job.options["names"]),
+                "foreign": Foreign(job.options.get("foreign", Foreign.REFUSE)),
             }
         )
         return cls(job.inputs["path"], job.outputs["path"], job.inputs["storage"], options)

@@ -8,6 +8,8 @@ from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.table_place import find_table
 from mason.parameters.validated_parameters import ValidatedParameters
+from mason.pipeline.foreign_files import describe_kept
+from mason.pipeline.table_commit import open_table
 from mason.pipeline.table_versions import find_version, list_versions, roll_back
 from mason.util.environment import MasonEnvironment
 
@@ -19,7 +21,10 @@ class TableRollback(OperatorDefinition):
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
         place = find_table(config, parameters, resp)
-        roll_back(place.path, parameters.get_required("to"), uuid4().hex[:16], place.storage.address())
+        foreign = parameters.get_optional("foreign")
+        for warning in describe_kept(open_table(place.storage.address(), place.path, foreign), place.path):
+            resp.add_warning(warning)
+        roll_back(place.path, parameters.get_required("to"), uuid4().hex[:16], place.storage.address(), foreign)
         current = list_versions(place.path, place.storage.address())[0]
         resp.add_info(f"Version {current.commit.number} is what {parameters.get_required('to')} was: {place.path}")
         return OperatorResponse(follow_commit(config, place.storage, place.storage.path(place.path), resp), current)
