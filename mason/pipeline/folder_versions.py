@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,6 @@ from mason.pipeline.kept_versions import Kept, Removable
 from mason.pipeline.table_commit import OWN_FOLDER, ChangedMeanwhile, CommitRecord
 from mason.pipeline.table_folder import TableFolder
 
-LOG = logging.getLogger("mason.pipeline")
 _GOING = ".going"
 _OTHERS = ".others"
 
@@ -55,15 +53,14 @@ class FolderVersions:
         with self._table.looked_at():
             return Removable(found, _bytes_freed(found))
 
-    def remove(self, versions: Sequence[Kept]) -> None:
+    def remove(self, versions: Sequence[Kept]) -> Sequence[str]:
         with self._table.locked():
-            for left in (self._path / OWN_FOLDER / "kept").glob(f"*{_GOING}"):
-                _remove(left)  # a vacuum that was killed had begun with it
             for version in versions:
                 if version.place and Path(version.place).is_dir():  # another vacuum may have been faster
-                    going = Path(version.place + _GOING)
-                    Path(version.place).rename(going)
-                    _remove(going)
+                    Path(version.place).rename(version.place + _GOING)
+            # Those of a vacuum that was killed are among them.
+            left = [_remove(each) for each in sorted((self._path / OWN_FOLDER / "kept").glob(f"*{_GOING}"))]
+            return [str(each) for each in left if each]
 
     def _kept(self, after: CommitRecord) -> Path | None:
         folder = self._path / OWN_FOLDER / "kept" / after.id
@@ -92,8 +89,8 @@ def _of_tables_below(folder: Path, commit: CommitRecord) -> Iterator[Path]:
                 yield file
 
 
-def _remove(version: Path) -> None:
-    """Remove what Mason wrote for a former version. What it did not write stays, under another name.
+def _remove(version: Path) -> Path | None:
+    """Remove what Mason wrote for a former version. What it did not write stays, under the name that is returned.
 
     Its record goes last: whoever is killed before has said by it what is still to be removed.
     """
@@ -108,10 +105,7 @@ def _remove(version: Path) -> None:
     for place, _, _ in os.walk(version, topdown=False):
         if not any(Path(place).iterdir()):
             Path(place).rmdir()
-    if version.exists():
-        others = version.with_name(version.name.removesuffix(_GOING) + _OTHERS)
-        version.rename(others)
-        LOG.warning("What Mason did not write is left of a former version, and stays at %s.", others)
+    return version.rename(version.with_suffix(_OTHERS)) if version.exists() else None
 
 
 def _remove_tree(folder: Path) -> None:

@@ -49,8 +49,10 @@ class ChangedFiles(Conflict):
             f"{name} ({now:,} bytes instead of {then:,})" if now != then else f"{name} ({now:,} bytes, as before)"
             for name, (now, then) in sorted(sizes.items())
         ]
+        those = f"{counted(len(names), 'file')} of the table: {list_names(names)}"
+        self.finding = f"{path}: somebody else has written over {those}."
         super().__init__(
-            f"{path}: somebody else has written over {counted(len(names), 'file')} of the table: {list_names(names)}.",
+            self.finding,
             hint="Restore what was there from a backup, with its times, or go back to an earlier version (table "
             "rollback), which keeps the files as they are now below _mason/kept. Nothing was committed.",
         )
@@ -104,8 +106,21 @@ def check_foreign(table: TableStore, path: str) -> None:
         raise ForeignFiles(path, names)
 
 
+def describe_going_back(table: TableStore, path: str) -> Iterator[str]:
+    """Yield the warnings for what others have done to a table that goes back to an earlier version."""
+    try:
+        table.strangers()
+        yield from describe_kept(table, path)
+    except ChangedFiles as error:
+        yield f"{error.finding} As it is now, that is kept below _mason/kept, and no vacuum removes it."
+
+
 def describe_kept(table: TableStore, path: str) -> Iterator[str]:
-    """Yield the warning for data files of others that stay in a table's folder."""
+    """Yield the warning for data files of others that stay in a table's folder.
+
+    Raises:
+        ChangedFiles: others have written over files of the table.
+    """
     if table.foreign is Foreign.KEEP and (names := table.strangers().data):
         those = "stays" if len(names) == 1 else "stay"
         yield (

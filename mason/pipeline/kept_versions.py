@@ -45,8 +45,8 @@ class KeptVersions(Protocol):
     def removable(self, versions: Sequence[Kept]) -> Removable:
         """Return those of the versions of which something is still there, and the bytes that only they use."""
 
-    def remove(self, versions: Sequence[Kept]) -> None:
-        """Remove what only these versions use.
+    def remove(self, versions: Sequence[Kept]) -> Sequence[str]:
+        """Remove what only these versions use; return the folders in which something is left that is not Mason's.
 
         Raises:
             Conflict: a job is going back to one of them at this moment.

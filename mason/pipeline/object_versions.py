@@ -53,7 +53,7 @@ class ObjectVersions:
         only_copies = [each for each in versions if each not in going and each.commit.id in copied]
         return Removable(going, sum(freed.values()), only_copies)
 
-    def remove(self, versions: Sequence[Kept]) -> None:
+    def remove(self, versions: Sequence[Kept]) -> Sequence[str]:
         self._table.sweep()  # what a dead job left is of no version, and would stay until somebody writes
         job = f"{_VACUUM}{uuid4().hex[:16]}"
         with Lease(self._store, f"{self._path}/{LEASES}/{job}.json", job) as lease:
@@ -64,6 +64,9 @@ class ObjectVersions:
                 self._store.abandon_uploads(f"{self._path}/{DATA}")
             finally:
                 lease.end()
+        going = {f"{path}/{DATA}/{each.commit.id}" for path in self._tables for each in versions}
+        left = [each.path for path in self._tables for each in self._store.below(f"{path}/{DATA}")]
+        return sorted({folder for folder in going for path in left if path.startswith(f"{folder}/")})
 
     def _freed(self, versions: Sequence[Kept]) -> dict[str, int]:
         """What is there and only these versions use, with the sizes."""

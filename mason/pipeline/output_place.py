@@ -59,7 +59,7 @@ def describe_kept_files(job: Job) -> Iterator[str]:
     """Yield the warnings for data files of others that a job leaves where it writes."""
     foreign = job.options.get("foreign", Foreign.REFUSE)
     for path in (job.outputs.get("path"), job.outputs.get("removed")):
-        if path and foreign == Foreign.KEEP:
+        if path:
             yield from describe_kept(open_table(job.inputs.get("storage", LOCAL), path, foreign), path)
 
 

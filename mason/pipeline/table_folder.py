@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from mason.pipeline.folder_strangers import bring_back, carry, changed_files, find_strangers, written_until
-from mason.pipeline.foreign_files import ChangedFiles, Foreign, ForeignFiles, MissingFiles, Strangers, list_names
+from mason.pipeline.foreign_files import ChangedFiles, Foreign, ForeignFiles, MissingFiles, Strangers
 from mason.pipeline.table_commit import (
     COMMITS,
     KEEPS,
@@ -201,9 +201,6 @@ class TableFolder:
             raise MissingFiles(str(self.path), missing)
         if changed and not self._goes_back:
             raise ChangedFiles(str(self.path), changed)
-        if changed:
-            names = list_names(sorted(changed))
-            LOG.warning("Others have written over %s: as it is now, it is kept below %s/kept.", names, OWN_FOLDER)
         found = find_strangers(self.path, current)
         stamps = {name: _stamp(self.path / name) for name in adopted}
         if different := [name for name, stamp in adopted.items() if stamp != stamps[name]]:

@@ -165,13 +165,13 @@ def plan_vacuum(table: str, keep: int, older_than_days: float, storage: str = LO
     return Removal(kept, found.versions, found.bytes, staying, in_use, found.only_copies)
 
 
-def vacuum(removal: Removal) -> None:
-    """Remove what was planned.
+def vacuum(removal: Removal) -> Sequence[str]:
+    """Remove what was planned; return the folders in which something is left that is not Mason's.
 
     Raises:
         Conflict: a job is at work on the table.
     """
-    removal.table.remove([*removal.versions, *removal.only_copies])
+    return removal.table.remove([*removal.versions, *removal.only_copies])
 
 
 def _kept_version(versions: Sequence[Version], to: str) -> Version:

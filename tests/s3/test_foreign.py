@@ -355,8 +355,9 @@ class TestVersions:
         former = list_versions(table.path, table.storage)[1].commit.id
         table.put(f"_mason/data/{former}/inserted.parquet")  # by way of a catalog that showed that version
 
-        vacuum(plan_vacuum(table.path, 0, 0, table.storage))
+        told = vacuum(plan_vacuum(table.path, 0, 0, table.storage))
 
+        assert told == [f"{table.path}/_mason/data/{former}"]
         left = {name for name in table.place.contents() if f"_mason/data/{former}/" in name}
         assert left == {f"out/_mason/data/{former}/inserted.parquet"}
         assert [bool(each.folder) for each in list_versions(table.path, table.storage)] == [True, False]

@@ -8,7 +8,7 @@ from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.table_place import find_table
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.foreign_files import describe_kept
+from mason.pipeline.foreign_files import describe_going_back
 from mason.pipeline.table_commit import open_table
 from mason.pipeline.table_versions import find_version, list_versions, roll_back
 from mason.util.environment import MasonEnvironment
@@ -22,7 +22,7 @@ class TableRollback(OperatorDefinition):
     ) -> OperatorResponse:
         place = find_table(config, parameters, resp)
         foreign = parameters.get_optional("foreign")
-        for warning in describe_kept(open_table(place.storage.address(), place.path, foreign), place.path):
+        for warning in describe_going_back(open_table(place.storage.address(), place.path, foreign), place.path):
             resp.add_warning(warning)
         roll_back(place.path, parameters.get_required("to"), uuid4().hex[:16], place.storage.address(), foreign)
         current = list_versions(place.path, place.storage.address())[0]
