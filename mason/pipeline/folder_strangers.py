@@ -27,10 +27,17 @@ def own_files(folder: Path, record: CommitRecord | None) -> Mapping[str, Committ
     """
     if record is None:
         return {}
+    found = _made_files(record)
+    for child in record.child_folders:
+        found |= {f"{child}/{each.path}": each for each in _newest_files(folder / child)}
+    return found
+
+
+def _made_files(record: CommitRecord) -> dict[str, CommittedFile]:
+    """The files that a commit has made, by their paths below its folder."""
     found = {each.path: each for each in record.files}
     for child in record.details.get("tables", {}).values():
-        made = [CommittedFile(**each) for each in child["files"]]
-        found |= {f"{child['folder']}/{each.path}": each for each in [*made, *_newest_files(folder / child["folder"])]}
+        found |= {f"{child['folder']}/{each['path']}": CommittedFile(**each) for each in child["files"]}
     return found
 
 
@@ -64,21 +71,21 @@ def changed_files(folder: Path, record: CommitRecord) -> dict[str, tuple[int, in
     are those of a copy, which nobody has kept the times of: then its record has another one than it says itself.
     """
     until, place = record.details.get(WRITTEN_UNTIL, -1), folder / record.place
-    keeps_times = place.exists() and place.stat().st_mtime_ns == until
+    timed = _made_files(record) if place.exists() and place.stat().st_mtime_ns == until else {}
     found: dict[str, tuple[int, int]] = {}
     for name, each in own_files(folder, record).items():
         try:
             now = (folder / name).stat()
         except FileNotFoundError:
             continue
-        if now.st_size != each.bytes or (keeps_times and now.st_mtime_ns > until):
+        if now.st_size != each.bytes or (name in timed and now.st_mtime_ns > until):
             found[name] = (now.st_size, each.bytes)
     return found
 
 
 def written_until(folder: Path, record: CommitRecord) -> int:
     """Return when the last file of a version was written, by the clock of its disk, in nanoseconds."""
-    return max(((folder / name).stat().st_mtime_ns for name in own_files(folder, record)), default=0)
+    return max(((folder / name).stat().st_mtime_ns for name in _made_files(record)), default=0)
 
 
 def carry(folder: Path, staging: Path, names: Iterable[str]) -> None:

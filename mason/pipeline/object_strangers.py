@@ -47,7 +47,7 @@ def look_below(store: ObjectStore, there: Mapping[str, StoredObject], versions: 
     `there` is all that a listing shows below the table's folder, by its paths below that.
     """
     current = versions.current
-    unknown = {name for name in there if is_shown(name)}.difference(view_of(current) if current else ())
+    unknown = {name for name in there if is_shown(name)}.difference(shown_files(current) if current else ())
     for each in versions.seen:
         unknown.difference_update(view_of(each))
         unknown.difference_update(each.aside if each.number > versions.shown_whole else ())
@@ -57,6 +57,11 @@ def look_below(store: ObjectStore, there: Mapping[str, StoredObject], versions: 
     inserted = _inserted(store, there, current) if current else []
     strangers = Strangers([*found.data, *inserted], found.others)
     return Below(strangers, sorted(left_over), _changed(store, there, versions) if current else {})
+
+
+def shown_files(record: CommitRecord) -> set[str]:
+    """Return what is of a version below the table's folder. Of tables of an explode the files themselves are there."""
+    return {*view_of(record), *(each.path for each in record.files)}
 
 
 def _inserted(store: ObjectStore, there: Mapping[str, StoredObject], current: CommitRecord) -> list[str]:
@@ -93,14 +98,13 @@ def _changed(
     """
     assert versions.current is not None
     view = view_of(versions.current)
-    copies = {
-        name: size for name, size in sizes_of(versions.current).items() if name in there and view.get(name) in there
-    }
+    copies = {name: size for name, size in sizes_of(versions.current).items() if name in there}
     changed = {name: (there[name].size, size) for name, size in copies.items() if there[name].size != size}
-    odd = [name for name in copies if name not in changed and there[name].tag != there[view[name]].tag]
+    homes = {name: there[view[name]] for name in copies.keys() - changed.keys() if view.get(name) in there}
+    odd = {name: home for name, home in homes.items() if there[name].tag != home.tag}
     shown_ago = versions.shown_seconds_ago() if odd else None
-    for name in odd:
-        copy, home = there[name], there[view[name]]
+    for name, home in odd.items():
+        copy = there[name]
         is_late = shown_ago is not None and copy.age_seconds <= shown_ago + _SLACK_SECONDS
         if is_late and copy.size <= _MOST_COMPARED and _content(store, copy) != _content(store, home):
             changed[name] = (copy.size, copies[name])

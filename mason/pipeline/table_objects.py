@@ -22,8 +22,8 @@ from mason.errors import Conflict, MasonError, Unsupported
 from mason.pipeline.foreign_files import ChangedFiles, Foreign, ForeignFiles, Strangers
 from mason.pipeline.object_lease import EXPIRY_SECONDS, Lease, sweep_lease
 from mason.pipeline.object_store import ObjectStore, StoredObject
-from mason.pipeline.object_strangers import Below, Versions, look_below
-from mason.pipeline.object_view import listed, show, view_of
+from mason.pipeline.object_strangers import Below, Versions, look_below, shown_files
+from mason.pipeline.object_view import listed, show
 from mason.pipeline.rejects import FOLDER as QUARANTINE
 from mason.pipeline.table_commit import (
     COMMITS,
@@ -213,7 +213,7 @@ class TableObjects:
             found = look_below(self._store, there, versions)
             completed = replace(
                 with_foreign(completed, self.foreign, adopted, found.strangers),
-                aside=self._aside(found, current, there, adopted),
+                aside=[*self._aside(found, current, there, adopted), *_in_the_way(current, completed)],
             )
             if not lease.claim(completed.number):
                 raise ChangedMeanwhile(self.path, self.current())
@@ -333,7 +333,7 @@ class TableObjects:
         """Those of the names that any version or a table below has: whoever was to remove them has died."""
         own, children = set[str](), set[str]()
         for each in self._records(commits) if names else ():
-            own |= names & view_of(each).keys()
+            own |= names & shown_files(each)
             children.update(each.child_folders)
         for child in children:
             own |= {name for name in names if name.startswith(f"{child}/{OWN_FOLDER}/")}
@@ -429,6 +429,12 @@ class TableObjects:
     def _read(self, path: str) -> CommitRecord | None:
         found = self._store.read(path)
         return read_record(found[0], path, _ADVICE) if found else None
+
+
+def _in_the_way(current: CommitRecord | None, following: CommitRecord) -> Sequence[str]:
+    """What the next version does not have of a table of an explode, whose files lie where others see them."""
+    staying = {each.path for each in following.files}
+    return [each.path for each in (current.files if current else ()) if not each.home and each.path not in staying]
 
 
 def _is_still(found: StoredObject | None, stamp: FileStamp) -> bool:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -581,6 +582,39 @@ class TestVersions:
         vacuum(plan_vacuum(str(table.output), keep=0, older_than_days=0))
 
         assert list(table.output.glob("_mason/kept/*")) == []
+
+
+class TestTablesBelow:
+    @pytest.fixture
+    def explode(self, merge: Merge) -> Callable[[Foreign], None]:
+        merge.given("a.jsonl", '{"id": 1, "tags": ["x", "y"]}\n{"id": 1, "tags": ["x"]}\n')
+        job = ExplodeJob(str(merge.root / "in"), "t", str(merge.output))
+        return lambda foreign: plan_and_run(replace(job, foreign=foreign).to_job())
+
+    def test_what_was_committed_to_a_table_of_an_explode_is_nobody_elses(
+        self, merge: Merge, explode: Callable[[Foreign], None]
+    ) -> None:
+        explode(Foreign.REFUSE)
+        child = merge.output / "t_tags"
+        plan_and_run(DedupeJob(str(child), str(child)).to_job())
+        assert len(list(TableFolder(str(child)).history())) == 2
+
+        explode(Foreign.REFUSE)
+        vacuum(plan_vacuum(str(merge.output), keep=0, older_than_days=0))
+
+        assert not list(merge.output.glob("_mason/kept/*"))
+        assert plan_scan("file:///", str(child)).rows == 3
+
+    def test_data_of_others_in_one_are_refused_or_stay(self, merge: Merge, explode: Callable[[Foreign], None]) -> None:
+        explode(Foreign.REFUSE)
+        put(merge, "t_tags/theirs.parquet")
+
+        with pytest.raises(ForeignFiles, match=r"t_tags/theirs\.parquet"):
+            explode(Foreign.REFUSE)
+        explode(Foreign.KEEP)
+        roll_back(str(merge.output), "1", "back", foreign=Foreign.KEEP)
+
+        assert pq.read_table(merge.output / "t_tags" / "theirs.parquet").num_rows == 2
 
 
 class TestDamage:

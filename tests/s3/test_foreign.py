@@ -14,7 +14,7 @@ import pytest
 from mason.clients.s3.connection import S3Connection
 from mason.clients.s3.objects import S3Objects
 from mason.clients.s3.storage import S3StorageClient
-from mason.pipeline.dedupe.job import DedupeJob
+from mason.pipeline.dedupe.job import DedupeJob, DedupeOptions
 from mason.pipeline.explode.job import ExplodeJob
 from mason.pipeline.foreign_files import ChangedFiles, Foreign, ForeignFiles
 from mason.pipeline.format.job import FormatJob, FormatOptions
@@ -305,6 +305,28 @@ def test_the_history_is_not_read_again_for_files_that_are_known(
     write(store, path, [9])
 
     assert not [each for each in reads if each.endswith(("00000001.json", "00000002.json"))]
+
+
+def test_what_was_committed_to_a_table_of_an_explode_is_nobody_elses(table: Table) -> None:
+    table.place.write("nested/a.jsonl", b'{"id": 1, "tags": ["x", "y"]}\n{"id": 1, "tags": ["x"]}\n')
+    flat = table.place.below("flat").path
+    explode = ExplodeJob(table.place.below("nested").path, "t", flat, table.storage).to_job()
+    child = f"{flat}/t_tags"
+    for job in (
+        explode,
+        DedupeJob(child, child, storage=table.storage, options=DedupeOptions(keys=["value"])).to_job(),
+    ):
+        plan_work(job).run(InProcessRunner(), uuid4().hex[:16], lambda *_: None)
+    assert plan_scan(table.storage, child).rows == 2
+    append = MergeJob(table.place.below("nested").path, child, table.storage, MergeOptions(mode=Mode.APPEND)).to_job()
+    plan_work(explode).run(InProcessRunner(), uuid4().hex[:16], lambda *_: None)
+
+    assert plan_scan(table.storage, child).rows == 3
+    for _ in range(2):
+        plan_work(append).run(InProcessRunner(), uuid4().hex[:16], lambda *_: None)
+    found = ReadyTable("t", plan_scan(table.storage, child)).sql_table()
+    rows = fetch_rows(InProcessRunner(), SqlQuery("select count(*) n from t", [found], table.storage))
+    assert rows["n"].to_pylist() == [7], "what is added to stays where it lies"
 
 
 class TestDamage:
