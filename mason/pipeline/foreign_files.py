@@ -107,9 +107,13 @@ def check_foreign(table: TableStore, path: str) -> None:
 
 
 def describe_going_back(table: TableStore, path: str) -> Iterator[str]:
-    """Yield the warnings for what others have done to a table that goes back to an earlier version."""
+    """Yield the warnings for what others have done to a table that goes back to an earlier version.
+
+    Raises:
+        ForeignFiles: data files of others lie in its folder, and nobody has said that they stay.
+    """
     try:
-        table.strangers()
+        check_foreign(table, path)
         yield from describe_kept(table, path)
     except ChangedFiles as error:
         yield f"{error.finding} As it is now, that is kept below _mason/kept, and no vacuum removes it."
