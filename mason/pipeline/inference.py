@@ -24,7 +24,7 @@ from mason.pipeline.findings import FoundColumn, partition_columns, stated_colum
 from mason.pipeline.formats import checked_format, format_of_name
 from mason.pipeline.headers_together import headers_to_change
 from mason.pipeline.sampling import budget_for, spread
-from mason.pipeline.table_commit import CommitRecord, open_table
+from mason.pipeline.table_commit import CommitRecord
 from mason.pipeline.table_files import files_of, newest_commit, shown_partitions
 
 
@@ -65,7 +65,7 @@ def infer_stored(filesystem: pafs.FileSystem, storage: str, path: str, options: 
     """
     commit = newest_commit(storage, path)
     if commit is None:
-        return _infer_what_is_there(filesystem, storage, path, options)
+        return infer(filesystem, path, options)
     if not commit.files:
         return _without_rows(commit)
     files = files_of(commit, path)
@@ -93,16 +93,6 @@ def _as_committed(found: Inferred, commit: CommitRecord) -> Inferred:
     return replace(
         found, schema=replace(found.schema, columns=[*known, *keys]), partition_keys=list(commit.partition_keys)
     )
-
-
-def _infer_what_is_there(filesystem: pafs.FileSystem, storage: str, path: str, options: InferOptions) -> Inferred:
-    try:
-        return infer(filesystem, path, options)
-    except NoData:
-        commit = open_table(storage, path).current()
-        if commit is None or commit.files:
-            raise
-    return _without_rows(commit)
 
 
 def _without_rows(commit: CommitRecord) -> Inferred:

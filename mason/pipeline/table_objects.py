@@ -16,27 +16,35 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import PurePosixPath
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from mason.errors import Conflict, MasonError, Unsupported
+from mason.pipeline.foreign_files import ChangedFiles, Foreign, ForeignFiles, Strangers
 from mason.pipeline.object_lease import EXPIRY_SECONDS, Lease, sweep_lease
-from mason.pipeline.object_store import ObjectStore
-from mason.pipeline.object_view import show, shown, view_of
+from mason.pipeline.object_store import ObjectStore, StoredObject
+from mason.pipeline.object_strangers import Below, Versions, look_below, shown_files
+from mason.pipeline.object_view import listed, show
 from mason.pipeline.rejects import FOLDER as QUARANTINE
 from mason.pipeline.table_commit import (
     COMMITS,
     DATA,
+    NO_FILES,
     OWN_FOLDER,
     ChangedMeanwhile,
     CommitRecord,
     CommittedFile,
+    ForeignMeanwhile,
     MayFollow,
     Overtaken,
     check_names,
     follow_newest,
     no_room,
     read_record,
+    with_foreign,
 )
+
+if TYPE_CHECKING:
+    from mason.pipeline.file_stamp import FileStamp
 
 LOG = logging.getLogger("mason.pipeline")
 LEASES = f"{OWN_FOLDER}/leases"
@@ -62,8 +70,12 @@ class TableObjects:
     """One for each table and what is done with it: threads of one process need not race each other."""
     _turns_lock: ClassVar[threading.Lock] = threading.Lock()
 
-    def __init__(self, store: ObjectStore, path: str) -> None:
+    def __init__(
+        self, store: ObjectStore, path: str, foreign: Foreign = Foreign.REFUSE, *, goes_back: bool = False
+    ) -> None:
+        """`goes_back` is for the way out of damage: files that others have written over do not stop a version."""
         self._store, self.path = store, path
+        self.foreign, self._goes_back = foreign, goes_back
 
     def current(self) -> CommitRecord | None:
         """Return the newest commit; none for a prefix that is no table of Mason's, or is not there."""
@@ -169,6 +181,7 @@ class TableObjects:
         expected: CommitRecord | None,
         kept: Sequence[CommittedFile] = (),
         may_follow: MayFollow | None = None,
+        adopted: Mapping[str, FileStamp] = NO_FILES,
     ) -> CommitRecord:
         """Make the staged version the table. `kept` are files of the current version that stay in it.
 
@@ -176,11 +189,15 @@ class TableObjects:
             ChangedMeanwhile: somebody else committed to the table since `expected` was read, and may not be followed;
                 or took this job for dead.
             Overtaken: somebody else did so at this very moment.
+            ForeignFiles, ForeignMeanwhile: data files of others lie below the prefix which it is not made from.
+            ChangedFiles: others have written over files of the table.
         """
         lease = self._leases[staging]
         with self._in_turn("commit"):
+            there = listed(self._store, self.path)  # first: what is committed after it was listed is no stranger's
             commits, done = self._listed()
-            current = next(self._records(commits), None)
+            versions = self._versions(commits, done)
+            current = versions.current
             older = self._records(
                 {number: path for number, path in commits.items() if current and number < current.number}
             )
@@ -193,7 +210,11 @@ class TableObjects:
                 may_follow=may_follow,
             )
             completed = self._complete(staging, record, current, kept)
-            completed = replace(completed, aside=self._strangers(current, commits, done))
+            found = look_below(self._store, there, versions)
+            completed = replace(
+                with_foreign(completed, self.foreign, adopted, found.strangers),
+                aside=[*self._aside(found, current, there, adopted), *_in_the_way(current, completed)],
+            )
             if not lease.claim(completed.number):
                 raise ChangedMeanwhile(self.path, self.current())
             lease.may_be_committed = True  # even if the answer never comes
@@ -279,15 +300,68 @@ class TableObjects:
             beside={**record.beside, **carried, **beside},
         )
 
-    def _strangers(
-        self, current: CommitRecord | None, commits: Mapping[int, str], done: Mapping[int, str]
+    def strangers(self) -> Strangers:
+        """Return what lies below the prefix and is not Mason's.
+
+        Raises:
+            ChangedFiles: somebody else has written over files of the table, as others see them.
+        """
+        there = listed(self._store, self.path)  # first: what is committed after it was listed is no stranger's
+        commits, done = self._listed()
+        found = look_below(self._store, there, self._versions(commits, done))
+        if found.changed:
+            raise ChangedFiles(self.path, found.changed)
+        return found.strangers
+
+    def _versions(self, commits: Mapping[int, str], done: Mapping[int, str]) -> Versions:
+        seen = self._seen(commits, done)
+
+        def shown_seconds_ago() -> float | None:
+            there = self._store.below(f"{self.path}/{COMMITS}")
+            markers = {each.path: each.age_seconds for each in there if each.path.endswith(_SHOWN)}
+            return markers.get(done.get(seen[0].number, ""))
+
+        return Versions(
+            current=seen[0] if seen else None,
+            seen=seen,
+            shown_whole=max(done, default=0),
+            find_own=lambda names: self._own(names, commits),
+            shown_seconds_ago=shown_seconds_ago,
+        )
+
+    def _own(self, names: set[str], commits: Mapping[int, str]) -> set[str]:
+        """Those of the names that any version or a table below has: whoever was to remove them has died."""
+        own, children = set[str](), set[str]()
+        for each in self._records(commits) if names else ():
+            own |= names & shown_files(each)
+            children.update(each.child_folders)
+        for child in children:
+            own |= {name for name in names if name.startswith(f"{child}/{OWN_FOLDER}/")}
+            if any(name.startswith(f"{child}/") for name in names - own):
+                records = TableObjects(self._store, f"{self.path}/{child}").history()
+                own |= names & {f"{child}/{file.path}" for record in records for file in record.files}
+        return own
+
+    def _aside(
+        self,
+        found: Below,
+        current: CommitRecord | None,
+        there: Mapping[str, StoredObject],
+        adopted: Mapping[str, FileStamp],
     ) -> Sequence[str]:
-        """What others see below the table's folder that is of none of its versions, and has to make room."""
-        known = view_of(current) if current else {}
-        unknown = [name for name in shown(self._store, self.path) if name not in known]
-        # Whoever shows the current version may not have removed all of the former ones yet.
-        former = {name for each in self._seen(commits, done) for name in view_of(each)} if unknown else set()
-        return [name for name in unknown if name not in former]
+        """Return what has to make room for the next version, if that may be published beside the rest."""
+        if found.changed and not self._goes_back:
+            raise ChangedFiles(self.path, found.changed)
+        if different := [name for name, stamp in adopted.items() if not _is_still(there.get(name), stamp)]:
+            raise ForeignMeanwhile(self.path, current, different[0])
+        new = [name for name in found.strangers.data if name not in adopted]
+        if new and current and self.foreign is Foreign.REFUSE:
+            raise ForeignFiles(self.path, new)
+        if new and current and self.foreign is Foreign.ADOPT:
+            raise ForeignMeanwhile(self.path, current, new[0])
+        if current is None and self.foreign is not Foreign.KEEP:
+            return [*found.strangers.data, *found.strangers.others]
+        return [*found.left_over, *adopted, *found.changed]
 
     def _show(self) -> None:
         """Make others see the newest version. If another comes meanwhile it is that one, whoever showed what of it."""
@@ -355,6 +429,18 @@ class TableObjects:
     def _read(self, path: str) -> CommitRecord | None:
         found = self._store.read(path)
         return read_record(found[0], path, _ADVICE) if found else None
+
+
+def _in_the_way(current: CommitRecord | None, following: CommitRecord) -> Sequence[str]:
+    """What the next version does not have of a table of an explode, whose files lie where others see them."""
+    staying = {each.path for each in following.files}
+    return [each.path for each in (current.files if current else ()) if not each.home and each.path not in staying]
+
+
+def _is_still(found: StoredObject | None, stamp: FileStamp) -> bool:
+    from mason.pipeline.file_stamp import stamp_of_tag  # heavy: only who adopts files needs it
+
+    return found is not None and stamp_of_tag(found.size, found.tag) == stamp
 
 
 def _numbered(paths: Iterable[str], ending: str) -> Mapping[int, str]:

@@ -155,6 +155,8 @@ class MergeResult:
             told["ValuesNulled"] = dict(self.values_nulled)
         if self.plan.job.options.incremental or self.plan.merged_before:
             told["MergedBefore"] = self.plan.merged_before
+        if self.plan.adopted:
+            told["Adopted"] = list(self.plan.adopted)
         return told
 
     def _type(self, column: str) -> str:

@@ -15,7 +15,10 @@ from mason.errors import BadPath, MasonError, NoData, PathNotFound
 from mason.pipeline.csv_splits import Range
 from mason.pipeline.file_readings import describe_readings, explain_file
 from mason.pipeline.file_schema import FileSchema
+from mason.pipeline.file_stamp import FileStamp
 from mason.pipeline.files import list_files
+from mason.pipeline.foreign_files import Foreign, check_foreign
+from mason.pipeline.merge.adopting import describe_adopted, list_adopted
 from mason.pipeline.merge.base import BaseTable
 from mason.pipeline.merge.column_notes import absent_columns, respelled_columns, text_for_few_values
 from mason.pipeline.merge.gather import gather_columns, unite_evidence
@@ -64,6 +67,8 @@ class MergePlan:
     """The step of a workflow that the merge is for."""
     rewritten: CommitRecord | None = None
     """The version of the table that is written anew from its own rows."""
+    adopted: Mapping[str, FileStamp] = field(default_factory=dict)
+    """Files of others in the output whose rows become rows of it, by their paths below it."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -205,6 +210,8 @@ class MergePlan:
             told["MergedBefore"] = self.merged_before
         if self.rows_rewritten:
             told["RowsRewritten"] = self.rows_rewritten
+        if self.adopted:
+            told["Adopted"] = list(self.adopted)
         return told
 
     @property
@@ -240,12 +247,14 @@ def plan_merge(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
 
     Raises:
         BadPath: the output holds what must not go with it.
+        ForeignFiles, ChangedFiles: it holds data of others, or they have written over its own.
         MasonError: as `plan_reading` does.
     """
-    table = open_table(job.storage, job.output)
+    table = open_table(job.storage, job.output, job.options.foreign)
     rewritten = table.current() if job.is_in_place else None  # first: what is committed after it is not read
     plan = plan_reading(filesystem, job)
     table.check_room()
+    check_foreign(table, job.output)
     return replace(plan, rewritten=rewritten)
 
 
@@ -261,7 +270,7 @@ def plan_reading(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
             output that nothing can be added to.
     """
     job = _settled(job)
-    table = open_table(job.storage, job.output)
+    table = open_table(job.storage, job.output, job.options.foreign)
     current = table.current() if job.options.mode is not Mode.REPLACE else None
     base = BaseTable.of(current) if current else None
     try:
@@ -282,7 +291,9 @@ def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base
     work = Work.here()
     merged = merged_before(job.options, table, work)
     new = merged.without_merged(filesystem, files)
-    planned = list(look_at_files(filesystem, job.options, new, warnings))
+    adopted = list_adopted(filesystem, job, table, files)
+    warnings += map(describe_adopted, adopted)
+    planned = list(look_at_files(filesystem, job.options, [*new, *(each.file for each in adopted)], warnings))
     if not planned and len(new) == len(files):
         raise NoData(f'All data files at "{job.inputs}" are empty.')
     if job.options.names is Names.FOLD:
@@ -291,7 +302,7 @@ def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base
         raise PlanRefused(twins, hint='A merge has the parameter "names", which says how to take them (number, fold).')
     if not job.is_in_place and filesystem.get_file_info(job.output).type == pafs.FileType.File:
         raise BadPath(f"The output {job.output} is a file: a table is a folder.")
-    if base is None and job.options.mode is not Mode.REPLACE:
+    if base is None and job.options.mode is not Mode.REPLACE and job.options.foreign is Foreign.REFUSE:
         _check_nothing_is_there(filesystem, job.output)
     warnings += absent_columns(given, planned)
     warnings += text_for_few_values(given, planned)
@@ -304,6 +315,7 @@ def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base
         base=base,
         merged_before=len(files) - len(new),
         work=work,
+        adopted={each.name: each.stamp for each in adopted},
     )
     return checked(_with_conflicts(plan)).with_base_files(filesystem)
 
@@ -348,6 +360,9 @@ def _settled(job: MergeJob) -> MergeJob:
     checked_zone(job.options.timezone)
     if job.options.mode is Mode.APPEND and job.is_in_place:
         raise PlanRefused(["The output is the input: to add it to itself would double every row."])
+    if job.options.mode is Mode.REPLACE_PARTITIONS and job.options.foreign is Foreign.ADOPT:
+        problem = "The rows of a foreign file would replace those that the table has in their partitions."
+        raise PlanRefused([problem], hint="Adopt it by a merge of its own (mode: append, or the table with itself).")
     if not job.options.incremental:
         return job
     if job.options.mode is Mode.REPLACE_PARTITIONS or job.is_in_place:
