@@ -8,23 +8,21 @@ What others see of the table follows in `object_view`; a command that dies in be
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from itertools import chain, islice
-from pathlib import PurePosixPath
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
 from mason.errors import Conflict, MasonError, Unsupported
 from mason.pipeline.foreign_files import ChangedFiles, Foreign, ForeignFiles, Strangers
 from mason.pipeline.object_lease import EXPIRY_SECONDS, Lease, sweep_lease
+from mason.pipeline.object_records import complete_record, encoded, files_in_the_way, is_still, numbered
+from mason.pipeline.object_room import check_room_at
 from mason.pipeline.object_store import ObjectStore, StoredObject
 from mason.pipeline.object_strangers import Below, Versions, look_below, shown_files
 from mason.pipeline.object_view import listed, show
-from mason.pipeline.rejects import FOLDER as QUARANTINE
 from mason.pipeline.table_commit import (
     COMMITS,
     DATA,
@@ -36,9 +34,7 @@ from mason.pipeline.table_commit import (
     ForeignMeanwhile,
     MayFollow,
     Overtaken,
-    check_names,
     follow_newest,
-    no_room,
     read_record,
     with_foreign,
 )
@@ -107,27 +103,7 @@ class TableObjects:
         Raises:
             BadPath: some do, it is in one, or it is a whole bucket.
         """
-        if "/" not in self.path.strip("/"):
-            raise no_room(self.path, "it is a whole bucket")
-        check_names(self.path, self.path)
-        if self._commits():
-            return
-        if around := next(filter(self._is_table, map(str, PurePosixPath(self.path).parents[:-2])), ""):
-            raise no_room(self.path, f"it lies in the table {around}")
-        if tables := sorted(islice(self._tables_below(), _TOLD)):
-            raise no_room(self.path, f"there are tables in it: {', '.join(tables)}")
-
-    def _is_table(self, folder: str) -> bool:
-        return any(True for _ in self._store.below(f"{folder}/{COMMITS}"))
-
-    def _tables_below(self) -> Iterator[str]:
-        """The tables of Mason's that lie below the prefix, each once, by their names below it."""
-        met = set[str]()
-        for each in self._store.below(self.path):
-            table, found, _ = each.path[len(self.path) + 1 :].partition(f"/{COMMITS}/")
-            if found and table not in met:
-                met.add(table)
-                yield table
+        check_room_at(self._store, self.path, is_table=bool(self._commits()))
 
     @contextlib.contextmanager
     def stage(self, job: str) -> Iterator[str]:
@@ -209,11 +185,11 @@ class TableObjects:
                 kept=kept,
                 may_follow=may_follow,
             )
-            completed = self._complete(staging, record, current, kept)
+            completed = complete_record(self._store, self.path, staging, record, current, kept)
             found = look_below(self._store, there, versions)
             completed = replace(
                 with_foreign(completed, self.foreign, adopted, found.strangers),
-                aside=[*self._aside(found, current, there, adopted), *_in_the_way(current, completed)],
+                aside=[*self._aside(found, current, there, adopted), *files_in_the_way(current, completed)],
             )
             if not lease.claim(completed.number):
                 raise ChangedMeanwhile(self.path, self.current())
@@ -281,25 +257,6 @@ class TableObjects:
         except MasonError as error:  # it is in nobody's way, and who only reads may not be allowed to remove it
             LOG.info("What a dead job left at %s stays: %s", self.path, error)
 
-    def _complete(
-        self, staging: str, record: CommitRecord, current: CommitRecord | None, kept: Sequence[CommittedFile]
-    ) -> CommitRecord:
-        home = staging.removeprefix(f"{self.path}/")
-        files = [*kept, *(replace(each, home=f"{home}/{each.path}") for each in record.files)]
-        staged = [each.path[len(staging) + 1 :] for each in self._store.below(staging) if not each.path.endswith("/")]
-        data = {each.path for each in record.files}
-        beside = {name: f"{home}/{name}" for name in staged if name not in data}
-        carried = _quarantine(current) if current and record.adds else {}
-        return replace(
-            record,
-            number=current.number + 1 if current else 1,
-            parent=current.id if current else None,
-            files=files,
-            rows=sum(each.rows for each in files),
-            created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
-            beside={**record.beside, **carried, **beside},
-        )
-
     def strangers(self) -> Strangers:
         """Return what lies below the prefix and is not Mason's.
 
@@ -352,7 +309,7 @@ class TableObjects:
         """Return what has to make room for the next version, if that may be published beside the rest."""
         if found.changed and not self._goes_back:
             raise ChangedFiles(self.path, found.changed)
-        if different := [name for name, stamp in adopted.items() if not _is_still(there.get(name), stamp)]:
+        if different := [name for name, stamp in adopted.items() if not is_still(there.get(name), stamp)]:
             raise ForeignMeanwhile(self.path, current, different[0])
         new = [name for name in found.strangers.data if name not in adopted]
         if new and current and self.foreign is Foreign.REFUSE:
@@ -411,7 +368,7 @@ class TableObjects:
     def _listed(self) -> tuple[Mapping[int, str], Mapping[int, str]]:
         """The paths of the records, and of what says that others see them, by their numbers."""
         paths = [each.path for each in self._store.below(f"{self.path}/{COMMITS}")]
-        return _numbered(paths, ".json"), _numbered(paths, _SHOWN)
+        return numbered(paths, ".json"), numbered(paths, _SHOWN)
 
     def _committed_by(self, number: int) -> str | None:
         record = self._read(self._place(number))
@@ -424,33 +381,8 @@ class TableObjects:
         return f"{self.path}/{COMMITS}/{number:08}.json"
 
     def _write(self, record: CommitRecord) -> bool:
-        return self._store.write_new(self._place(record.number), _encoded(record)) is not None
+        return self._store.write_new(self._place(record.number), encoded(record)) is not None
 
     def _read(self, path: str) -> CommitRecord | None:
         found = self._store.read(path)
         return read_record(found[0], path, _ADVICE) if found else None
-
-
-def _in_the_way(current: CommitRecord | None, following: CommitRecord) -> Sequence[str]:
-    """What the next version does not have of a table of an explode, whose files lie where others see them."""
-    staying = {each.path for each in following.files}
-    return [each.path for each in (current.files if current else ()) if not each.home and each.path not in staying]
-
-
-def _is_still(found: StoredObject | None, stamp: FileStamp) -> bool:
-    from mason.pipeline.file_stamp import stamp_of_tag  # heavy: only who adopts files needs it
-
-    return found is not None and stamp_of_tag(found.size, found.tag) == stamp
-
-
-def _numbered(paths: Iterable[str], ending: str) -> Mapping[int, str]:
-    names = {path: path.rpartition("/")[2] for path in paths if path.endswith(ending)}
-    return {int(name[:8]): path for path, name in names.items() if name[:8].isdigit()}
-
-
-def _quarantine(record: CommitRecord) -> Mapping[str, str]:
-    return {name: home for name, home in record.beside.items() if name.startswith(f"{QUARANTINE}/")}
-
-
-def _encoded(record: CommitRecord) -> bytes:
-    return json.dumps(record.to_dict(), indent=1).encode()

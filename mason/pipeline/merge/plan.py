@@ -11,18 +11,17 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.schema import SchemaConflict
-from mason.errors import BadPath, MasonError, NoData, PathNotFound
+from mason.errors import BadPath, MasonError, NoData
 from mason.pipeline.csv_splits import Range
 from mason.pipeline.file_readings import describe_readings, explain_file
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.file_stamp import FileStamp
-from mason.pipeline.files import list_files
 from mason.pipeline.foreign_files import Foreign, check_foreign
 from mason.pipeline.merge.adopting import describe_adopted, list_adopted
 from mason.pipeline.merge.base import BaseTable
 from mason.pipeline.merge.column_notes import absent_columns, respelled_columns, text_for_few_values
 from mason.pipeline.merge.gather import gather_columns, unite_evidence
-from mason.pipeline.merge.inputs import list_inputs
+from mason.pipeline.merge.inputs import check_nothing_is_there, list_inputs
 from mason.pipeline.merge.job import MergeJob, Mode, Names, OnConflict
 from mason.pipeline.merge.look import PlanRefused, look_at_files
 from mason.pipeline.merge.names import find_twins, fold_names, twins_in
@@ -303,7 +302,7 @@ def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base
     if not job.is_in_place and filesystem.get_file_info(job.output).type == pafs.FileType.File:
         raise BadPath(f"The output {job.output} is a file: a table is a folder.")
     if base is None and job.options.mode is not Mode.REPLACE and job.options.foreign is Foreign.REFUSE:
-        _check_nothing_is_there(filesystem, job.output)
+        check_nothing_is_there(filesystem, job.output)
     warnings += absent_columns(given, planned)
     warnings += text_for_few_values(given, planned)
     plan = MergePlan(
@@ -368,19 +367,6 @@ def _settled(job: MergeJob) -> MergeJob:
     if job.options.mode is Mode.REPLACE_PARTITIONS or job.is_in_place:
         raise PlanRefused(["An incremental merge adds new files to the output: it replaces nothing."])
     return replace(job, options=replace(job.options, mode=Mode.APPEND))
-
-
-def _check_nothing_is_there(filesystem: pafs.FileSystem, output: str) -> None:
-    """See that an output which is no table of Mason's holds no data: to add to it would replace it."""
-    try:
-        found = list_files(filesystem, output)
-    except PathNotFound:
-        return
-    if found:
-        raise PlanRefused(
-            [f"{output} holds data, but is no table of Mason's: nothing can be added to it."],
-            hint="Make it one (a merge whose output_path is its input_path), or choose another output_path.",
-        )
 
 
 def _outgrown(plan: MergePlan) -> Mapping[str, Evidence]:
