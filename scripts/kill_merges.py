@@ -2,7 +2,8 @@
 
 The driver of the merge, a Python worker of Spark's or the warm Spark server gets a SIGKILL at a random moment of the
 plan, the tasks or the commit. Then a reader of Mason's and an outsider who lists the folder must see one whole version,
-the record of the job must tell what became of it, and the next merge must work and leave nothing behind.
+a file of somebody else's must be in it, the record of the job must tell what became of it, and the next merge must work
+and leave nothing behind.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ MOMENTS = {
 """What must have been told before a kill, and within how many seconds from then it comes."""
 
 FILES = 6
+NOTE = "It is always there."
 STOPPED = "The warm Spark server was stopped while the job ran."
 ENGINE = "metastore_engine: local\nstorage_engine: local\nexecution_engine: {engine}\nclients:\n{clients}"
 CLIENTS = {
@@ -106,6 +108,8 @@ class Site:
         self.must("register", str(PROJECT / "mason" / "examples" / "operators"))
         self.given()
         self.must(*merge_command("here"))
+        self.note.parent.mkdir()
+        self.note.write_text(NOTE, encoding="utf-8")
         self.look_up()
 
     def look_up(self) -> None:
@@ -116,6 +120,11 @@ class Site:
     @property
     def output(self) -> Path:
         return self.folder / "out"
+
+    @property
+    def note(self) -> Path:
+        """A file of somebody else's in the table's folder."""
+        return self.output / "docs" / "notes.md"
 
     @property
     def events(self) -> Path:
@@ -361,6 +370,8 @@ def _problems(site: Site, new: State, code: int, said: str, *, server_died: bool
     problems = [f"a reader sees {reader}, not {site.old} or {new}"] if outcome == "broken" else []
     if outsider != reader:
         problems.append(f"an outsider sees {outsider}, a reader {reader}")
+    if not site.note.exists() or site.note.read_text(encoding="utf-8") != NOTE:
+        problems.append("a file of somebody else's is not in the table's folder any more")
     if code >= 0 and outcome != ("old" if code else "new"):
         problems.append(f"the merge ended with {code}, but the table is {outcome}: {said}")
     if code > 0 and server_died and STOPPED not in said:

@@ -1,7 +1,8 @@
 """Kills merges from S3 to S3 midway, and looks whether the table is the old one or the new one: `--kills 10`.
 
 The driver gets a SIGKILL at a random moment of the tasks or of the commit. Then a reader of Mason's must see one whole
-version, and in the end the next merge must work, and leave to those who only list the prefix that version alone.
+version, and in the end the next merge must work, and leave to those who only list the prefix that version alone. A file
+of somebody else's stays where it is.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ PHASES = {"tasks": 0.3, "commit": 0.1}
 """Within how many seconds from the beginning of a phase a kill comes."""
 FILES = 4
 ROWS = 2_000
+NOTE = b"It is always there."
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,12 @@ class S3Site:
         self.must("register", str(PROJECT / "mason" / "examples" / "operators"))
         self.given()
         self.must(*self.merge)
+        self._server.client().put_object(Bucket=self._bucket, Key="out/_NOTE", Body=NOTE)
+
+    def has_note(self) -> bool:
+        """Say whether a file of somebody else's is below the prefix."""
+        found = self._server.client().list_objects_v2(Bucket=self._bucket, Prefix="out/_NOTE")
+        return bool(found.get("Contents"))
 
     @property
     def merge(self) -> list[str]:
@@ -154,6 +162,7 @@ def _kill_once(site: S3Site, phase: str, within: float) -> Kill:
         return Kill(last.partition(" ")[0], last, "too late")
     found = site.reader()
     outcome = "old" if found == before else "new" if found == {site.version} else "broken"
+    outcome = outcome if site.has_note() else "broken"
     return Kill(last.partition(" ")[0], last, outcome)
 
 

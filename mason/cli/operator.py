@@ -52,6 +52,7 @@ _NONE_REGISTERED = 'No Operators Registered.  Register operators by running "mas
 @config_id
 @click.option("--plan", is_flag=True, help="Show what the run would do and write nothing.")
 @click.option("--html", metavar="FILE", help="Write a page, too, with an operator that makes one: -p html:FILE.")
+@click.option("--explain", metavar="FILE", help="Show how one file of the input is read, and write nothing.")
 @click.option("--json-schema", is_flag=True, help="Print the operator's parameters as JSON Schema.")
 @click.option("-h", "--help", "wants_help", is_flag=True, help="Show this message, or what an operator takes.")
 @log_level
@@ -65,6 +66,7 @@ def command(
     config_id: str | None,
     plan: bool,
     html: str | None,
+    explain: str | None,
     json_schema: bool,
     wants_help: bool,
 ) -> int:
@@ -82,6 +84,8 @@ def command(
         namespace, _, operator = namespace.partition(":")  # table:get, as messages write it
     if html:
         parameters = (*parameters, f"html:{_quoted(html)}")
+    if explain:
+        parameters, plan = (*parameters, f"explain:{_quoted(explain)}"), True
     wants_run = bool(parameters or parameter_files or plan)
     if operator is None and not _is_operator(namespace, wants_run=wants_run):
         if wants_run:

@@ -48,7 +48,8 @@ def infer_and_save(metastore: MetastoreClient, wanted: Inference, resp: Response
     if objects and metastore.catalog() and TableObjects(objects, wanted.path.path).current():
         return _save_newest(metastore, objects, wanted, resp)
     table, resp = wanted.infer(resp)
-    return metastore.save_table(table, response=resp)
+    saved, resp = metastore.save_table(table, response=resp)
+    return replace(saved, readings=table.readings), resp
 
 
 def follow_job(config: ValidConfig, job: Job, resp: Response) -> Response:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -33,21 +34,74 @@ _LOGICAL = {
     "uuid": pa.string(),
 }
 
-Named = dict[str, pa.DataType]
+_Made = TypeVar("_Made")
+
+_ITSELF = pa.string()
+_VALUE = "value"
 
 
-def arrow_schema(avro: Any) -> pa.Schema:
-    """Return the Arrow schema of an Avro record.
+@dataclass(frozen=True)
+class AvroColumns:
+    """The columns of an Avro file, and what there is to say of them."""
+
+    schema: pa.Schema
+    notes: Sequence[str] = ()
+    are_fields: bool = True
+    """Whether they are the fields of records; values that are no records are one column."""
+
+
+def find_columns(avro: Any) -> AvroColumns:
+    """Return the columns of a file with this schema, which fastavro has parsed.
+
+    A record that contains itself, which no column can, is JSON text there.
 
     Raises:
-        ValueError: the schema is not a record's, or contains itself, which no table column can.
+        ValueError: no table can hold what it describes.
     """
+    within: set[str] = set()
+    named = _Named(within)
     if not isinstance(avro, Mapping) or avro.get("type") != "record":
-        raise ValueError("its schema is not a record")
-    return pa.schema(_fields(avro, {}))
+        schema = pa.schema([pa.field(_VALUE, _arrow_type(avro, named))])
+        note = f'what it holds are no records: each value stands in the column "{_VALUE}"'
+        return AvroColumns(schema, [note, *_notes(within)], are_fields=False)
+    schema = pa.schema(named.define(avro["name"], lambda: _fields(avro, named)))
+    if not len(schema):
+        raise ValueError("its records have no fields")
+    return AvroColumns(schema, _notes(within))
 
 
-def _fields(record: Mapping[str, Any], named: Named) -> list[pa.Field]:
+def _notes(within: Iterable[str]) -> list[str]:
+    return [f'records of the type "{name}" contain others of it: these are JSON text' for name in sorted(within)]
+
+
+class _Named:
+    """The types that have a name, by it; and of which of them a part is the type itself."""
+
+    def __init__(self, within: set[str]) -> None:
+        self._types: dict[str, pa.DataType] = {}
+        self._open: list[str] = []
+        self._within = within
+
+    def define(self, name: str, make: Callable[[], _Made]) -> _Made:
+        """Make a type, during which its name may occur."""
+        self._open.append(name)
+        made = make()
+        self._open.pop()
+        return made
+
+    def keep(self, name: str, found: pa.DataType) -> None:
+        self._types[name] = found
+
+    def find(self, name: str) -> pa.DataType:
+        if name in self._open:
+            self._within.add(name)
+            return _ITSELF
+        if name not in self._types:
+            raise ValueError(f'its type "{name}" is not defined')
+        return self._types[name]
+
+
+def _fields(record: Mapping[str, Any], named: _Named) -> list[pa.Field]:
     fields = []
     for each in record["fields"]:
         declared = each["type"]
@@ -56,27 +110,26 @@ def _fields(record: Mapping[str, Any], named: Named) -> list[pa.Field]:
     return fields
 
 
-def _arrow_type(avro: Any, named: Named) -> pa.DataType:
+def _arrow_type(avro: Any, named: _Named) -> pa.DataType:
     if isinstance(avro, list):
         return _union(avro, named)
     if isinstance(avro, str):
-        if avro not in _PRIMITIVE and avro not in named:
-            raise ValueError(f'its type "{avro}" contains itself or is not defined')
-        return _PRIMITIVE[avro] if avro in _PRIMITIVE else named[avro]
-    found = _complex_type(avro, named)
-    if "name" in avro:
-        named[avro["name"]] = found
+        return _PRIMITIVE[avro] if avro in _PRIMITIVE else named.find(avro)
+    if "name" not in avro:
+        return _complex_type(avro, named)
+    found = named.define(avro["name"], lambda: _complex_type(avro, named))
+    named.keep(avro["name"], found)
     return found
 
 
-def _union(branches: Sequence[Any], named: Named) -> pa.DataType:
+def _union(branches: Sequence[Any], named: _Named) -> pa.DataType:
     """A union is the type that holds all its branches."""
     types = [_arrow_type(branch, named) for branch in branches]
     real = [each for each in types if not pa.types.is_null(each)]
     return real[0] if len(real) == 1 else widen(real)
 
 
-def _complex_type(avro: Mapping[str, Any], named: Named) -> pa.DataType:
+def _complex_type(avro: Mapping[str, Any], named: _Named) -> pa.DataType:
     kind = avro["type"]
     logical = avro.get("logicalType")
     if logical == "decimal" and avro["precision"] <= 38:

@@ -43,10 +43,29 @@ def single(position: int, like: Bits) -> Bits:
 
 def count(bits: Bits) -> int:
     """Return how many places there are."""
-    sums = bits - ((bits >> _SHIFTS[0]) & _PAIRS)
+    return int(_counts(bits).sum())
+
+
+def count_before(bits: Bits, places: Positions) -> Positions:
+    """Return how many of the places stand before each of some others."""
+    sums = np.zeros(len(bits) + 1, dtype=np.int64)
+    np.cumsum(_counts(bits), out=sums[1:])
+    words, shifts = places // _WORD, (places % _WORD).astype(np.uint64)
+    return sums[words] + _counts(bits[words] & ((_ONE << shifts) - _ONE)).astype(np.int64)
+
+
+def are_among(bits: Bits, places: Positions) -> npt.NDArray[np.bool_]:
+    """Say of each of some places whether it is one of these."""
+    return (bits[places // _WORD] >> (places % _WORD).astype(np.uint64) & _ONE).astype(np.bool_)
+
+
+def _counts(words: Bits) -> Bits:
+    """How many bits each word has."""
+    sums = words - ((words >> _SHIFTS[0]) & _PAIRS)
     sums = (sums & _FOURS) + ((sums >> _SHIFTS[1]) & _FOURS)
     sums = (sums + (sums >> _SHIFTS[2])) & _EIGHTS
-    return int(((sums * _SUM) >> np.uint64(_WORD - 8)).sum())
+    counts: Bits = (sums * _SUM) >> np.uint64(_WORD - 8)
+    return counts
 
 
 def first(bits: Bits) -> int:

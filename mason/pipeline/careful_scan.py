@@ -77,8 +77,7 @@ class _Walk:
 
     @cached_property
     def _swallowing(self) -> tuple[Positions, Positions]:
-        given = (self._text, self._marks, self._dialect, self._width)
-        return swallowing(*given), swallowing(*given, inside=True)
+        return swallowing(self._marks, self._width), swallowing(self._marks, self._width, inside=True)
 
     def steps(self) -> Iterator[tuple[Positions, OddRecord | None]]:
         """Yield the ends of plain records, and the odd record behind them."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from mason.errors import UnreadableFile
 from mason.pipeline.blocks import open_bytes, reading
 from mason.pipeline.file_schema import FileSchema, unique_names
 from mason.pipeline.files import DataFile
-from mason.pipeline.types import evidence_of
+from mason.pipeline.types import TEXT, evidence_of
 
 if TYPE_CHECKING:
     import pyarrow.fs as pafs
@@ -33,12 +34,14 @@ def read_parquet(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     Raises:
         UnreadableFile: it has no valid footer, as when it was only half written.
     """
-    from mason.pipeline.parquet_files import open_parquet
+    from mason.pipeline.parquet_files import columns_of_words, lost_marks, open_parquet
 
     with reading(file, filesystem), filesystem.open_input_file(file.path) as source, parsing(file.name, "Parquet"):
         footer = open_parquet(source)
         schema = footer.schema_arrow
-        return _declared("parquet", schema, _parquet_details(footer.schema, schema), footer.metadata.num_rows)
+        details = _parquet_details(footer.schema, schema)
+        declared = _declared("parquet", schema, details, footer.metadata.num_rows, lost_marks(footer))
+        return replace(declared, columns={**declared.columns, **dict.fromkeys(columns_of_words(footer), TEXT)})
 
 
 def read_orc(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
@@ -49,29 +52,25 @@ def read_orc(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     """
     from pyarrow import orc
 
+    from mason.pipeline.orc_files import encrypted_columns
+
     with reading(file, filesystem), filesystem.open_input_file(file.path) as source, parsing(file.name, "ORC"):
         footer = orc.ORCFile(source)
-        return _declared("orc", footer.schema, stated_rows=footer.nrows)
+        notes = [f'column "{name}" is encrypted: masked values stand for it' for name in encrypted_columns(footer)]
+        return _declared("orc", footer.schema, stated_rows=footer.nrows, notes=notes)
 
 
 def read_avro(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     """Return the columns that an Avro file's header declares.
 
     Raises:
-        UnreadableFile: it has no valid header, or holds no records.
+        UnreadableFile: it has no valid header, or one that is not read.
     """
-    import fastavro
-    from fastavro.schema import SchemaParseException, UnknownType
+    from mason.pipeline.avro_files import open_avro
 
-    from mason.pipeline.avro_types import arrow_schema
-
-    broken = (SchemaParseException, UnknownType)
-    with (
-        reading(file, filesystem),
-        open_bytes(filesystem, file.path, buffer=_HEADER) as source,
-        parsing(file.name, "Avro", *broken),
-    ):
-        return _declared("avro", arrow_schema(fastavro.reader(source).writer_schema))
+    with reading(file, filesystem), open_bytes(filesystem, file.path, buffer=_HEADER) as source:
+        columns = open_avro(file.name, source).columns
+        return _declared("avro", columns.schema, notes=columns.notes)
 
 
 @contextmanager
@@ -89,8 +88,9 @@ def _declared(
     schema: pa.Schema,
     details: Mapping[str, Mapping[str, str]] | None = None,
     stated_rows: int | None = None,
+    notes: Sequence[str] = (),
 ) -> FileSchema:
-    warnings: list[str] = []
+    warnings = list(notes)
     names = unique_names(schema.names, warnings)
     return FileSchema(
         format=format_,

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 
 from mason.pipeline.csv_dialect import Dialect
@@ -144,6 +145,7 @@ def _is_even(text: str, dialect: Dialect) -> bool:
     return len({line.count(dialect.delimiter) for line in lines[: max(len(lines) - 1, 1)] if line}) == 1
 
 
+@lru_cache(maxsize=8)
 def _records(text: str, dialect: Dialect, *, final: bool, width: int = 0) -> list[ExactRecord]:
     return list(islice(split_exactly(text, dialect, width, final=final), _LINES))
 

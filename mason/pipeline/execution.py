@@ -15,6 +15,7 @@ from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.errors import ChecksFailed, ClientFailed, MasonError, NotFound, Unsupported
 from mason.pipeline.job_watch import JobWatch, ask_to_cancel, reconciled
+from mason.pipeline.output_place import describe_kept_files
 from mason.pipeline.storage_address import LOCAL, is_local
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Outcome, Work, job_types, plan_work
@@ -43,9 +44,9 @@ class PipelineExecutionClient(ExecutionClient):
         if job.type not in self.job_types():
             raise Unsupported(f"There is no job of the type {job.type}.", hint=f"Types: {', '.join(self.job_types())}.")
         work = plan_work(job)
-        for warning in work.warnings:
+        for warning in (*work.warnings, *describe_kept_files(job)):
             response.add_warning(warning)
-        return JobPlan(job, work.to_dict(), work)
+        return JobPlan(job, work.to_dict(), work, picture=getattr(work, "picture", None))
 
     @verb
     def run_job(self, plan: JobPlan, *, response: Response) -> JobRecord:

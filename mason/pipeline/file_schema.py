@@ -49,8 +49,13 @@ class FileSchema:
 def unique_names(names: Sequence[str], warnings: list[str]) -> list[str]:
     """Return the names with a number added to those that came before: `name`, `name_2`.
 
-    Names that differ only in case are reported but kept: not every technology can tell them apart.
+    Names that differ only in case are reported but kept: not every technology can tell them apart. So are names with a
+    line end: of delimited text it is always `\\n`, whatever stands in the file.
     """
+    for name in names:
+        if "\n" in name or "\r" in name:
+            told = name.replace("\r", "\\r").replace("\n", "\\n")
+            warnings.append(f'the column "{told}" has a line end in its name (that of delimited text is read as \\n)')
     if len({name.casefold() for name in names}) == len(names):
         return list(names)
     unique: list[str] = []

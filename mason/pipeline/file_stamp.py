@@ -45,10 +45,19 @@ def stamp_of(opened: pa.NativeFile) -> FileStamp:
     return FileStamp(opened.size(), _number(opened.metadata() or {}))
 
 
+def stamp_of_tag(size: int, tag: str) -> FileStamp:
+    """Return the stamp of an object of which a listing says the size and the tag."""
+    return FileStamp(size, _hashed(tag.encode()))
+
+
 def _number(metadata: Mapping[str, bytes]) -> int:
     tag = metadata.get("ETag") or metadata.get("Last-Modified")
     if not tag:
         raise Unsupported(
             "The store says neither ETag nor Last-Modified of an object: nobody can tell whether it was changed."
         )
+    return _hashed(tag)
+
+
+def _hashed(tag: bytes) -> int:
     return int.from_bytes(hashlib.sha256(tag).digest()[:7])

@@ -104,16 +104,6 @@ def _may_be_data(name: str) -> bool:
     return bool(format_of_name(name)) or not PurePosixPath(name).suffix
 
 
-def find_partitions(filesystem: pafs.FileSystem, path: str) -> list[Partition]:
-    """Return the Hive-style partitions (`key=value` folders) below a path which hold data, in sorted order.
-
-    Raises:
-        PathNotFound: there is nothing at that path.
-        Forbidden: a folder may not be listed.
-    """
-    return partitions_of(list_files(filesystem, path))
-
-
 def partitions_of(files: Sequence[DataFile]) -> list[Partition]:
     """Return the Hive-style partitions that files are in, in their order."""
     found: dict[str, Partition] = {}

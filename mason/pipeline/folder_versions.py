@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mason.errors import Conflict
+from mason.pipeline.folder_strangers import changed_files, own_files, stranger_names
+from mason.pipeline.foreign_files import Foreign
 from mason.pipeline.kept_versions import Kept, Removable
 from mason.pipeline.table_commit import OWN_FOLDER, ChangedMeanwhile, CommitRecord
 from mason.pipeline.table_folder import TableFolder
+
+_GOING = ".going"
+_OTHERS = ".others"
 
 
 class FolderVersions:
     """The versions of a table in a local folder. Files that two of them share are one file with two names."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, foreign: Foreign = Foreign.REFUSE) -> None:
         self._path = Path(path)
-        self._table = TableFolder(path)
+        self._table = TableFolder(path, foreign, goes_back=True)
 
     def history(self) -> Sequence[Kept]:
         found = self._history()
@@ -46,13 +51,16 @@ class FolderVersions:
     def removable(self, versions: Sequence[Kept]) -> Removable:
         found = [each for each in versions if each.place]
         with self._table.looked_at():
-            return Removable(found, _bytes_freed([Path(each.place) for each in found if each.place]))
+            return Removable(found, _bytes_freed(found))
 
-    def remove(self, versions: Sequence[Kept]) -> None:
+    def remove(self, versions: Sequence[Kept]) -> Sequence[str]:
         with self._table.locked():
             for version in versions:
                 if version.place and Path(version.place).is_dir():  # another vacuum may have been faster
-                    shutil.rmtree(version.place)
+                    Path(version.place).rename(version.place + _GOING)
+            # Those of a vacuum that was killed are among them.
+            left = [_remove(each) for each in sorted((self._path / OWN_FOLDER / "kept").glob(f"*{_GOING}"))]
+            return [str(each) for each in left if each]
 
     def _kept(self, after: CommitRecord) -> Path | None:
         folder = self._path / OWN_FOLDER / "kept" / after.id
@@ -66,19 +74,62 @@ def _link_all(version: Kept, staging: Path) -> None:
         raise Conflict(f"The files of version {version.commit.number} were removed meanwhile.", hint="Nothing changed.")
     quarantine = (folder / OWN_FOLDER / "quarantine").glob("*")
     paths = [folder / each.path for each in version.commit.files]
-    tables = version.commit.details.get("tables", {}).values()  # of an explode: each has a folder, and a record in it
-    below = [file for each in tables for file in (folder / each["folder"]).rglob("*") if file.is_file()]
-    for file in dict.fromkeys([*paths, *quarantine, *below]):
+    for file in dict.fromkeys([*paths, *quarantine, *_of_tables_below(folder, version.commit)]):
         place = staging / file.relative_to(folder)
         place.parent.mkdir(parents=True, exist_ok=True)
         os.link(file, place)
 
 
-def _bytes_freed(folders: Sequence[Path]) -> int:
+def _of_tables_below(folder: Path, commit: CommitRecord) -> Iterator[Path]:
+    """The files of the tables that an explode has made: each has a folder, and a record in it."""
+    strangers = set(stranger_names(folder, commit))
+    for child in commit.child_folders:
+        for file in (folder / child).rglob("*"):
+            if file.is_file() and str(file.relative_to(folder)) not in strangers:
+                yield file
+
+
+def _remove(version: Path) -> Path | None:
+    """Remove what Mason wrote for a former version. What it did not write stays, under the name that is returned.
+
+    Its record goes last: whoever is killed before has said by it what is still to be removed.
+    """
+    commit = TableFolder(str(version)).current()
+    if commit:
+        for file in _own_paths(version, commit):
+            file.unlink(missing_ok=True)
+        for child in commit.child_folders:
+            _remove_tree(version / child / OWN_FOLDER)
+    for name in ("quarantine", "commits"):
+        _remove_tree(version / OWN_FOLDER / name)
+    for place, _, _ in os.walk(version, topdown=False):
+        if not any(Path(place).iterdir()):
+            Path(place).rmdir()
+    return version.rename(version.with_suffix(_OTHERS)) if version.exists() else None
+
+
+def _remove_tree(folder: Path) -> None:
+    if folder.is_dir():
+        shutil.rmtree(folder)
+
+
+def _own_paths(folder: Path, commit: CommitRecord) -> Iterator[Path]:
+    """The files of a version that are still what its commit says: what others have written over them is theirs."""
+    changed = changed_files(folder, commit)
+    for name in own_files(folder, commit):
+        if name not in changed:
+            yield folder / name
+
+
+def _bytes_freed(versions: Sequence[Kept]) -> int:
     """Only those files are freed whose every name is in what goes."""
     names: dict[tuple[int, int], list[os.stat_result]] = {}
-    for folder in folders:
-        for file in folder.rglob("*"):
+    for version in versions:
+        assert version.place is not None
+        folder = Path(version.place)
+        own = (file for name in ("quarantine", "commits") for file in (folder / OWN_FOLDER / name).glob("*"))
+        below = _of_tables_below(folder, version.commit)
+        for file in dict.fromkeys([*_own_paths(folder, version.commit), *own, *below]):
             if file.is_file():
                 found = file.stat()
                 names.setdefault((found.st_dev, found.st_ino), []).append(found)

@@ -68,6 +68,11 @@ def codec_of(start: bytes) -> str:
     return _CODECS.get(found[0], "") if found else ""
 
 
+def begins_as_data(start: bytes) -> bool:
+    """Say whether the first bytes are those by which a format or a compression is known."""
+    return bool(_FIRST_BYTES(start))
+
+
 def is_cut_in_its_codec(name: str, start: bytes) -> bool:
     """Say whether a file that claims to be compressed ends before its compression could be told."""
     claims = name.lower().rpartition(".")[2] in _COMPRESSED

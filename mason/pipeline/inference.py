@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow.fs as pafs
 
@@ -15,6 +16,7 @@ from mason.errors import NoData, UnreadableFile
 from mason.pipeline.csv_options import checked_csv
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.file_reader import FileReader
+from mason.pipeline.file_readings import describe_readings
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.file_warnings import FileWarnings, reason
 from mason.pipeline.files import DataFile, list_files, partitions_of, without_strangers
@@ -22,7 +24,7 @@ from mason.pipeline.findings import FoundColumn, partition_columns, stated_colum
 from mason.pipeline.formats import checked_format, format_of_name
 from mason.pipeline.headers_together import headers_to_change
 from mason.pipeline.sampling import budget_for, spread
-from mason.pipeline.table_commit import CommitRecord, open_table
+from mason.pipeline.table_commit import CommitRecord
 from mason.pipeline.table_files import files_of, newest_commit, shown_partitions
 
 
@@ -41,6 +43,8 @@ class Inferred:
     partitions: Sequence[Partition] = ()
     delimited: Delimited | None = None
     """None where the files are not delimited text, or not all in the same way."""
+    readings: Sequence[Mapping[str, Any]] = ()
+    """How the files were read."""
 
     def describe_sample(self) -> str:
         """Say in one sentence how much was looked at."""
@@ -61,7 +65,7 @@ def infer_stored(filesystem: pafs.FileSystem, storage: str, path: str, options: 
     """
     commit = newest_commit(storage, path)
     if commit is None:
-        return _infer_what_is_there(filesystem, storage, path, options)
+        return infer(filesystem, path, options)
     if not commit.files:
         return _without_rows(commit)
     files = files_of(commit, path)
@@ -89,16 +93,6 @@ def _as_committed(found: Inferred, commit: CommitRecord) -> Inferred:
     return replace(
         found, schema=replace(found.schema, columns=[*known, *keys]), partition_keys=list(commit.partition_keys)
     )
-
-
-def _infer_what_is_there(filesystem: pafs.FileSystem, storage: str, path: str, options: InferOptions) -> Inferred:
-    try:
-        return infer(filesystem, path, options)
-    except NoData:
-        commit = open_table(storage, path).current()
-        if commit is None or commit.files:
-            raise
-    return _without_rows(commit)
 
 
 def _without_rows(commit: CommitRecord) -> Inferred:
@@ -200,6 +194,7 @@ def _combine(
         sampled=chosen < len(files) or not all(schema.complete for schema in schemas.values()),
         partitions=partitions_of(files),
         delimited=_delimited(schemas.values()),
+        readings=describe_readings(schemas),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from mason.errors import UnreadableFile
 from mason.pipeline.file_schema import FileSchema, unique_names
-from mason.pipeline.json_values import DECODER, load
+from mason.pipeline.json_values import EXACT_DECODER, load
 from mason.pipeline.sampling import Budget
 from mason.pipeline.text_buffer import TextBuffer
 from mason.pipeline.types import NOTHING, Evidence, merge
@@ -18,7 +18,7 @@ from mason.pipeline.value_types import classify_records
 _BLANK = " \t\n"
 _FIRST_LINES = 10
 _SEPARATORS = re.compile(r"[\s,]*")
-_decode = DECODER.raw_decode
+_decode = EXACT_DECODER.raw_decode
 _BROKEN = (ValueError, RecursionError)
 
 Record = dict[str, Any]

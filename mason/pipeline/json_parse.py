@@ -1,9 +1,9 @@
 """JSON lines as columns, fast: Arrow's parser reads a chunk where it provably says what Python's `json` would say.
 
 The two differ in places. Arrow makes two rows of two objects in a line, one object of two lines, and a double of any
-number where a double is asked for; it does not mind bytes that are no UTF-8. So its rows are counted against the lines,
-which are found by looking at bytes alone, and whatever leaves a doubt makes `parse_lines` return None: then `json`
-reads the chunk, line by line.
+number where a double is asked for, however many digits it has; it does not mind bytes that are no UTF-8. So its rows
+are counted against the lines, which are found by looking at bytes alone, and whatever leaves a doubt makes
+`parse_lines` return None: then `json` reads the chunk, line by line.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import pyarrow.json as pajson
 from mason.pipeline import byte_bits
 from mason.pipeline.csv_chunks import BEGINNING, LONGEST_RECORD
 from mason.pipeline.given_types import Fitted, fit_given_text
+from mason.pipeline.json_digits import lose_digits
 from mason.pipeline.json_values import NotAnObject, load_object
 from mason.pipeline.sources import Source, ValueSource, row_numbers
 from mason.pipeline.types import Evidence, decide
@@ -171,6 +172,8 @@ def parse_lines(
         return None
     if parsed.num_rows != objects or not _is_unicode(parsed, text) or not _are_exact(parsed, text):
         return None
+    if not own and not _have_their_digits(parsed, text):  # long numbers in Mason's own lines are decimals
+        return None
     columns = {name: ParsedSource(values) for name, values in zip(parsed.schema.names, parsed.columns, strict=True)}
     filled = {name: source for name, source in columns.items() if not pa.types.is_null(source.values.type)}
     return ParsedLines(filled, objects, lines)
@@ -277,6 +280,12 @@ def _is_unicode(parsed: pa.RecordBatch, text: bytes) -> bool:
 def _are_exact(parsed: pa.RecordBatch, text: bytes) -> bool:
     """Say whether the doubles are the numbers in the text, and of the kind that `json` would make of them."""
     return all(_is_exact(doubles, text) for column in parsed.columns for doubles in _doubles_in(column))
+
+
+def _have_their_digits(parsed: pa.RecordBatch, text: bytes) -> bool:
+    """Say whether no fraction has more digits than its double holds."""
+    has_doubles = any(True for column in parsed.columns for _ in _doubles_in(column))
+    return not has_doubles or not lose_digits(text)
 
 
 def _doubles_in(values: pa.Array) -> Iterator[pa.Array]:

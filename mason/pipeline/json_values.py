@@ -1,16 +1,20 @@
-"""One JSON object from its text, only if a table can hold all of it."""
+"""One JSON object from its text, only if a table can hold all of it; and values as JSON text again."""
 
 from __future__ import annotations
 
 import codecs
 import json
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from mason.pipeline.json_digits import exact_number
+
 DEEPEST = 100
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]").search
-_LARGE_EXPONENT = re.compile(r"[eE]\+?[0-9]{3}").search
+_SEPARATORS = re.compile(r"[\s,]*").match
+_ODD_NUMBER = re.compile(r"[0-9](?:[0-9.]{16}|[eE]\+?[0-9]{3})").search
 
 
 class NotAnObject(ValueError):
@@ -18,7 +22,9 @@ class NotAnObject(ValueError):
 
 
 def load(text: str, decoder: json.JSONDecoder | None = None) -> Any:
-    """Return the JSON value in a text; with `DIGITS_DECODER`, its fractions are decimals that have every digit.
+    """Return the JSON value in a text. A fraction is a double where that is the same number, else a decimal.
+
+    With `DIGITS_DECODER` every fraction is a decimal.
 
     Raises:
         NotAnObject: it is no JSON, or says something that would be lost.
@@ -29,9 +35,35 @@ def load(text: str, decoder: json.JSONDecoder | None = None) -> Any:
         value = (decoder or _decoder_for(text)).decode(text)
     except RecursionError as error:
         raise NotAnObject("it is nested too deeply") from error
-    if _ESCAPED_SURROGATE(text) and not _is_unicode(value):
-        raise NotAnObject("half of a surrogate pair stands in it, which is no character")
+    _check_characters(text, value)
     return value
+
+
+def load_all(text: str, decoder: json.JSONDecoder | None = None) -> list[Any]:
+    """Return the JSON values that stand one behind the other in a text, with commas between them or without.
+
+    Raises:
+        NotAnObject: as `load` does.
+        ValueError: it is no JSON.
+    """
+    _check_depth(text)
+    decode = (decoder or _decoder_for(text)).raw_decode
+    values = []
+    place = _skip_separators(text, 0)
+    while place < len(text):
+        try:
+            value, place = decode(text, place)
+        except RecursionError as error:
+            raise NotAnObject("it is nested too deeply") from error
+        values.append(value)
+        place = _skip_separators(text, place)
+    _check_characters(text, values)
+    return values
+
+
+def _skip_separators(text: str, place: int) -> int:
+    found = _SEPARATORS(text, place)
+    return found.end() if found else place
 
 
 def load_object(line: bytes, decoder: json.JSONDecoder | None = None) -> dict[str, Any]:
@@ -51,6 +83,32 @@ def load_object(line: bytes, decoder: json.JSONDecoder | None = None) -> dict[st
     return value
 
 
+def dump(value: Any, as_text: Callable[[Any], str]) -> str:
+    """Return a value as JSON text, in which decimals are numbers; `as_text` says what JSON has no word for."""
+    decimals: list[Decimal] = []
+
+    def plain(each: Any) -> str:
+        if not isinstance(each, Decimal):
+            return as_text(each)
+        decimals.append(each)
+        return ""
+
+    text = json.dumps(value, ensure_ascii=False, default=plain)
+    return _dump_parts(value, as_text) if decimals else text
+
+
+def _dump_parts(value: Any, as_text: Callable[[Any], str]) -> str:
+    """Python's encoder has no way to write a number of its own choice."""
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    if isinstance(value, dict):
+        pairs = (f"{json.dumps(str(key), ensure_ascii=False)}: {dump(each, as_text)}" for key, each in value.items())
+        return "{" + ", ".join(pairs) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(dump(each, as_text) for each in value) + "]"
+    return json.dumps(value, ensure_ascii=False, default=as_text)
+
+
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Python would keep the last of several values of a key."""
     found = dict(pairs)
@@ -61,20 +119,20 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _finite(number: str) -> float:
-    value = float(number)
+def _exact(number: str) -> float | Decimal:
+    value = exact_number(number)
     if value in (float("inf"), float("-inf")):
         raise NotAnObject(f"the number {number} is too large")
     return value
 
 
-DECODER = json.JSONDecoder(object_pairs_hook=_once)
 DIGITS_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_float=Decimal)
-_EXACT_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_float=_finite)
+EXACT_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_float=_exact)
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def _decoder_for(text: str) -> json.JSONDecoder:
-    return _EXACT_DECODER if _LARGE_EXPONENT(text) else DECODER  # the check costs a call for each number
+    return EXACT_DECODER if _ODD_NUMBER(text) else _DECODER  # the check costs a call for each number
 
 
 def _check_depth(text: str) -> None:
@@ -89,8 +147,13 @@ def _check_depth(text: str) -> None:
                 raise NotAnObject("it is nested too deeply")
 
 
+def _check_characters(text: str, value: Any) -> None:
+    if _ESCAPED_SURROGATE(text) and not _is_unicode(value):
+        raise NotAnObject("half of a surrogate pair stands in it, which is no character")
+
+
 def _is_unicode(value: Any) -> bool:
     try:
-        return bool(json.dumps(value, ensure_ascii=False).encode("utf-8"))
+        return bool(json.dumps(value, ensure_ascii=False, default=str).encode("utf-8"))
     except UnicodeEncodeError:
         return False

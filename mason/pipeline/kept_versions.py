@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from mason.pipeline.foreign_files import Foreign
 from mason.pipeline.storage_address import is_local, open_objects
 from mason.pipeline.table_commit import CommitRecord
 
@@ -44,18 +45,19 @@ class KeptVersions(Protocol):
     def removable(self, versions: Sequence[Kept]) -> Removable:
         """Return those of the versions of which something is still there, and the bytes that only they use."""
 
-    def remove(self, versions: Sequence[Kept]) -> None:
-        """Remove what only these versions use.
+    def remove(self, versions: Sequence[Kept]) -> Sequence[str]:
+        """Remove what only these versions use; return the folders in which something is left that is not Mason's.
 
         Raises:
             Conflict: a job is going back to one of them at this moment.
         """
 
 
-def kept_versions(storage: str, path: str) -> KeptVersions:
-    """Return what is kept of the table at a path of a storage."""
+def kept_versions(storage: str, path: str, foreign: str = Foreign.REFUSE) -> KeptVersions:
+    """Return what is kept of the table at a path of a storage; `foreign` is for who goes back to a version."""
     # Each kind imports what is above.
     from mason.pipeline.folder_versions import FolderVersions
     from mason.pipeline.object_versions import ObjectVersions
 
-    return FolderVersions(path) if is_local(storage) else ObjectVersions(open_objects(storage), path)
+    kind = Foreign(foreign)
+    return FolderVersions(path, kind) if is_local(storage) else ObjectVersions(open_objects(storage), path, kind)

@@ -35,6 +35,9 @@ class ObjectStore(Protocol):
     def read(self, path: str) -> tuple[bytes, str] | None:
         """Return an object's content and the tag of this version of it; nothing where there is none."""
 
+    def read_start(self, path: str, length: int) -> bytes:
+        """Return the first bytes of an object; none where there is no such object, or nothing in it."""
+
     def write_new(self, path: str, content: bytes) -> str | None:
         """Write an object unless there is one, and return its tag; nothing where there is one."""
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from uuid import uuid4
 
 from mason.errors import Conflict
 from mason.pipeline.catalog_entries import read_entries
+from mason.pipeline.foreign_files import Foreign
 from mason.pipeline.kept_versions import Kept, Removable
 from mason.pipeline.object_lease import EXPIRY_SECONDS, Lease
 from mason.pipeline.object_store import ObjectStore
+from mason.pipeline.object_strangers import is_own_name
+from mason.pipeline.object_view import sizes_of
 from mason.pipeline.table_commit import DATA, CommitRecord
 from mason.pipeline.table_objects import LEASES, TableObjects
 
@@ -25,9 +28,9 @@ class ObjectVersions:
     first and then looks for the other, so that one of them at least sees the other and gives way.
     """
 
-    def __init__(self, store: ObjectStore, path: str) -> None:
+    def __init__(self, store: ObjectStore, path: str, foreign: Foreign = Foreign.REFUSE) -> None:
         self._store, self._path = store, path
-        self._table = TableObjects(store, path)
+        self._table = TableObjects(store, path, foreign, goes_back=True)
 
     def history(self) -> Sequence[Kept]:
         commits = list(self._table.history())  # first: the files of a version are there before it is
@@ -50,7 +53,7 @@ class ObjectVersions:
         only_copies = [each for each in versions if each not in going and each.commit.id in copied]
         return Removable(going, sum(freed.values()), only_copies)
 
-    def remove(self, versions: Sequence[Kept]) -> None:
+    def remove(self, versions: Sequence[Kept]) -> Sequence[str]:
         self._table.sweep()  # what a dead job left is of no version, and would stay until somebody writes
         job = f"{_VACUUM}{uuid4().hex[:16]}"
         with Lease(self._store, f"{self._path}/{LEASES}/{job}.json", job) as lease:
@@ -61,16 +64,19 @@ class ObjectVersions:
                 self._store.abandon_uploads(f"{self._path}/{DATA}")
             finally:
                 lease.end()
+        going = {f"{path}/{DATA}/{each.commit.id}" for path in self._tables for each in versions}
+        left = [each.path for path in self._tables for each in self._store.below(f"{path}/{DATA}")]
+        return sorted({folder for folder in going for path in left if path.startswith(f"{folder}/")})
 
     def _freed(self, versions: Sequence[Kept]) -> dict[str, int]:
         """What is there and only these versions use, with the sizes."""
-        going = {each.commit.id for each in versions}
+        going = {each.commit.id: each.commit for each in versions}
         staying = [commit for commit in self._table.history() if commit.id not in going]
-        used, unused = _all(staying), _all(each.commit for each in versions)
+        used, unused = _all(staying), _all(going.values())
         return {
             place: size
             for place, size in self._sizes().items()
-            if place not in used and (place in unused or not going.isdisjoint(_copies_of(place)))
+            if place not in used and (place in unused or _is_copy(place, going))
         }
 
     def _sizes(self) -> dict[str, int]:
@@ -100,6 +106,15 @@ def _places(commit: CommitRecord) -> set[str]:
 def _copies_of(place: str) -> Sequence[str]:
     """The versions in whose folders a place lies, be it of the table or of one below it."""
     return [below.partition("/")[0] for below in f"/{place}".split(f"/{DATA}/")[1:]]
+
+
+def _is_copy(place: str, going: Mapping[str, CommitRecord]) -> bool:
+    """Say whether a place in the folder of a version is Mason's: a copy for a catalog, or what a late task wrote."""
+    commit = next((going[each] for each in _copies_of(place) if each in going), None)
+    if commit is None:
+        return False
+    folder, _, name = place.partition(f"{DATA}/{commit.id}/")
+    return not name or name.endswith("/") or is_own_name(name, commit.id) or f"{folder}{name}" in sizes_of(commit)
 
 
 def _all(commits: Iterable[CommitRecord]) -> set[str]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from mason.engines.execution.models.job import Job
 from mason.errors import BadPath
+from mason.pipeline.foreign_files import Foreign, check_foreign, describe_kept
+from mason.pipeline.storage_address import LOCAL
 from mason.pipeline.table_commit import open_table
 
 
@@ -38,15 +41,26 @@ def overlap(one: str, other: str) -> bool:
     return first.startswith(second) or second.startswith(first)
 
 
-def check_output(storage: str, inputs: Sequence[str], output: str) -> None:
+def check_output(storage: str, inputs: Sequence[str], output: str, foreign: str = Foreign.REFUSE) -> None:
     """See that a table can be written to the output; it may be one of the inputs.
 
     Raises:
         BadPath: it lies inside an input, or the other way round, or holds what must not go.
+        ForeignFiles, ChangedFiles: it is a table that holds data of others, or over whose files they have written.
     """
     for path in inputs:
         check_apart(path, output)
-    open_table(storage, output).check_room()
+    table = open_table(storage, output, foreign)
+    table.check_room()
+    check_foreign(table, output)
+
+
+def describe_kept_files(job: Job) -> Iterator[str]:
+    """Yield the warnings for data files of others that a job leaves where it writes."""
+    foreign = job.options.get("foreign", Foreign.REFUSE)
+    for path in (job.outputs.get("path"), job.outputs.get("removed")):
+        if path:
+            yield from describe_kept(open_table(job.inputs.get("storage", LOCAL), path, foreign), path)
 
 
 def _as_folder(path: str) -> str:

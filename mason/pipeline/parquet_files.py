@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +21,45 @@ def open_parquet(source: Any, **options: Any) -> pq.ParquetFile:
     bits: any other would come out as another date.
     """
     return pq.ParquetFile(source, coerce_int96_timestamp_unit="us", page_checksum_verification=True, **options)
+
+
+_MARKS = {
+    "UUID": "a UUID: the table has its 16 bytes",
+    "INTERVAL": "an interval: the table has its 12 bytes",
+    "BSON": "BSON: the table has its bytes",
+    "GEOMETRY": "a geometry: the table has its bytes (WKB), without their coordinate system",
+    "GEOGRAPHY": "a geography: the table has its bytes (WKB), without their coordinate system",
+}
+_VARIANTS = re.compile(r"^  \w+ group field_id=-?[0-9]+ (.*) \(Variant\([0-9]+\)\) \{$", re.MULTILINE)
+_GEO = b"geo"
+
+
+def lost_marks(file: pq.ParquetFile) -> list[str]:
+    """Return what a file says of its columns that a table of plain columns does not say."""
+    leaves = [file.schema.column(number) for number in range(len(file.schema))]
+    marks = [(leaf.path, _MARKS.get(leaf.logical_type.type) or _MARKS.get(leaf.converted_type)) for leaf in leaves]
+    notes = [f'column "{path}" is {mark}' for path, mark in marks if mark]
+    for name in _VARIANTS.findall(str(file.schema)):
+        notes.append(f'column "{name}" is a VARIANT: the table has the parts that it is stored in')
+    return [*notes, *_geo_notes((file.metadata.metadata or {}).get(_GEO))]
+
+
+def _geo_notes(metadata: bytes | None) -> list[str]:
+    """What GeoParquet says in the footer: which columns are geometries, and in which coordinate system."""
+    if metadata is None:
+        return []
+    try:
+        named = ", ".join(json.loads(metadata)["columns"])
+    except (ValueError, TypeError, LookupError):
+        named = "its columns"
+    return [f"what GeoParquet says of {named} (encoding, coordinate system) is not in the table, their bytes are"]
+
+
+def columns_of_words(file: pq.ParquetFile) -> list[str]:
+    """Return the columns of an ENUM, which Arrow takes for bytes, and which are words."""
+    leaves = [file.schema.column(number) for number in range(len(file.schema))]
+    flat = set(file.schema_arrow.names)
+    return [leaf.path for leaf in leaves if leaf.logical_type.type == "ENUM" and leaf.path in flat]
 
 
 def columns_of_int96(stored: pq.FileMetaData, names: list[str]) -> list[str]:

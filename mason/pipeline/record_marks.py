@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -61,8 +60,10 @@ class Scan:
 class Marks:
     """Where in a text the bytes are that matter, and which of them stand inside quotes."""
 
+    content: Content
     quotes: Bits
     lines: Bits
+    delimiters: Bits
     inside: Bits
     opens: Bits
     """Where a quote may open: behind a delimiter, a line end or another quote."""
@@ -72,39 +73,55 @@ class Marks:
     def of(cls, content: Content, dialect: Dialect) -> Marks:
         quotes = byte_bits.find(content, ord(dialect.quote))
         lines = byte_bits.find(content, _NEWLINE)
-        marks = quotes | lines | byte_bits.find(content, ord(dialect.delimiter))
+        delimiters = byte_bits.find(content, ord(dialect.delimiter))
+        marks = quotes | lines | delimiters
         opens = byte_bits.after(marks) | byte_bits.single(0, marks)
         closes = byte_bits.before(marks) | byte_bits.single(len(content) - 1, marks)
-        returns = byte_bits.find(content, _RETURN)
-        return cls(quotes, lines, byte_bits.between(quotes), opens, closes | byte_bits.before(returns))
+        return cls(content, quotes, lines, delimiters, byte_bits.between(quotes), opens, closes)
 
     def misplaced(self, *, inside: bool = False) -> Bits:
         """Return the quotes that can neither open a field nor close one; `inside`: the text begins within quotes."""
         within = ~self.inside if inside else self.inside
-        return (self.quotes & within & ~self.opens) | (self.quotes & ~within & ~self.closes)
+        last = self.quotes & ~within & ~self.closes
+        if last.any():  # as a rule there are none, and nothing has to be looked for
+            last &= ~byte_bits.before(byte_bits.find(self.content, _RETURN))
+        return (self.quotes & within & ~self.opens) | last
+
+    def doubtful_closes(self) -> Bits:
+        """Return the quotes that close a field, but stand where one opens."""
+        return self.quotes & ~self.inside & byte_bits.after(self.lines | self.delimiters)
 
 
-def swallowing(text: bytes, marks: Marks, dialect: Dialect, width: int, *, inside: bool = False) -> Positions:
-    """Return where records begin that hold, by a quote which is never closed as it should be, other records."""
-    within = ~marks.inside if inside else marks.inside
-    inner = byte_bits.positions(marks.lines & within)
-    if width < 2 or len(inner) <= SURE_LINES:
+def swallowing(marks: Marks, width: int, *, inside: bool = False) -> Positions:
+    """Return where records begin that hold, by a quote which is never closed as it should be, other records.
+
+    All lines between the first and the last of such a record have as many delimiters as a record has.
+    """
+    if width < 2:
         return np.zeros(0, dtype=np.int64)
-    ends = byte_bits.positions(marks.lines & ~within)
-    owners = np.searchsorted(ends, inner)
-    firsts = np.flatnonzero(np.diff(owners, prepend=-1))
-    counts = np.diff(firsts, append=len(inner))
-    delimiter = dialect.delimiter.encode()
+    within = ~marks.inside if inside else marks.inside
+    lines = byte_bits.positions(marks.lines)
+    is_inner = np.concatenate([[False], byte_bits.are_among(within, lines), [False]])
+    changes = np.flatnonzero(is_inner[1:] != is_inner[:-1])
+    firsts, counts = changes[::2], changes[1::2] - changes[::2]
+    long = counts > SURE_LINES
+    firsts, counts = firsts[long], counts[long]
+    alike = _delimiters_between(marks, lines[firsts], lines[firsts + 1]) == width - 1
     found = [
-        int(ends[owners[first] - 1]) + 1 if owners[first] else 0
-        for first, count in zip(firsts.tolist(), counts.tolist(), strict=True)
-        if count > SURE_LINES and _are_records(text, inner[first : first + count].tolist(), delimiter, width)
+        int(lines[first - 1]) + 1 if first else 0
+        for first, count in zip(firsts[alike].tolist(), counts[alike].tolist(), strict=True)
+        if _are_records(marks, lines[first : first + count], width)
     ]
     return np.array(found, dtype=np.int64)
 
 
-def _are_records(text: bytes, lines: Sequence[int], delimiter: bytes, width: int) -> bool:
-    return all(text.count(delimiter, one, other) == width - 1 for one, other in pairwise(lines))
+def _are_records(marks: Marks, lines: Positions, width: int) -> bool:
+    return bool((_delimiters_between(marks, lines[:-1], lines[1:]) == width - 1).all())
+
+
+def _delimiters_between(marks: Marks, starts: Positions, ends: Positions) -> Positions:
+    counts = byte_bits.count_before(marks.delimiters, np.append(starts, ends))
+    return counts[len(starts) :] - counts[: len(starts)]
 
 
 def quotes_in(content: Content, quote: str = '"') -> Bits:
@@ -139,4 +156,5 @@ def blank_records(text: memoryview, scan: Scan) -> npt.NDArray[np.bool_]:
 def has_misplaced_quotes(content: Content, dialect: Dialect) -> bool:
     """Say whether some quote is neither at the beginning of a field, nor at its end, nor beside another quote."""
     marks = Marks.of(content, dialect)
-    return bool((marks.quotes & ~(marks.opens | marks.closes)).any())
+    doubtful = marks.quotes & ~(marks.opens | marks.closes)
+    return bool((doubtful & ~byte_bits.before(byte_bits.find(content, _RETURN))).any())

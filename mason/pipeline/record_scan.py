@@ -11,6 +11,7 @@ from mason.pipeline.csv_dialect import Dialect
 from mason.pipeline.record_marks import SURE_LINES, Marks, Scan, swallowing
 
 _NEWLINE = b"\n"[0]
+_LOOK = 64 * 1024
 
 
 def scan_records(text: bytes, dialect: Dialect, width: int, *, final: bool) -> Scan:
@@ -30,21 +31,23 @@ def scan_records(text: bytes, dialect: Dialect, width: int, *, final: bool) -> S
     records, end = _count(ends, text, final=final)
     total = byte_bits.count(marks.quotes)
     is_open = total % 2 == 1
-    if (is_open and (final or _may_swallow(text, end))) or _is_odd(text, marks, dialect, width):
+    if (is_open and (final or _may_swallow(text, end, dialect, width))) or _is_odd(marks, width):
         return scan_with_care(text, marks, dialect, width, final=final)
     return Scan(records, end, ends, total - text.count(dialect.quote.encode(), end))
 
 
-def _is_odd(text: bytes, marks: Marks, dialect: Dialect, width: int) -> bool:
+def _is_odd(marks: Marks, width: int) -> bool:
     if marks.misplaced().any():
         return True
-    inner = marks.lines & marks.inside
-    return bool(inner.any()) and len(swallowing(text, marks, dialect, width)) > 0
+    # A quote that is taken for a closing one, but opens a field, has a delimiter or a line end before it.
+    return bool(marks.doubtful_closes().any()) and len(swallowing(marks, width)) > 0
 
 
-def _may_swallow(text: bytes, end: int) -> bool:
-    """Say whether enough lines stand behind the last record to see whether its quote holds other records."""
-    return text.count(b"\n", end) > SURE_LINES
+def _may_swallow(text: bytes, end: int, dialect: Dialect, width: int) -> bool:
+    """Say whether lines that look like records stand behind the last record, inside a quote."""
+    lines = text[end : end + _LOOK].split(b"\n")[1:-1]
+    delimiter = dialect.delimiter.encode()
+    return len(lines) >= SURE_LINES and all(line.count(delimiter) == width - 1 for line in lines[:SURE_LINES])
 
 
 def _count(lines: Bits, text: bytes, *, final: bool) -> tuple[int, int]:

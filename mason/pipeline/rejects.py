@@ -11,7 +11,7 @@ import pyarrow.fs as pafs
 
 from mason.errors import PathNotFound, UnreadableFile
 from mason.pipeline.files import require_inside
-from mason.pipeline.storage_address import LOCAL
+from mason.pipeline.storage_address import LOCAL, is_local
 from mason.pipeline.table_files import newest_commit
 
 FOLDER = "_mason/quarantine"
@@ -69,7 +69,7 @@ def _reject(path: str, number: int, line: bytes) -> Reject:
 
 
 def _quarantine_files(filesystem: pafs.FileSystem, table: str, storage: str) -> list[str]:
-    commit = newest_commit(storage, table)
+    commit = None if is_local(storage) else newest_commit(storage, table)
     if commit:
         shown = sorted(name for name in commit.beside if name.startswith(f"{FOLDER}/"))
         return [f"{table}/{commit.beside[name]}" for name in shown]

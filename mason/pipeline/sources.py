@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mason.pipeline.given_types import Fitted, fit_given_text, fit_given_values
+from mason.pipeline.json_values import dump
 from mason.pipeline.python_values import python_value, python_values
 from mason.pipeline.text_fit import evidence_in, fit_text
 from mason.pipeline.text_types import integer
@@ -239,15 +239,15 @@ def _exactly(value: Any, target: pa.DataType) -> Any:
     """A value as Arrow takes it for what it is: it would make 1 of 1.5 for an integer, and a date of a number."""
     if isinstance(value, bool) != pa.types.is_boolean(target) and value is not None:
         raise pa.ArrowInvalid("a truth value is no number")
-    if isinstance(value, int | float) and pa.types.is_temporal(target):
+    if isinstance(value, int | float | Decimal) and pa.types.is_temporal(target):
         raise pa.ArrowInvalid("a number is no time")
-    if not isinstance(value, float):
+    if not isinstance(value, float | Decimal):
         return value
     if pa.types.is_integer(target):
-        if not value.is_integer():
+        if value != value // 1:
             raise pa.ArrowInvalid(f"{value} is no whole number")
         return int(value)
-    return Decimal(repr(value)) if pa.types.is_decimal(target) else value
+    return _number_for(value, target)
 
 
 def _given_declared(values: pa.Array, target: pa.DataType, timezone: str) -> pa.Array:
@@ -287,17 +287,19 @@ def _fit_declared(values: pa.Array, target: pa.DataType, timezone: str) -> pa.Ar
 
 
 def _fit_by_value(values: pa.Array, target: pa.DataType) -> pa.Array | None:
-    """Structs that lack fields, and times finer than a microsecond, which Arrow does not cast by itself."""
+    """Structs that lack fields or have unions, and times finer than a microsecond, which Arrow does not cast."""
     if pa.types.is_timestamp(values.type) and pa.types.is_timestamp(target):
         # Only what is too fine may be cut off; what is too far away would come out as another time.
         return values.cast(target, safe=False) if values.type.unit == "ns" else None
     try:
-        return pa.array(values.to_pylist(), target)
+        return pa.array(with_text_inside(values.to_pylist(), target), target)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         return None
 
 
 def _declared_as_text(values: pa.Array) -> pa.Array | None:
+    if isinstance(values.type, pa.UuidType):
+        return _texts(values.to_pylist())
     if pa.types.is_nested(values.type):
         return _texts(python_values(values))
     try:
@@ -318,7 +320,7 @@ def _as_text(value: Any) -> str | None:
         return value
     if isinstance(value, bytes | UUID):
         return _as_json_text(value)
-    return json.dumps(value, ensure_ascii=False, default=_as_json_text)
+    return dump(value, _as_json_text)
 
 
 def _as_json_text(value: Any) -> str:
@@ -326,16 +328,37 @@ def _as_json_text(value: Any) -> str:
 
 
 def with_text_inside(values: Sequence[Any], target: pa.DataType) -> Sequence[Any]:
-    """Values whose nested fields came out as text, because files disagree on them, have these as JSON text."""
+    """Values whose nested fields came out as text, because files disagree on them, have these as JSON text.
+
+    And numbers are of the kind that Arrow takes for the type; that they are the same there was seen before.
+    """
     if pa.types.is_struct(target):
         return [None if value is None else _struct_values(value, target) for value in values]
     if pa.types.is_list(target):
         return [None if value is None else with_text_inside(value, target.value_type) for value in values]
-    return [_as_text(value) for value in values] if pa.types.is_string(target) else values
+    if pa.types.is_map(target):
+        return [None if value is None else _map_values(value, target) for value in values]
+    if pa.types.is_string(target):
+        return [_as_text(value) for value in values]
+    other = float if pa.types.is_decimal(target) else Decimal
+    return [_number_for(value, target) for value in values] if other in set(map(type, values)) else values
+
+
+def _number_for(value: Any, target: pa.DataType) -> Any:
+    if pa.types.is_decimal(target) and isinstance(value, float):
+        return Decimal(repr(value))
+    return float(value) if pa.types.is_floating(target) and isinstance(value, Decimal) else value
 
 
 def _struct_values(value: Any, target: pa.DataType) -> dict[str, Any]:
     return {field.name: with_text_inside([value.get(field.name)], field.type)[0] for field in target}
+
+
+def _map_values(value: Any, target: pa.DataType) -> list[tuple[Any, Any]]:
+    pairs = list(value.items() if isinstance(value, dict) else value)
+    return list(
+        zip([key for key, _ in pairs], with_text_inside([each for _, each in pairs], target.item_type), strict=True)
+    )
 
 
 def _shows_a_clock(declared: pa.DataType) -> bool:

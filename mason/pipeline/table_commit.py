@@ -11,11 +11,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
-from typing import Any, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mason.errors import BadPath, Conflict, Unprocessable
+from mason.pipeline.foreign_files import Foreign, Strangers
 from mason.pipeline.scratch import SCRATCH
 from mason.pipeline.storage_address import is_local, open_objects
+
+if TYPE_CHECKING:
+    from mason.pipeline.file_stamp import FileStamp
 
 OWN_FOLDER = "_mason"
 COMMITS = f"{OWN_FOLDER}/commits"
@@ -25,8 +30,18 @@ CATALOGS = f"{OWN_FOLDER}/catalogs"
 """On an object store: which entries of catalogs show the table."""
 FORMAT = "format"
 """The detail of a commit that names the format of its files, where that is not Parquet."""
+ADOPTED = "adopted"
+"""The detail of a commit that names the files of others whose rows it has taken over, with their sizes."""
+KEEPS = "keeps_foreign"
+"""The detail of a commit that was to leave the files of others where they are."""
+STRANGERS = "strangers"
+"""On an object store: the detail of a commit that names what lay below the prefix and was not Mason's."""
+WRITTEN_UNTIL = "written_until"
+"""On a disk: the detail of a commit that says when the last of its files was written, in nanoseconds."""
 _OF_A_JOB = re.compile(rf"(^|/){re.escape(SCRATCH)}/[0-9a-f]{{32}}/")
 """Where a job on an object store makes tables for itself alone."""
+NO_STRANGERS = Strangers()
+NO_FILES: Mapping[str, FileStamp] = MappingProxyType({})
 AGAIN = "Nothing of this one was kept; run it again."
 
 
@@ -106,6 +121,14 @@ class Overtaken(ChangedMeanwhile):
     """409 · exit 1 · another job committed at the very moment; what is staged is as good for the next version"""
 
 
+class ForeignMeanwhile(ChangedMeanwhile):
+    """409 · exit 1 · a file of somebody else's that the job takes over came, changed or went while it ran"""
+
+    def __init__(self, path: str, current: CommitRecord | None, name: str) -> None:
+        self.path, self.current = path, current
+        Conflict.__init__(self, f"{name} in {path} came, changed or went while its rows were read.", hint=AGAIN)
+
+
 MayFollow = Callable[[CommitRecord, Iterable[CommitRecord]], bool]
 """Says whether a job's files can be added to a commit that it was not planned for.
 
@@ -119,6 +142,9 @@ class TableStore(Protocol):
     Tasks write into the staging folder through the storage's file system. How a version is switched to is the storage's
     own affair: folders are exchanged on a disk, and an object store has no such thing.
     """
+
+    foreign: Foreign
+    """What becomes of data files in the folder that Mason did not write, when the next version is published."""
 
     def current(self) -> CommitRecord | None:
         """Return the newest commit, if there is one."""
@@ -136,6 +162,13 @@ class TableStore(Protocol):
             BadPath: there is.
         """
 
+    def strangers(self) -> Strangers:
+        """Return what lies in the table's folder and is not Mason's; all that lies in one that is no table yet.
+
+        Raises:
+            ChangedFiles: somebody else has written over files of the table.
+        """
+
     def stage(self, job: str) -> AbstractContextManager[str]:
         """Give a folder to write the next version into; see that there is room for it first."""
 
@@ -147,25 +180,34 @@ class TableStore(Protocol):
         expected: CommitRecord | None,
         kept: Sequence[CommittedFile] = (),
         may_follow: MayFollow | None = None,
+        adopted: Mapping[str, FileStamp] = NO_FILES,
     ) -> CommitRecord:
         """Make the staged version the table, if the current one is still what was expected, or may be followed.
 
         `kept` are files of the expected version that stay. Where another version came since, and `may_follow` allows
-        it, all files of that one stay, and what is staged is added to them.
+        it, all files of that one stay, and what is staged is added to them. `adopted` are files of others in the
+        table's folder whose rows are staged, by their paths below it, as they were when these were read.
 
         Raises:
             ChangedMeanwhile: another job was faster, and the work has to be planned again.
             Overtaken: another job was faster by a moment: publishing again may do.
+            ForeignFiles: there are data files of others, and nobody has said what becomes of them.
+            ForeignMeanwhile: an adopted file is not what it was, or there is another one.
+            ChangedFiles, MissingFiles: somebody else has written over files of the table, or removed some that stay.
         """
 
 
-def open_table(storage: str, path: str) -> TableStore:
-    """Return the table at a path of a storage, which is named by its address."""
+def open_table(storage: str, path: str, foreign: str = Foreign.REFUSE) -> TableStore:
+    """Return the table at a path of a storage, which is named by its address.
+
+    `foreign` says what becomes of data files in its folder that Mason did not write.
+    """
     # Each kind of table imports what is above.
     from mason.pipeline.table_folder import TableFolder
     from mason.pipeline.table_objects import TableObjects
 
-    return TableFolder(path) if is_local(storage) else TableObjects(open_objects(storage), path)
+    kind = Foreign(foreign)
+    return TableFolder(path, kind) if is_local(storage) else TableObjects(open_objects(storage), path, kind)
 
 
 class DamagedRecord(Unprocessable):
@@ -257,3 +299,16 @@ def follow_newest(
     if may_follow and may_follow(newest, since):
         return replace(record, adds=True), newest.files
     raise ChangedMeanwhile(path, newest)
+
+
+def with_foreign(
+    record: CommitRecord, foreign: Foreign, adopted: Mapping[str, FileStamp], strangers: Strangers = NO_STRANGERS
+) -> CommitRecord:
+    """Return a record that says what was done about files of others, so that whoever finishes the commit does it."""
+    said: dict[str, Any] = {KEEPS: True} if foreign is Foreign.KEEP else {}
+    if adopted:
+        said[ADOPTED] = {name: stamp.size for name, stamp in adopted.items()}
+    if staying := [name for name in (*strangers.data, *strangers.others) if name not in adopted]:
+        said[STRANGERS] = staying
+    before = {name: value for name, value in record.details.items() if name not in (ADOPTED, KEEPS, STRANGERS)}
+    return replace(record, details={**before, **said})

@@ -9,16 +9,12 @@ import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.partition import Partition
 from mason.pipeline.files import DataFile, list_files, partition_of, partitions_of
-from mason.pipeline.storage_address import is_local
 from mason.pipeline.table_commit import CommitRecord, open_table
 
 
 def newest_commit(storage: str, path: str) -> CommitRecord | None:
-    """Return the commit that says which files a table has; none where those do that are at its path.
-
-    On a disk the folder of a table holds its newest version and nothing else; elsewhere only the record tells.
-    """
-    return None if is_local(storage) else open_table(storage, path).current()
+    """Return the commit that says which files a table has; none where those do that are at its path."""
+    return open_table(storage, path).current()
 
 
 def files_of(commit: CommitRecord, path: str) -> list[DataFile]:

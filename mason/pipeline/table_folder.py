@@ -13,31 +13,43 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from mason.pipeline.folder_strangers import bring_back, carry, changed_files, find_strangers, written_until
+from mason.pipeline.foreign_files import ChangedFiles, Foreign, ForeignFiles, MissingFiles, Strangers
 from mason.pipeline.table_commit import (
     COMMITS,
+    KEEPS,
+    NO_FILES,
     OWN_FOLDER,
+    WRITTEN_UNTIL,
     CommitRecord,
     CommittedFile,
+    ForeignMeanwhile,
     MayFollow,
     check_names,
     follow_newest,
     no_room,
     read_record,
+    with_foreign,
 )
 from mason.util.atomic_file import sync_folder
 from mason.util.environment import MasonEnvironment
 from mason.util.exchange import exchange_folders
 
+if TYPE_CHECKING:
+    from mason.pipeline.file_stamp import FileStamp
+
 LOG = logging.getLogger("mason.pipeline")
 _OWNER = f"{OWN_FOLDER}/owner.lock"
 _SHOWN = 5
+_LOOKS = 10
 _ADVICE = (
     f"Restore it from a backup. Without one, move {OWN_FOLDER} out of the table's folder: the data files beside it are "
     "then read as they are, without versions and quarantine."
@@ -47,7 +59,9 @@ _ADVICE = (
 class TableFolder:
     """A table in a local folder, and the versions of it."""
 
-    def __init__(self, output: str) -> None:
+    def __init__(self, output: str, foreign: Foreign = Foreign.REFUSE, *, goes_back: bool = False) -> None:
+        """`goes_back` is for the way out of damage: files that others have written over do not stop a version."""
+        self.foreign, self._goes_back = foreign, goes_back
         # A link stands for the folder that it leads to: exchanged itself, it would leave that folder as it was.
         self.path = Path(output).resolve() if Path(output).is_symlink() else Path(output)
 
@@ -107,19 +121,27 @@ class TableFolder:
         expected: CommitRecord | None,
         kept: Sequence[CommittedFile] = (),
         may_follow: MayFollow | None = None,
+        adopted: Mapping[str, FileStamp] = NO_FILES,
     ) -> CommitRecord:
         """Make the staged version the table. `kept` are files of the current version that stay in it.
 
         Raises:
             ChangedMeanwhile: somebody else committed to the table since `expected` was read, and may not be followed.
+            ForeignFiles, ForeignMeanwhile: data files of others lie in the folder which it is not made from.
+            ChangedFiles, MissingFiles: others have written over files of the table, or removed some that stay.
         """
         with self.locked():
             record, kept = follow_newest(
                 str(self.path), self.history(), record, expected=expected, kept=kept, may_follow=may_follow
             )
             current = self.current()
+            strangers = self._checked(current, kept, adopted)
+            record = with_foreign(record, self.foreign, adopted)
             published = self._complete(Path(staging), record, current, kept)
-            has_strangers = current is None and (self.path.is_file() or any(self.path.glob("*")))
+            is_kept = self.foreign is Foreign.KEEP
+            has_strangers = current is None and not is_kept and (self.path.is_file() or any(self.path.glob("*")))
+            if current or is_kept:
+                carry(self.path, Path(staging), [name for name in strangers if name not in adopted])
             self._switch(Path(staging))
         if has_strangers:
             LOG.warning("What was at %s before is kept below its %s/kept/%s.", self.path, OWN_FOLDER, record.id)
@@ -146,6 +168,49 @@ class TableFolder:
         tables = sorted(islice(_tables_below(self.path), _SHOWN))
         if tables:
             raise no_room(str(self.path), f"there are tables in it: {', '.join(tables)}")
+
+    def strangers(self) -> Strangers:
+        """Return what lies in the folder and is not Mason's.
+
+        Raises:
+            ChangedFiles: somebody else has written over files of the table.
+            Forbidden: a folder in it may not be listed.
+        """
+        for _ in range(_LOOKS):
+            current = self.current()
+            changed = changed_files(self.path, current) if current else {}
+            found = find_strangers(self.path, current)
+            if self._is(current):  # else another job has exchanged the folder while it was looked at
+                if changed:
+                    raise ChangedFiles(str(self.path), changed)
+                return found
+        return Strangers()  # whoever publishes asks again, while nobody else does
+
+    def _is(self, record: CommitRecord | None) -> bool:
+        current = self.current()
+        return (current and current.id) == (record and record.id)
+
+    def _checked(
+        self, current: CommitRecord | None, kept: Sequence[CommittedFile], adopted: Mapping[str, FileStamp]
+    ) -> Sequence[str]:
+        """Return what is to be carried along, if the next version may be published beside it."""
+        if not self.path.is_dir() or (current is None and self.foreign is Foreign.REFUSE):
+            return []
+        changed = changed_files(self.path, current) if current else {}
+        if missing := [each.path for each in kept if not (self.path / each.path).is_file()]:
+            raise MissingFiles(str(self.path), missing)
+        if changed and not self._goes_back:
+            raise ChangedFiles(str(self.path), changed)
+        found = find_strangers(self.path, current)
+        stamps = {name: _stamp(self.path / name) for name in adopted}
+        if different := [name for name, stamp in adopted.items() if stamp != stamps[name]]:
+            raise ForeignMeanwhile(str(self.path), current, different[0])
+        new = [name for name in found.data if name not in adopted]
+        if new and current and self.foreign is Foreign.REFUSE:
+            raise ForeignFiles(str(self.path), new)
+        if new and current and self.foreign is Foreign.ADOPT:
+            raise ForeignMeanwhile(str(self.path), current, new[0])
+        return [*found.data, *found.others]
 
     def sweep(self) -> None:
         """Remove what killed jobs left behind; finish what one had published but not tidied up."""
@@ -199,9 +264,12 @@ class TableFolder:
             rows=sum(each.rows for each in files),
             created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
         )
+        until = written_until(staging, completed)
+        completed = replace(completed, details={**completed.details, WRITTEN_UNTIL: until})
         place = staging / completed.place
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(json.dumps(completed.to_dict(), indent=1))
+        os.utime(place, ns=(until, until))
         (staging / _OWNER).unlink()
         _sync_tree(staging)
         return completed
@@ -222,12 +290,20 @@ class TableFolder:
         sync_folder(self.path.parent)
 
     def _keep(self, old: Path) -> None:
-        """Move a former version below the table, with those that it had kept itself."""
+        """Move a former version below the table, with those that it had kept itself; what is not Mason's goes back."""
+        before = TableFolder(str(old)).current()
+        after = self._committed_by(old.name.rpartition("-")[2])
+        if old.is_dir() and after and (before or after.details.get(KEEPS)):
+            bring_back(old, self.path, before, after)
         kept = self.path / OWN_FOLDER / "kept"
         kept.mkdir(parents=True, exist_ok=True)
         for earlier in (old / OWN_FOLDER / "kept").glob("*"):
             earlier.rename(kept / earlier.name)
         old.rename(kept / old.name.rpartition("-")[2])
+
+    def _committed_by(self, job: str) -> CommitRecord | None:
+        found = next((self.path / COMMITS).glob(f"*-{job}.json"), None)
+        return read_record(found.read_bytes(), str(found), _ADVICE) if found else None
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
@@ -254,6 +330,16 @@ class TableFolder:
             else:
                 self._sweep_all()
             yield
+
+
+def _stamp(file: Path) -> FileStamp | None:
+    from mason.pipeline.file_stamp import FileStamp  # heavy: only who adopts files needs it
+
+    try:
+        found = file.stat()
+    except FileNotFoundError:
+        return None
+    return FileStamp(found.st_size, found.st_mtime_ns)
 
 
 def _homes() -> Iterator[Path]:

@@ -8,35 +8,39 @@ What others see of the table follows in `object_view`; a command that dies in be
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from itertools import chain, islice
-from pathlib import PurePosixPath
-from typing import ClassVar
+from itertools import chain
+from typing import TYPE_CHECKING, ClassVar
 
 from mason.errors import Conflict, MasonError, Unsupported
+from mason.pipeline.foreign_files import ChangedFiles, Foreign, ForeignFiles, Strangers
 from mason.pipeline.object_lease import EXPIRY_SECONDS, Lease, sweep_lease
-from mason.pipeline.object_store import ObjectStore
-from mason.pipeline.object_view import show, shown, view_of
-from mason.pipeline.rejects import FOLDER as QUARANTINE
+from mason.pipeline.object_records import complete_record, encoded, files_in_the_way, is_still, numbered
+from mason.pipeline.object_room import check_room_at
+from mason.pipeline.object_store import ObjectStore, StoredObject
+from mason.pipeline.object_strangers import Below, Versions, look_below, shown_files
+from mason.pipeline.object_view import listed, show
 from mason.pipeline.table_commit import (
     COMMITS,
     DATA,
+    NO_FILES,
     OWN_FOLDER,
     ChangedMeanwhile,
     CommitRecord,
     CommittedFile,
+    ForeignMeanwhile,
     MayFollow,
     Overtaken,
-    check_names,
     follow_newest,
-    no_room,
     read_record,
+    with_foreign,
 )
+
+if TYPE_CHECKING:
+    from mason.pipeline.file_stamp import FileStamp
 
 LOG = logging.getLogger("mason.pipeline")
 LEASES = f"{OWN_FOLDER}/leases"
@@ -62,8 +66,12 @@ class TableObjects:
     """One for each table and what is done with it: threads of one process need not race each other."""
     _turns_lock: ClassVar[threading.Lock] = threading.Lock()
 
-    def __init__(self, store: ObjectStore, path: str) -> None:
+    def __init__(
+        self, store: ObjectStore, path: str, foreign: Foreign = Foreign.REFUSE, *, goes_back: bool = False
+    ) -> None:
+        """`goes_back` is for the way out of damage: files that others have written over do not stop a version."""
         self._store, self.path = store, path
+        self.foreign, self._goes_back = foreign, goes_back
 
     def current(self) -> CommitRecord | None:
         """Return the newest commit; none for a prefix that is no table of Mason's, or is not there."""
@@ -95,27 +103,7 @@ class TableObjects:
         Raises:
             BadPath: some do, it is in one, or it is a whole bucket.
         """
-        if "/" not in self.path.strip("/"):
-            raise no_room(self.path, "it is a whole bucket")
-        check_names(self.path, self.path)
-        if self._commits():
-            return
-        if around := next(filter(self._is_table, map(str, PurePosixPath(self.path).parents[:-2])), ""):
-            raise no_room(self.path, f"it lies in the table {around}")
-        if tables := sorted(islice(self._tables_below(), _TOLD)):
-            raise no_room(self.path, f"there are tables in it: {', '.join(tables)}")
-
-    def _is_table(self, folder: str) -> bool:
-        return any(True for _ in self._store.below(f"{folder}/{COMMITS}"))
-
-    def _tables_below(self) -> Iterator[str]:
-        """The tables of Mason's that lie below the prefix, each once, by their names below it."""
-        met = set[str]()
-        for each in self._store.below(self.path):
-            table, found, _ = each.path[len(self.path) + 1 :].partition(f"/{COMMITS}/")
-            if found and table not in met:
-                met.add(table)
-                yield table
+        check_room_at(self._store, self.path, is_table=bool(self._commits()))
 
     @contextlib.contextmanager
     def stage(self, job: str) -> Iterator[str]:
@@ -169,6 +157,7 @@ class TableObjects:
         expected: CommitRecord | None,
         kept: Sequence[CommittedFile] = (),
         may_follow: MayFollow | None = None,
+        adopted: Mapping[str, FileStamp] = NO_FILES,
     ) -> CommitRecord:
         """Make the staged version the table. `kept` are files of the current version that stay in it.
 
@@ -176,11 +165,15 @@ class TableObjects:
             ChangedMeanwhile: somebody else committed to the table since `expected` was read, and may not be followed;
                 or took this job for dead.
             Overtaken: somebody else did so at this very moment.
+            ForeignFiles, ForeignMeanwhile: data files of others lie below the prefix which it is not made from.
+            ChangedFiles: others have written over files of the table.
         """
         lease = self._leases[staging]
         with self._in_turn("commit"):
+            there = listed(self._store, self.path)  # first: what is committed after it was listed is no stranger's
             commits, done = self._listed()
-            current = next(self._records(commits), None)
+            versions = self._versions(commits, done)
+            current = versions.current
             older = self._records(
                 {number: path for number, path in commits.items() if current and number < current.number}
             )
@@ -192,8 +185,12 @@ class TableObjects:
                 kept=kept,
                 may_follow=may_follow,
             )
-            completed = self._complete(staging, record, current, kept)
-            completed = replace(completed, aside=self._strangers(current, commits, done))
+            completed = complete_record(self._store, self.path, staging, record, current, kept)
+            found = look_below(self._store, there, versions)
+            completed = replace(
+                with_foreign(completed, self.foreign, adopted, found.strangers),
+                aside=[*self._aside(found, current, there, adopted), *files_in_the_way(current, completed)],
+            )
             if not lease.claim(completed.number):
                 raise ChangedMeanwhile(self.path, self.current())
             lease.may_be_committed = True  # even if the answer never comes
@@ -260,34 +257,68 @@ class TableObjects:
         except MasonError as error:  # it is in nobody's way, and who only reads may not be allowed to remove it
             LOG.info("What a dead job left at %s stays: %s", self.path, error)
 
-    def _complete(
-        self, staging: str, record: CommitRecord, current: CommitRecord | None, kept: Sequence[CommittedFile]
-    ) -> CommitRecord:
-        home = staging.removeprefix(f"{self.path}/")
-        files = [*kept, *(replace(each, home=f"{home}/{each.path}") for each in record.files)]
-        staged = [each.path[len(staging) + 1 :] for each in self._store.below(staging) if not each.path.endswith("/")]
-        data = {each.path for each in record.files}
-        beside = {name: f"{home}/{name}" for name in staged if name not in data}
-        carried = _quarantine(current) if current and record.adds else {}
-        return replace(
-            record,
-            number=current.number + 1 if current else 1,
-            parent=current.id if current else None,
-            files=files,
-            rows=sum(each.rows for each in files),
-            created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
-            beside={**record.beside, **carried, **beside},
+    def strangers(self) -> Strangers:
+        """Return what lies below the prefix and is not Mason's.
+
+        Raises:
+            ChangedFiles: somebody else has written over files of the table, as others see them.
+        """
+        there = listed(self._store, self.path)  # first: what is committed after it was listed is no stranger's
+        commits, done = self._listed()
+        found = look_below(self._store, there, self._versions(commits, done))
+        if found.changed:
+            raise ChangedFiles(self.path, found.changed)
+        return found.strangers
+
+    def _versions(self, commits: Mapping[int, str], done: Mapping[int, str]) -> Versions:
+        seen = self._seen(commits, done)
+
+        def shown_seconds_ago() -> float | None:
+            there = self._store.below(f"{self.path}/{COMMITS}")
+            markers = {each.path: each.age_seconds for each in there if each.path.endswith(_SHOWN)}
+            return markers.get(done.get(seen[0].number, ""))
+
+        return Versions(
+            current=seen[0] if seen else None,
+            seen=seen,
+            shown_whole=max(done, default=0),
+            find_own=lambda names: self._own(names, commits),
+            shown_seconds_ago=shown_seconds_ago,
         )
 
-    def _strangers(
-        self, current: CommitRecord | None, commits: Mapping[int, str], done: Mapping[int, str]
+    def _own(self, names: set[str], commits: Mapping[int, str]) -> set[str]:
+        """Those of the names that any version or a table below has: whoever was to remove them has died."""
+        own, children = set[str](), set[str]()
+        for each in self._records(commits) if names else ():
+            own |= names & shown_files(each)
+            children.update(each.child_folders)
+        for child in children:
+            own |= {name for name in names if name.startswith(f"{child}/{OWN_FOLDER}/")}
+            if any(name.startswith(f"{child}/") for name in names - own):
+                records = TableObjects(self._store, f"{self.path}/{child}").history()
+                own |= names & {f"{child}/{file.path}" for record in records for file in record.files}
+        return own
+
+    def _aside(
+        self,
+        found: Below,
+        current: CommitRecord | None,
+        there: Mapping[str, StoredObject],
+        adopted: Mapping[str, FileStamp],
     ) -> Sequence[str]:
-        """What others see below the table's folder that is of none of its versions, and has to make room."""
-        known = view_of(current) if current else {}
-        unknown = [name for name in shown(self._store, self.path) if name not in known]
-        # Whoever shows the current version may not have removed all of the former ones yet.
-        former = {name for each in self._seen(commits, done) for name in view_of(each)} if unknown else set()
-        return [name for name in unknown if name not in former]
+        """Return what has to make room for the next version, if that may be published beside the rest."""
+        if found.changed and not self._goes_back:
+            raise ChangedFiles(self.path, found.changed)
+        if different := [name for name, stamp in adopted.items() if not is_still(there.get(name), stamp)]:
+            raise ForeignMeanwhile(self.path, current, different[0])
+        new = [name for name in found.strangers.data if name not in adopted]
+        if new and current and self.foreign is Foreign.REFUSE:
+            raise ForeignFiles(self.path, new)
+        if new and current and self.foreign is Foreign.ADOPT:
+            raise ForeignMeanwhile(self.path, current, new[0])
+        if current is None and self.foreign is not Foreign.KEEP:
+            return [*found.strangers.data, *found.strangers.others]
+        return [*found.left_over, *adopted, *found.changed]
 
     def _show(self) -> None:
         """Make others see the newest version. If another comes meanwhile it is that one, whoever showed what of it."""
@@ -337,7 +368,7 @@ class TableObjects:
     def _listed(self) -> tuple[Mapping[int, str], Mapping[int, str]]:
         """The paths of the records, and of what says that others see them, by their numbers."""
         paths = [each.path for each in self._store.below(f"{self.path}/{COMMITS}")]
-        return _numbered(paths, ".json"), _numbered(paths, _SHOWN)
+        return numbered(paths, ".json"), numbered(paths, _SHOWN)
 
     def _committed_by(self, number: int) -> str | None:
         record = self._read(self._place(number))
@@ -350,21 +381,8 @@ class TableObjects:
         return f"{self.path}/{COMMITS}/{number:08}.json"
 
     def _write(self, record: CommitRecord) -> bool:
-        return self._store.write_new(self._place(record.number), _encoded(record)) is not None
+        return self._store.write_new(self._place(record.number), encoded(record)) is not None
 
     def _read(self, path: str) -> CommitRecord | None:
         found = self._store.read(path)
         return read_record(found[0], path, _ADVICE) if found else None
-
-
-def _numbered(paths: Iterable[str], ending: str) -> Mapping[int, str]:
-    names = {path: path.rpartition("/")[2] for path in paths if path.endswith(ending)}
-    return {int(name[:8]): path for path, name in names.items() if name[:8].isdigit()}
-
-
-def _quarantine(record: CommitRecord) -> Mapping[str, str]:
-    return {name: home for name, home in record.beside.items() if name.startswith(f"{QUARANTINE}/")}
-
-
-def _encoded(record: CommitRecord) -> bytes:
-    return json.dumps(record.to_dict(), indent=1).encode()

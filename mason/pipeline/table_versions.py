@@ -10,6 +10,7 @@ from typing import Any
 
 from mason.errors import NotFound, Unprocessable
 from mason.pipeline.evidence_json import decode_schema
+from mason.pipeline.foreign_files import Foreign
 from mason.pipeline.kept_versions import Kept, KeptVersions, kept_versions
 from mason.pipeline.storage_address import LOCAL
 from mason.pipeline.table_commit import CommitRecord
@@ -136,19 +137,20 @@ def find_version(table: str, to: str, storage: str = LOCAL) -> Version:
     return _kept_version(list_versions(table, storage), to)
 
 
-def roll_back(table: str, to: str, job_id: str, storage: str = LOCAL) -> CommitRecord:
+def roll_back(table: str, to: str, job_id: str, storage: str = LOCAL, foreign: str = Foreign.REFUSE) -> CommitRecord:
     """Make an earlier version the table again, as a new version; what is there now is kept.
 
     Raises:
         NotFound: there is no such version, or more than one begins so.
         VersionGone: its files are not kept any more.
         Conflict: another job committed to the table meanwhile.
+        ForeignFiles: data files of others lie in the table's folder, and `foreign` does not say that they stay there.
     """
     versions = list_versions(table, storage)
     wanted = _kept_version(versions, to)
     details = {**wanted.commit.details, "rolled_back_to": wanted.commit.id, "sources": _sources(versions, wanted)}
     record = replace(wanted.commit, id=job_id, job=job_id, adds=False, details=details)
-    return kept_versions(storage, table).restore(wanted.kept, record, job_id, expected=versions[0].commit)
+    return kept_versions(storage, table, foreign).restore(wanted.kept, record, job_id, expected=versions[0].commit)
 
 
 def plan_vacuum(table: str, keep: int, older_than_days: float, storage: str = LOCAL) -> Removal:
@@ -163,13 +165,13 @@ def plan_vacuum(table: str, keep: int, older_than_days: float, storage: str = LO
     return Removal(kept, found.versions, found.bytes, staying, in_use, found.only_copies)
 
 
-def vacuum(removal: Removal) -> None:
-    """Remove what was planned.
+def vacuum(removal: Removal) -> Sequence[str]:
+    """Remove what was planned; return the folders in which something is left that is not Mason's.
 
     Raises:
         Conflict: a job is at work on the table.
     """
-    removal.table.remove([*removal.versions, *removal.only_copies])
+    return removal.table.remove([*removal.versions, *removal.only_copies])
 
 
 def _kept_version(versions: Sequence[Version], to: str) -> Version:

@@ -107,6 +107,13 @@ class TableWriter:
             self._stack.close()
 
 
+def write_empty_file(filesystem: pafs.FileSystem, folder: str, name: str, schema: pa.Schema) -> None:
+    """Write a Parquet file of columns without rows."""
+    make_folders(filesystem, folder, name)
+    with filesystem.open_output_stream(f"{folder}/{name}") as sink:
+        pq.write_table(schema.empty_table(), sink, compression=CODEC, store_decimal_as_integer=True)
+
+
 class PartitionedWriter:
     """Files in Hive-style folders: `year=2026/month=01/part-….parquet`, without the columns that the folders give.
 

@@ -103,6 +103,8 @@ def evidence_of(declared: pa.DataType) -> Evidence:
         return evidence_of(declared.value_type)
     if pa.types.is_null(declared):
         return NOTHING
+    if pa.types.is_union(declared):
+        return TEXT  # no table has them
     if pa.types.is_struct(declared):
         return Evidence(fields={field.name: evidence_of(field.type) for field in declared})
     if pa.types.is_map(declared):

@@ -49,6 +49,8 @@ def _classify_kind(kind: type, values: list[Any]) -> Evidence:
         return reduce(merge, {integer(min(values)), integer(max(values))})
     if kind is float:
         return reduce(merge, {_double(value) for value in values})
+    if kind is Decimal:
+        return reduce(merge, {_fraction(value) for value in values})
     if kind is dict:
         return Evidence(fields=classify_records(values))
     if kind is list:
@@ -60,7 +62,12 @@ def _double(value: float) -> Evidence:
     """The digits that Python prints are the fewest that give the same double back."""
     if value != value or value in (float("inf"), float("-inf")):
         return _NOT_A_NUMBER
-    _, digits, exponent = Decimal(repr(value)).as_tuple()
+    return _fraction(Decimal(repr(value)), fit_double=True)
+
+
+def _fraction(value: Decimal, *, fit_double: bool | None = None) -> Evidence:
+    """What a fraction of JSON shows; it is a decimal only if a double would be another number, or all of them are."""
+    _, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)  # only NaN and infinity have another one
-    scale = max(-exponent, 0)
-    return Evidence(frozenset([Digits(max(len(digits) + exponent, 1), scale, are_doubles=True)]))
+    fits = Decimal(repr(float(value))) == value if fit_double is None else fit_double
+    return Evidence(frozenset([Digits(max(len(digits) + exponent, 1), max(-exponent, 0), fits, are_doubles=True)]))

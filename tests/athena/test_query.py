@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -20,6 +21,7 @@ from mason.clients.s3.storage import S3StorageClient
 from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import Unsupported
+from mason.pipeline.foreign_files import Foreign, ForeignFiles
 from mason.pipeline.sql.job import QueryJob
 from mason.pipeline.sql.query import BadQuery
 from mason.testing.contract import answer
@@ -231,6 +233,40 @@ def test_a_query_that_fails_leaves_nothing_at_its_output(
 
     left = ministack.client("s3").list_objects_v2(Bucket=bucket, Prefix=output.partition("/")[2]).get("Contents", [])
     assert [each["Key"] for each in left] == []
+
+
+def test_data_of_others_at_the_output_are_told_before_athena_is_asked_and_stay(
+    client: AthenaExecutionClient,
+    make_athena_table: MakeTable,
+    database: str,
+    bucket: str,
+    ministack: Ministack,
+    address: str,
+) -> None:
+    path = make_athena_table("orders", pa.table({"id": [1, 2]}))
+    output = f"{bucket}/{uuid4().hex}/copied"
+    asked = QueryJob("SELECT id FROM orders", database, {"orders": path}, address, output=output)
+    kept = replace(asked, foreign=Foreign.KEEP)
+    filesystem = S3StorageClient(ministack.configuration()).filesystem()
+    client.run_job(answer(client.plan_job, asked.to_job()), response=Response())
+    for name in ("theirs.csv", "_SUCCESS"):
+        with filesystem.open_output_stream(f"{output}/{name}") as stream:
+            stream.write(b"id\n7\n")
+    planned = answer(client.plan_job, kept.to_job())
+
+    with pytest.raises(ForeignFiles, match=r"1 data file that Mason did not write: theirs\.csv"):
+        client.plan_job(asked.to_job(), response=Response())
+    with pytest.raises(ForeignFiles):
+        client.run_job(
+            replace(planned, job=asked.to_job(), payload=replace(planned.payload, job=asked)), response=Response()
+        )
+    response = Response()
+    client.run_job(client.plan_job(kept.to_job(), response=response)[0], response=response)
+
+    assert [each for each in response.warnings if each.endswith("stays there, uncounted: theirs.csv.")]
+    for name in ("theirs.csv", "_SUCCESS"):
+        with filesystem.open_input_stream(f"{output}/{name}") as stream:
+            assert stream.read() == b"id\n7\n"
 
 
 def test_numbers_have_the_types_that_they_have_in_spark(

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from mason.engines.storage.models.delimited_options import DelimitedOptions
-from mason.errors import BadInput, UnreadableFile
+from mason.errors import BadInput, NotFound, UnreadableFile
 from mason.pipeline.merge.look import PlanRefused
+from mason.pipeline.merge.work import MergeWork
 from tests.merge.conftest import Merge
 
 INCH = '"5 inch pipe'
@@ -258,3 +259,51 @@ def test_a_header_that_cannot_be_read_is_no_row_lost(merge: Merge) -> None:
 
     with pytest.raises(PlanRefused, match="a.csv: its first record cannot be read: a quote is opened and not closed"):
         merge.run()
+
+
+# What was guessed is told
+
+
+def test_a_plan_and_a_record_say_how_each_file_is_read(merge: Merge) -> None:
+    merge.given("a.csv", "Report\n\nid;v;w\n1;2,5;a\n2;3,5;b\n")
+    merge.given("b.csv", "id,v,w\n3,4,c\n")
+    merge.given("c.csv", "id,v,w\n5,6,d\n")
+
+    plan = merge.plan().to_dict()
+
+    first, second = plan["Readings"]
+    assert (first["Files"], first["Delimiter"], first["SkippedLines"]) == (["a.csv"], ";", 2)
+    assert (first["Header"], first["HeaderIs"], first["Encoding"], first["Quote"]) == (True, "guessed", "utf-8", '"')
+    assert first["FirstRecords"] == [["1", "2,5", "a"], ["2", "3,5", "b"]]
+    assert (second["Files"], second["FilesInAll"], second["RecordsInSample"]) == (["b.csv", "c.csv"], 2, 2)
+    record = merge.run().to_dict()["Readings"]
+    assert [each["Files"] for each in record] == [["a.csv"], ["b.csv", "c.csv"]]
+    assert not any("FirstRecords" in each for each in record)
+    given = merge.plan(parse_headers=True).to_dict()["Readings"]
+    assert {each["HeaderIs"] for each in given} == {"given"}
+
+
+def test_one_file_is_explained_in_full(merge: Merge) -> None:
+    merge.given("a.csv", "Report\nid;v;w\n1;2;a\n2;3;b\n")
+
+    explained = merge.plan(explain="a.csv").to_dict()["Explained"]
+
+    assert explained["Columns"] == [
+        {"Name": "id", "Type": "int64"},
+        {"Name": "v", "Type": "int64"},
+        {"Name": "w", "Type": "string"},
+    ]
+    assert explained["Remarks"] == ['its first line is no record of 3 fields, and skipped: "Report"']
+    with pytest.raises(NotFound, match='"x.csv" is none of the files'):
+        merge.plan(explain="x.csv").to_dict()
+
+
+def test_on_a_terminal_a_plan_draws_the_first_records_as_they_are_read(merge: Merge) -> None:
+    merge.given("a.csv", 'id,name\n1,"a\nb"\n2,c\n')
+
+    lines = MergeWork(merge.plan()).picture(80)
+
+    assert lines[2].split() == ["a.csv", ",", '"', "yes", "(guessed)", "utf-8", "0", "2"]
+    assert "a.csv as it is read:" in lines
+    assert "1   a⏎b" in lines
+    assert max(map(len, lines)) <= 80

@@ -10,8 +10,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import orc
 
 from mason.errors import MasonError, UnreadableFile
+from mason.pipeline.merge.work import MergeWork
 from tests.merge.conftest import Merge
 
 FAR = [datetime(9999, 12, 31), datetime(2020, 1, 1, 1, 2, 3, 4), datetime(1, 1, 1), None]
@@ -165,3 +167,126 @@ def test_a_folder_that_is_a_link_to_another_is_no_second_source(merge: Merge, tm
     file.parent.with_name("two").symlink_to(file.parent)
 
     assert merge.run().rows_out == 1
+
+
+@pytest.mark.parametrize("values", ["7", "1.50\n2.25", "2024-01-31", "12345678901234567890", "abc"])
+def test_text_is_the_same_whether_it_became_text_at_once_or_by_an_append(merge: Merge, values: str) -> None:
+    merge.given("a.csv", f"v\n{values}\n")
+    merge.run()
+    (merge.root / "in" / "a.csv").unlink()
+    merge.given("b.csv", "v\nxyz\n")
+
+    work = MergeWork(merge.plan(mode="append"))
+    result = merge.run_plan(work.merge)
+
+    assert sorted(row["v"] for row in merge.table().to_pylist()) == sorted([*values.split(), "xyz"])
+    told = [each for each in [*work.warnings, *result.warnings] if "however" in each]
+    assert bool(told) == ("." in values)  # the table does not know that its files had all decimals, too
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "spelled"),
+    [
+        ("1.5\n2.25", "decimal128(18, 2)", ["1.50", "2.25"]),
+        ("0.1\n0.12345\n5", "double", ["0.1", "0.12345", "5"]),
+        ("True\nfalse", "bool", ["false", "true"]),
+        ("2024-01-31T10:00:00Z", "timestamp[us, tz=UTC]", ["2024-01-31 10:00:00.000000Z"]),
+    ],
+)
+def test_values_that_an_append_spells_otherwise_than_their_files_are_told(
+    merge: Merge, values: str, kind: str, spelled: list[str]
+) -> None:
+    merge.given("a.csv", f"v\n{values}\n")
+    merge.run()
+    (merge.root / "in" / "a.csv").unlink()
+    merge.given("b.csv", "v\nxyz\n")
+
+    work = MergeWork(merge.plan(mode="append"))
+    result = merge.run_plan(work.merge)
+
+    assert sorted(row["v"] for row in merge.table().to_pylist()) == [*spelled, "xyz"]
+    (said,) = [each for each in [*work.warnings, *result.warnings] if "however" in each]
+    assert said.startswith(f'Column "v" is {kind} in the table and becomes text: its values there are written ')
+
+
+def test_an_append_that_spells_values_otherwise_beyond_the_sample_tells_it_too(merge: Merge) -> None:
+    merge.given("a.csv", "v\n1.5\n2.25\n")
+    merge.run()
+    (merge.root / "in" / "a.csv").unlink()
+    merge.given("b.csv", "v\n" + "3.75\n" * 500 + "xyz\n")
+
+    result = merge.run(mode="append", sample=100)
+
+    assert any("becomes text: its values there are written with all decimals" in each for each in result.warnings)
+
+
+@pytest.mark.parametrize("line_end", ["\r", "\r\n", "\n"])
+def test_a_line_end_in_a_quoted_name_is_told_and_the_same_in_plan_and_table(merge: Merge, line_end: str) -> None:
+    merge.given("a.csv", f'"na{line_end}me",x\n1,2\n3,4\n'.encode())
+
+    plan = merge.plan()
+    result = merge.run_plan(plan)
+
+    assert plan.schema.names == ["na\nme", "x"]
+    assert merge.table().to_pylist() == [{"na\nme": 1, "x": 2}, {"na\nme": 3, "x": 4}]
+    assert result.quarantined == 0
+    (said,) = plan.warnings
+    assert said.startswith('a.csv: the column "na\\nme" has a line end in its name')
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"id": 1}{"id": 2, "x": [1, 2]}',
+        '{\n  "id": 1\n}\n{\n  "id": 2,\n  "x": [\n    1,\n    2\n  ]\n}\n',
+        '{"id": 1},\n{"id": 2,\n "x": [1, 2]},\n',
+    ],
+)
+def test_objects_one_behind_the_other_in_any_lines_are_merged_as_they_are_inferred(
+    merge: Merge, name: str, content: str
+) -> None:
+    merge.given(name, content)
+
+    assert merge.rows() == [{"id": 1, "x": None}, {"id": 2, "x": [1, 2]}]
+
+
+def test_what_is_broken_behind_some_objects_is_not_left_out(merge: Merge) -> None:
+    merge.given("a.json", '{\n"id": 1\n}\n{\n"id": 2\n')
+
+    with pytest.raises(MasonError, match=r"^a\.json: it is not valid JSON"):
+        merge.run()
+
+
+@pytest.mark.parametrize("kind", ["int64", "string", "decimal128(18, 2)"])
+def test_a_merge_without_rows_writes_a_file_with_its_columns(merge: Merge, kind: str) -> None:
+    column = pa.array([], pa.decimal128(18, 2) if kind.startswith("decimal") else kind)
+    merge.given("a.parquet", pa.table({"id": column}))
+
+    assert merge.run().rows_out == 0
+    (file,) = merge.output.glob("*.parquet")
+    assert str(pq.read_schema(file).field("id").type) == kind
+
+    merge.given("a.parquet", pa.table({"id": pa.array([None, None], column.type)}))
+    assert merge.run(mode="append").rows_out == 2
+    assert merge.table().num_rows == 2
+
+
+def test_unions_of_orc_are_text(merge: Merge) -> None:
+    places = (pa.array([0, 1, 0], pa.int8()), pa.array([0, 0, 1], pa.int32()))
+    union = pa.UnionArray.from_dense(*places, [pa.array([1, 2]), pa.array(["x"])])
+    nested = pa.StructArray.from_arrays([union], names=["in"])
+    stream = io.BytesIO()
+    orc.write_table(pa.table({"u": union, "s": nested}), stream)
+    merge.given("a.orc", stream.getvalue())
+
+    assert merge.rows() == [{"u": each, "s": {"in": each}} for each in ("1", "x", "2")]
+
+
+def test_a_time_that_arrow_cannot_read_from_orc_is_told_as_that(merge: Merge) -> None:
+    stream = io.BytesIO()
+    orc.write_table(pa.table({"at": pa.array(FAR, pa.timestamp("us"))}), stream)
+    merge.given("a.orc", stream.getvalue())
+
+    with pytest.raises(UnreadableFile, match=r"^a\.orc: it has a time beyond the years 1677 to 2262"):
+        merge.run()

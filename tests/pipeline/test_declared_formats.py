@@ -13,7 +13,7 @@ import pytest
 from pyarrow import orc
 
 from mason.errors import UnreadableFile
-from mason.pipeline.avro_types import arrow_schema
+from mason.pipeline.avro_types import find_columns
 
 if TYPE_CHECKING:
     from tests.pipeline.conftest import Folder
@@ -185,11 +185,13 @@ def test_avro_is_read_by_its_header(folder: Folder) -> None:
     assert nullable == ["name", "us", "to", "either"]
 
 
-def test_an_avro_record_that_contains_itself_is_refused() -> None:
+def test_an_avro_record_that_contains_itself_is_json_text_there() -> None:
     node = {"type": "record", "name": "Node", "fields": [{"name": "next", "type": ["null", "Node"]}]}
 
-    with pytest.raises(ValueError, match="contains itself"):
-        arrow_schema(node)
+    found = find_columns(node)
+
+    assert found.schema.field("next").type == "string"
+    assert found.notes == ['records of the type "Node" contain others of it: these are JSON text']
 
 
 @pytest.mark.parametrize("content", [b"Obj\x01", b"Obj\x01\x02\x16avro.schema\x0e", b"Obj\x01" + b"\xff" * 50])

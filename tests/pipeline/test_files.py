@@ -13,7 +13,7 @@ import pyarrow.fs as pafs
 import pytest
 
 from mason.errors import BadInput, BadPath, NoData, PathNotFound, UnreadableFile
-from mason.pipeline.files import find_partitions, list_files
+from mason.pipeline.files import list_files, partitions_of
 from mason.pipeline.formats import codec_of, format_of, format_of_name, is_data
 from mason.pipeline.storage_address import confined_address, open_filesystem
 
@@ -160,7 +160,7 @@ def test_partitions_are_found_in_sorted_order(folder: Folder) -> None:
     for name in ("y=2024/k=b/1.csv", "y=2024/k=a%2Fb/1.csv", "y=2024/k=a%2Fb/deep/2.csv", "y=2024/_x/k=c/1.csv"):
         folder.given(name, "v\n1\n")
 
-    found = find_partitions(LOCAL, str(folder.path))
+    found = partitions_of(list_files(LOCAL, str(folder.path)))
 
     assert [partition.values for partition in found] == [{"y": "2024", "k": "a/b"}, {"y": "2024", "k": "b"}]
     assert found[0].path == f"{folder.path}/y=2024/k=a%2Fb"

@@ -15,6 +15,8 @@ from mason.clients.response import Response
 from mason.engines.execution.models.job import Job
 from mason.engines.metastore.models.table import Table
 from mason.errors import NotFound, Unsupported
+from mason.pipeline.foreign_files import check_foreign, describe_kept
+from mason.pipeline.handover import JOB, earlier_notes
 from mason.pipeline.hive_types import arrow_type, hive_type
 from mason.pipeline.memory_limits import memory_limits
 from mason.pipeline.preview import Preview
@@ -25,6 +27,7 @@ from mason.pipeline.sql.rendering import render_for_spark
 from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
 from mason.pipeline.sql.value_sizes import check_value_sizes
 from mason.pipeline.storage_address import is_local
+from mason.pipeline.table_commit import open_table
 from mason.util.words import counted
 
 FIRST_ROWS = 100
@@ -50,12 +53,13 @@ class AthenaWork:
             BadQuery: it is no query, or names what is not there.
             InvalidParameters: parameters are missing, or there are some that it does not have.
             Unsupported: its output is of a kind that Athena does not write.
+            ForeignFiles, ChangedFiles: its output is a table with data of others, or over which they have written.
         """
         query = QueryJob.of(job)
         statement = parse_statement(query.statement)
         check_value_sizes(statement, memory_limits().result_bytes, query.parameters)
         check_parameters(statement, query.parameters)
-        _check_output(query)
+        _check_output(query, response)
         tables = {name: _table(catalog, query.database, name, path, response) for name, path in query.tables.items()}
         schemas = {name: athena_schema(table) for name, table in tables.items()}
         return cls(query, statement, tables, check_columns(statement, schemas), memory_limits().result_bytes)
@@ -133,7 +137,7 @@ def athena_schema(table: Table) -> pa.Schema:
     return pa.schema(columns)
 
 
-def _check_output(query: QueryJob) -> None:
+def _check_output(query: QueryJob, response: Response) -> None:
     if query.output and is_local(query.storage):
         raise Unsupported(f"Athena cannot write to {query.output}: it writes to S3 alone.", hint="Give an s3:// path.")
     if query.output and query.format != "parquet":
@@ -141,6 +145,11 @@ def _check_output(query: QueryJob) -> None:
             f"Athena does not write tables as {query.format}.",
             hint="Leave format out for Parquet; table format makes other files of that.",
         )
+    if query.output and not earlier_notes(JOB):  # a query that Athena has begun is committed, or not, when it is done
+        table = open_table(query.storage, query.output, query.foreign)
+        check_foreign(table, query.output)
+        for warning in describe_kept(table, query.output):
+            response.add_warning(warning)
 
 
 def _table(catalog: MetastoreClient, database: str, name: str, path: str, response: Response) -> Table:

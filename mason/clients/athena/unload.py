@@ -14,6 +14,7 @@ from mason.clients.athena.query_work import AthenaWork
 from mason.clients.athena.results import to_table
 from mason.clients.response import Response
 from mason.pipeline.evidence_json import encode_schema
+from mason.pipeline.foreign_files import Foreign
 from mason.pipeline.handover import JOB, earlier_notes, hand_over_once
 from mason.pipeline.merge.staging import committed_file
 from mason.pipeline.sql.query import canonical
@@ -30,9 +31,9 @@ def unload(work: AthenaWork, queries: Queries, response: Response) -> tuple[Exec
 
     Raises:
         BadQuery, ClientFailed, JobCancelled: the query did not succeed; nothing of it is kept.
-        Conflict: another job committed to the table meanwhile.
+        Conflict: another job committed to the table meanwhile, or data files of others lie where it is.
     """
-    table = TableObjects(open_objects(work.job.storage), work.job.output)
+    table = TableObjects(open_objects(work.job.storage), work.job.output, Foreign(work.job.foreign))
     notes = earlier_notes(JOB)
     if not notes:
         current, commit = table.current(), uuid4().hex[:16]

@@ -144,14 +144,16 @@ class LocalMetastoreClient(MetastoreClient):
 
     @verb
     def list_partitions(self, database: str, table: str, *, response: Response) -> Sequence[Partition]:
-        from mason.pipeline.files import find_partitions
+        from mason.pipeline.table_files import find_files, shown_partitions
 
         found = self._find(database, table)
         if found.elsewhere:
             raise Unsupported(f'The data of table "{table}" are at {found.elsewhere}, which is not on this machine.')
         if found.place is None:
             return []
-        partitions = find_partitions(self._storage.filesystem(), str(found.place))
+        place = str(found.place)
+        files = find_files(self._storage.filesystem(), self._storage.address(), place)
+        partitions = shown_partitions(files, place)
         return sorted(partitions, key=lambda each: [str(value) for value in each.values.values()])
 
     def _folder(self, database: str) -> Path:

@@ -110,6 +110,7 @@ class LocalStorageClient(StorageClient):
             read_options=options,
             delimited=found.delimited,
             partitions=found.partitions,
+            readings=found.readings,
         )
 
     @verb

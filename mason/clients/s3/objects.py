@@ -128,6 +128,17 @@ class S3Objects:
         except PathNotFound:
             return None
 
+    def read_start(self, path: str, length: int) -> bytes:
+        """Return the first bytes of an object; none where there is no such object, or nothing in it."""
+        found = self.find(path)
+        if found is None or not found.size:  # there is no range of what is empty
+            return b""
+        bucket, key = split(path)
+        with s3_failures(path):
+            answer = self._client.get_object(Bucket=bucket, Key=key, Range=f"bytes=0-{length - 1}")
+            content: bytes = answer["Body"].read()
+        return content
+
     def write(self, path: str, content: bytes) -> None:
         """Write an object, whatever is there."""
         bucket, key = split(path)

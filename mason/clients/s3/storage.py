@@ -119,6 +119,7 @@ class S3StorageClient(StorageClient):
             read_options=options,
             delimited=found.delimited,
             partitions=[replace(each, path=f"s3://{each.path}") for each in found.partitions],
+            readings=found.readings,
         )
 
     @verb

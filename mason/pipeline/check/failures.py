@@ -24,7 +24,7 @@ class Failures:
 
     @classmethod
     def of(cls, job: CheckJob) -> Failures:
-        table = open_table(job.storage, job.failures)
+        table = open_table(job.storage, job.failures, job.foreign)
         return cls(job, table, table.current())
 
     def publish(self, staging: str, job_id: str, done: ScanResult, failed: int) -> CommitRecord:

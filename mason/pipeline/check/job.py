@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 from mason.engines.execution.models.job import Job
 from mason.pipeline.check.checks import Check
+from mason.pipeline.foreign_files import Foreign
 
 SAMPLES = 5
 
@@ -24,6 +25,7 @@ class CheckJob:
     """How many rows are shown that fail a check."""
     as_of: str = ""
     """The moment that ages are counted from; empty for now."""
+    foreign: str = Foreign.REFUSE
 
     @property
     def references(self) -> Sequence[str]:
@@ -34,7 +36,7 @@ class CheckJob:
         """Return the job as an engine takes it."""
         inputs = {"path": self.path, "references": self.references, "storage": self.storage}
         checks = [asdict(each) for each in self.checks]
-        options = {"checks": checks, "samples": self.samples, "as_of": self.as_of}
+        options = {"checks": checks, "samples": self.samples, "as_of": self.as_of, "foreign": str(self.foreign)}
         return Job("check", inputs, {"path": self.failures}, options)
 
     @classmethod

@@ -57,7 +57,7 @@ class CheckWork:
         for path in (asked.path, *asked.references) if asked.failures else ():
             _check_apart(path, asked.failures)
         if asked.failures:
-            check_output(asked.storage, [], asked.failures)
+            check_output(asked.storage, [], asked.failures, asked.foreign)
         scan = plan_scan(asked.storage, asked.path)
         references = {path: plan_scan(asked.storage, path) for path in asked.references}
         check_fit(asked.checks, scan.schema, {path: each.schema for path, each in references.items()})

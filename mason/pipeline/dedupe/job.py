@@ -14,6 +14,7 @@ from mason.pipeline.dedupe.find import Found, Wanted, find_rows
 from mason.pipeline.dedupe.order import TABLE, order_columns, removed_rows
 from mason.pipeline.dedupe.sink import NAME
 from mason.pipeline.evidence_json import encode_schema
+from mason.pipeline.foreign_files import Foreign
 from mason.pipeline.merge.carried import carried_sources, carry_quarantine
 from mason.pipeline.merge.compact import united
 from mason.pipeline.merge.outcome import RowsLost
@@ -55,6 +56,7 @@ class DedupeJob:
     """Where the rows that go are written, if anywhere."""
     storage: str = "file:///"
     options: DedupeOptions = field(default_factory=DedupeOptions)
+    foreign: str = Foreign.REFUSE
 
     @property
     def is_in_place(self) -> bool:
@@ -64,13 +66,16 @@ class DedupeJob:
     def to_job(self) -> Job:
         """Return the job as an engine takes it."""
         inputs = {"path": self.path, "storage": self.storage}
-        return Job("dedupe", inputs, {"path": self.output, "removed": self.removed}, asdict(self.options))
+        options = {**asdict(self.options), "foreign": str(self.foreign)}
+        return Job("dedupe", inputs, {"path": self.output, "removed": self.removed}, options)
 
     @classmethod
     def of(cls, job: Job) -> DedupeJob:
         """Return the dedupe that a job describes."""
         outputs = (job.outputs["path"], job.outputs["removed"])
-        return cls(job.inputs["path"], *outputs, job.inputs["storage"], DedupeOptions(**job.options))
+        options = dict(job.options)
+        foreign = options.pop("foreign", Foreign.REFUSE)
+        return cls(job.inputs["path"], *outputs, job.inputs["storage"], DedupeOptions(**options), foreign)
 
 
 @dataclass(frozen=True)
@@ -136,7 +141,7 @@ class DedupeWork:
             Conflict: another job committed to an output meanwhile.
         """
         storage = self.job.storage
-        table = open_table(storage, self.job.output)
+        table = open_table(storage, self.job.output, self.job.foreign)
         expected = self.scan.commit if self.job.is_in_place else table.current()
         with ExitStack() as stack:
             ready = made_ready(TableInput(TABLE, self.scan), runner, job_id, progress, stack)
@@ -173,7 +178,7 @@ class DedupeWork:
 
     def _publish_removed(self, staging: str, job_id: str, done: ScanResult) -> None:
         filesystem = open_filesystem(self.job.storage)
-        table = open_table(self.job.storage, self.job.removed)
+        table = open_table(self.job.storage, self.job.removed, self.job.foreign)
         paths = [path for each in done.payloads for path in each["removed_files"]]
         files = [committed_file(filesystem, staging, path) for path in paths]
         remove_strangers(filesystem, staging, files)
@@ -228,12 +233,12 @@ class DedupeResult:
 
 def _check_places(dedupe: DedupeJob) -> None:
     """See that no table lies inside another one; the output may be the table itself."""
-    check_output(dedupe.storage, [dedupe.path], dedupe.output)
+    check_output(dedupe.storage, [dedupe.path], dedupe.output, dedupe.foreign)
     for table in (dedupe.path, dedupe.output) if dedupe.removed else ():
         if overlap(table, dedupe.removed):
             raise BadPath(f"The removed rows cannot go to {dedupe.removed}: {table} and they must be apart.")
     if dedupe.removed:
-        check_output(dedupe.storage, [], dedupe.removed)
+        check_output(dedupe.storage, [], dedupe.removed, dedupe.foreign)
 
 
 def _sink(ready: ReadyTable, going: Found, removed: str, keys: Sequence[str]) -> SinkSpec:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mason.engines.execution.models.job import Job
+from mason.pipeline.foreign_files import Foreign
 
 TYPE = "explode"
 
@@ -23,6 +24,7 @@ class ExplodeJob:
     separator: str = "_"
     limit: int = 10
     """How many records are shown where nothing is written."""
+    foreign: str = Foreign.REFUSE
 
     def to_job(self) -> Job:
         """Return the job as an engine takes it."""
@@ -32,6 +34,7 @@ class ExplodeJob:
             "columns": list(self.columns),
             "separator": self.separator,
             "limit": self.limit,
+            "foreign": str(self.foreign),
         }
         return Job(TYPE, inputs, {"path": self.output} if self.output else {}, options)
 

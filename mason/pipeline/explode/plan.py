@@ -122,4 +122,4 @@ def _check_places(job: ExplodeJob) -> None:
             hint="Give the tables a folder of their own.",
         )
     if job.output:
-        check_output(job.storage, [], job.output)
+        check_output(job.storage, [], job.output, job.foreign)

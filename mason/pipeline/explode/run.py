@@ -52,7 +52,7 @@ def run_explode(plan: ExplodePlan, runner: TaskRunner, job_id: str, progress: Pr
         UnreadableFile: a file cannot be read, or changed after the plan was made.
     """
     filesystem = open_filesystem(plan.job.storage)
-    store = open_table(plan.job.storage, plan.job.output)
+    store = open_table(plan.job.storage, plan.job.output, plan.job.foreign)
     expected = store.current()
     with store.stage(job_id) as staging:
         plan, scanned = _run_until_it_fits(plan, runner, staging, job_id, progress)

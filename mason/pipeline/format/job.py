@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 
 from mason.engines.execution.models.job import Job
 from mason.errors import BadInput
+from mason.pipeline.foreign_files import Foreign
 from mason.pipeline.output_place import is_same_place
 from mason.util.sizes import HOW, read_size
 
@@ -36,6 +37,7 @@ class FormatJob:
     output: str
     options: FormatOptions
     storage: str = field(default="file:///")
+    foreign: str = Foreign.REFUSE
 
     @property
     def is_in_place(self) -> bool:
@@ -44,12 +46,16 @@ class FormatJob:
 
     def to_job(self) -> Job:
         """Return the job as an engine takes it."""
-        return Job("format", {"path": self.path, "storage": self.storage}, {"path": self.output}, asdict(self.options))
+        inputs = {"path": self.path, "storage": self.storage}
+        options = {**asdict(self.options), "foreign": str(self.foreign)}
+        return Job("format", inputs, {"path": self.output}, options)
 
     @classmethod
     def of(cls, job: Job) -> FormatJob:
         """Return what a job describes."""
-        return cls(job.inputs["path"], job.outputs["path"], FormatOptions(**job.options), job.inputs["storage"])
+        options = dict(job.options)
+        foreign = options.pop("foreign", Foreign.REFUSE)
+        return cls(job.inputs["path"], job.outputs["path"], FormatOptions(**options), job.inputs["storage"], foreign)
 
 
 def parse_size(text: str) -> int:

@@ -110,7 +110,7 @@ def plan_format(job: FormatJob) -> FormatPlan:
     if size and format_.is_document:
         problem = f"A table in {format_.name} is one document: it cannot be cut into files of a size (file_size)."
         raise PlanRefused([problem])
-    check_output(job.storage, [job.path], job.output)
+    check_output(job.storage, [job.path], job.output, job.foreign)
     condition = Condition.of(options.filter) if options.filter else None
     scan = plan_scan(job.storage, job.path)
     chosen_columns(scan.schema, [*options.columns, *options.partition_columns])

@@ -43,7 +43,7 @@ def run_format(plan: FormatPlan, runner: TaskRunner, job_id: str, progress: Prog
     """
     planned, job = plan, plan.job
     filesystem = open_filesystem(job.storage)
-    table = open_table(job.storage, job.output)
+    table = open_table(job.storage, job.output, job.foreign)
     expected = plan.scan.commit if job.is_in_place else table.current()
     with table.stage(job_id) as staging:
         plan, sample = _sampled(plan, runner, job_id, progress)

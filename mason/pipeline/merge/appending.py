@@ -49,6 +49,7 @@ def may_follow(plan: MergePlan, newest: CommitRecord, since: Iterable[CommitReco
     return (
         plan.job.options.mode is Mode.APPEND
         and not plan.rewrites_base
+        and not plan.adopted  # another job may have adopted the same files: their rows would be there twice
         and _has_same_shape(plan, newest)
         and _knows_what_is_merged(plan, since)
     )

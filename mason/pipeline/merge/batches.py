@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from mason.pipeline.json_values import dump
 from mason.pipeline.rejects import Reject
 from mason.pipeline.sources import Source, ValueSource
 
@@ -61,7 +61,7 @@ class Batch:
 
 def json_text(value: Any) -> str:
     """Return values as JSON that can be mended and read again; bytes that are no text stay what they are."""
-    return json.dumps(value, ensure_ascii=False, default=_plain)
+    return dump(value, _plain)
 
 
 def _plain(value: Any) -> str:

@@ -25,3 +25,30 @@ def text_for_few_values(given: Mapping[str, pa.DataType], planned: Sequence[Plan
             if each.renames.get(name, name) not in given:
                 warnings.add(each.file.name, odd.describe(name))
     return warnings.lines()
+
+
+def respelled_columns(before: pa.Schema, after: pa.Schema) -> dict[str, str]:
+    """Return what is to be said of columns of a table that become text, by their names.
+
+    The table does not know any more how its values were written in the files that they came from.
+    """
+    told = {}
+    for field in before:
+        spelling = _spelling(field.type)
+        if spelling and pa.types.is_string(after.field(field.name).type):
+            kind = f'Column "{field.name}" is {field.type} in the table and becomes text'
+            told[field.name] = f"{kind}: its values there are written {spelling}, however their files had them."
+    return told
+
+
+def _spelling(held: pa.DataType) -> str:
+    """How values of a type are written as text; nothing if that is how every file has them, as with whole numbers."""
+    if pa.types.is_decimal(held) and held.scale:
+        return "with all decimals of their type (1.50, not 1.5)"
+    if pa.types.is_floating(held):
+        return "with as few digits as possible (5, not 5.0)"
+    if pa.types.is_boolean(held):
+        return "as true and false"
+    if pa.types.is_timestamp(held):
+        return "with microseconds (2026-01-31 12:30:00.000000), those with a zone in UTC"
+    return ""

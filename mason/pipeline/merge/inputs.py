@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow.fs as pafs
 
-from mason.errors import NoData
-from mason.pipeline.files import DataFile, describe_links, without_strangers
+from mason.errors import NoData, PathNotFound
+from mason.pipeline.files import DataFile, describe_links, list_files, without_strangers
 from mason.pipeline.formats import unknown_packing
 from mason.pipeline.merge.job import MergeJob
 from mason.pipeline.merge.look import PlanRefused
@@ -31,3 +31,16 @@ def list_inputs(filesystem: pafs.FileSystem, job: MergeJob) -> tuple[list[DataFi
         raise NoData(f'There are no data files at "{job.inputs}".', hint="Names that begin with . or _ do not count.")
     left_out = [f"{each.name}: its name is not that of a data file; it is left out." for each in strangers]
     return files, [*left_out, *map(describe_links, (each for each in files if each.links))]
+
+
+def check_nothing_is_there(filesystem: pafs.FileSystem, output: str) -> None:
+    """See that an output which is no table of Mason's holds no data: to add to it would replace it."""
+    try:
+        found = list_files(filesystem, output)
+    except PathNotFound:
+        return
+    if found:
+        raise PlanRefused(
+            [f"{output} holds data, but is no table of Mason's: nothing can be added to it."],
+            hint="Make it one (a merge whose output_path is its input_path), or choose another output_path.",
+        )

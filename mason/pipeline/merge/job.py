@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.pipeline.foreign_files import Foreign
 from mason.pipeline.output_place import is_same_place
 
 MOST_BAD_SHARE = 0.1
@@ -77,6 +78,10 @@ class MergeOptions:
     commit_timeout: float = COMMIT_TIMEOUT
     """How many seconds an append goes on trying to commit after another job was faster."""
     csv: DelimitedOptions = field(default_factory=DelimitedOptions)
+    explain: str = ""
+    """A file of the input of which the plan tells all that is known."""
+    foreign: Foreign = Foreign.REFUSE
+    """What becomes of data files in the output that Mason did not write."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +114,7 @@ class MergeJob:
                 "mode": Mode(job.options["mode"]),
                 "names": Names(job.options["names"]),
                 "csv": DelimitedOptions.of(job.options.get("csv", asdict(DelimitedOptions()))),
+                "foreign": Foreign(job.options.get("foreign", Foreign.REFUSE)),
             }
         )
         return cls(job.inputs["path"], job.outputs["path"], job.inputs["storage"], options)

@@ -14,8 +14,8 @@ import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
 from mason.pipeline.json_parse import Line, LongLine, ParsedLines, cut_lines, lines_in, parse_lines
-from mason.pipeline.json_values import DIGITS_DECODER, NotAnObject, load, load_object
-from mason.pipeline.merge.batches import Batch, Place, rows_batch
+from mason.pipeline.json_values import DIGITS_DECODER, NotAnObject, load, load_all, load_object
+from mason.pipeline.merge.batches import Batch, Place, json_text, rows_batch
 from mason.pipeline.merge.long_fields import long_record, refuse_long_value, set_aside_long
 from mason.pipeline.merge.task import FileInTask
 from mason.pipeline.merge.text_blocks import BLOCK, utf8_blocks
@@ -77,17 +77,17 @@ def _place(line: Line) -> Place:
 
 
 def read_json(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
-    """Yield the records of an array of objects, or one object: JSON that is not in lines has no place to be cut at."""
+    """Yield the records of an array of objects, or objects in any lines: such JSON has no place to be cut at."""
     blocks = refuse_long_value(file, utf8_blocks(filesystem, file))
     content = b"".join(blocks).removeprefix(codecs.BOM_UTF8)
     try:
-        value = load(content.decode("utf-8"), _decoder(file))
+        text = content.decode("utf-8")
+        elements = load(text, _decoder(file)) if text.lstrip().startswith("[") else load_all(text, _decoder(file))
     except (ValueError, RecursionError) as error:
         raise UnreadableFile(file.name, f"it is not valid JSON: {error}.") from error
-    elements = value if isinstance(value, list) else [value]
     rows = [each for each in elements if isinstance(each, dict)]
     rejects = [
-        Reject(file.name, number, -1, "", "it is not a JSON object", json.dumps(each))
+        Reject(file.name, number, -1, "", "it is not a JSON object", json_text(each))
         for number, each in enumerate(elements, 1)
         if not isinstance(each, dict)
     ]

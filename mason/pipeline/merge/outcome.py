@@ -15,6 +15,7 @@ import pyarrow.fs as pafs
 from mason.engines.metastore.models.schema import SchemaConflict, TypeInFile
 from mason.errors import MasonError, Unprocessable
 from mason.pipeline.blocks import read_bytes
+from mason.pipeline.file_readings import describe_readings
 from mason.pipeline.merge.job import MergeOptions, OnBadRecord
 from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.task import TaskResult
@@ -119,6 +120,9 @@ class MergeResult:
         for column, misfit in self.plan.misfits.items():
             if pa.types.is_string(self.plan.schema.field(column).type):
                 yield misfit.describe(column, self.plan.schema.field(column).type)
+        for column, told in self.plan.respelled.items():
+            if column not in self.foreseen or column in self.plan.misfits:
+                yield told
         for column, count in self.sums.differing.items():
             if count:
                 found = counted(count, "value")
@@ -143,6 +147,7 @@ class MergeResult:
             "Bytes": sum(each.bytes for each in self.commit.files),
             "Columns": [{"Name": each.name, "Type": str(each.type)} for each in self.plan.schema],
             "SchemaConflicts": [each.to_dict() for each in self.conflicts],
+            "Readings": describe_readings(self.plan.schemas, with_records=False),
         }
         if self.rows_rewritten:
             told["RowsRewritten"] = self.rows_rewritten
@@ -150,6 +155,8 @@ class MergeResult:
             told["ValuesNulled"] = dict(self.values_nulled)
         if self.plan.job.options.incremental or self.plan.merged_before:
             told["MergedBefore"] = self.plan.merged_before
+        if self.plan.adopted:
+            told["Adopted"] = list(self.plan.adopted)
         return told
 
     def _type(self, column: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,16 +11,21 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.schema import SchemaConflict
-from mason.errors import BadPath, MasonError, NoData, PathNotFound
+from mason.errors import BadPath, MasonError, NoData
 from mason.pipeline.csv_splits import Range
-from mason.pipeline.files import list_files
+from mason.pipeline.file_readings import describe_readings, explain_file
+from mason.pipeline.file_schema import FileSchema
+from mason.pipeline.file_stamp import FileStamp
+from mason.pipeline.foreign_files import Foreign, check_foreign
+from mason.pipeline.merge.adopting import describe_adopted, list_adopted
 from mason.pipeline.merge.base import BaseTable
-from mason.pipeline.merge.column_notes import absent_columns, text_for_few_values
+from mason.pipeline.merge.column_notes import absent_columns, respelled_columns, text_for_few_values
 from mason.pipeline.merge.gather import gather_columns, unite_evidence
-from mason.pipeline.merge.inputs import list_inputs
+from mason.pipeline.merge.inputs import check_nothing_is_there, list_inputs
 from mason.pipeline.merge.job import MergeJob, Mode, Names, OnConflict
 from mason.pipeline.merge.look import PlanRefused, look_at_files
 from mason.pipeline.merge.names import find_twins, fold_names, twins_in
+from mason.pipeline.merge.partition_keys import wrong_keys
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.merge.sources_merged import merged_before
 from mason.pipeline.odd_values import Misfit
@@ -29,7 +33,6 @@ from mason.pipeline.output_place import check_apart
 from mason.pipeline.sql_types import parse_schema
 from mason.pipeline.step_work import Work
 from mason.pipeline.table_commit import CommitRecord, TableStore, open_table
-from mason.pipeline.table_writer import can_name_folders
 from mason.pipeline.types import NOTHING, Evidence, decide, evidence_of, merge, mixes_zones, storable
 from mason.pipeline.zones import checked_zone
 
@@ -63,6 +66,8 @@ class MergePlan:
     """The step of a workflow that the merge is for."""
     rewritten: CommitRecord | None = None
     """The version of the table that is written anew from its own rows."""
+    adopted: Mapping[str, FileStamp] = field(default_factory=dict)
+    """Files of others in the output whose rows become rows of it, by their paths below it."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -82,6 +87,11 @@ class MergePlan:
     def rewrites_base(self) -> bool:
         """Whether the files of the table are among the inputs, since a column of theirs widens."""
         return any(each.is_base for each in self.files)
+
+    @property
+    def respelled(self) -> Mapping[str, str]:
+        """What is to be said of columns of the table that become text."""
+        return respelled_columns(self.base.schema, self.schema) if self.base and self.rewrites_base else {}
 
     @property
     def rows_rewritten(self) -> int:
@@ -189,14 +199,24 @@ class MergePlan:
             "Columns": [{"Name": each.name, "Type": str(each.type)} for each in self.schema],
             "Tasks": len(self.tasks()),
             "SchemaConflicts": [each.to_dict() for each in self.conflicts],
+            "Readings": describe_readings(self.schemas),
         }
+        if self.job.options.explain:
+            told["Explained"] = explain_file(self.job.options.explain, self.schemas)
         if self.partition_keys:
             told["PartitionKeys"] = list(self.partition_keys)
         if self.job.options.incremental or self.merged_before:
             told["MergedBefore"] = self.merged_before
         if self.rows_rewritten:
             told["RowsRewritten"] = self.rows_rewritten
+        if self.adopted:
+            told["Adopted"] = list(self.adopted)
         return told
+
+    @property
+    def schemas(self) -> Mapping[str, FileSchema]:
+        """What each file of the input shows."""
+        return {each.file.name: each.schema for each in self.files if each.is_source}
 
     def _type(self, name: str) -> pa.DataType:
         if name in self.given:
@@ -226,12 +246,14 @@ def plan_merge(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
 
     Raises:
         BadPath: the output holds what must not go with it.
+        ForeignFiles, ChangedFiles: it holds data of others, or they have written over its own.
         MasonError: as `plan_reading` does.
     """
-    table = open_table(job.storage, job.output)
+    table = open_table(job.storage, job.output, job.options.foreign)
     rewritten = table.current() if job.is_in_place else None  # first: what is committed after it is not read
     plan = plan_reading(filesystem, job)
     table.check_room()
+    check_foreign(table, job.output)
     return replace(plan, rewritten=rewritten)
 
 
@@ -247,7 +269,7 @@ def plan_reading(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
             output that nothing can be added to.
     """
     job = _settled(job)
-    table = open_table(job.storage, job.output)
+    table = open_table(job.storage, job.output, job.options.foreign)
     current = table.current() if job.options.mode is not Mode.REPLACE else None
     base = BaseTable.of(current) if current else None
     try:
@@ -268,7 +290,9 @@ def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base
     work = Work.here()
     merged = merged_before(job.options, table, work)
     new = merged.without_merged(filesystem, files)
-    planned = list(look_at_files(filesystem, job.options, new, warnings))
+    adopted = list_adopted(filesystem, job, table, files)
+    warnings += map(describe_adopted, adopted)
+    planned = list(look_at_files(filesystem, job.options, [*new, *(each.file for each in adopted)], warnings))
     if not planned and len(new) == len(files):
         raise NoData(f'All data files at "{job.inputs}" are empty.')
     if job.options.names is Names.FOLD:
@@ -277,8 +301,8 @@ def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base
         raise PlanRefused(twins, hint='A merge has the parameter "names", which says how to take them (number, fold).')
     if not job.is_in_place and filesystem.get_file_info(job.output).type == pafs.FileType.File:
         raise BadPath(f"The output {job.output} is a file: a table is a folder.")
-    if base is None and job.options.mode is not Mode.REPLACE:
-        _check_nothing_is_there(filesystem, job.output)
+    if base is None and job.options.mode is not Mode.REPLACE and job.options.foreign is Foreign.REFUSE:
+        check_nothing_is_there(filesystem, job.output)
     warnings += absent_columns(given, planned)
     warnings += text_for_few_values(given, planned)
     plan = MergePlan(
@@ -290,6 +314,7 @@ def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base
         base=base,
         merged_before=len(files) - len(new),
         work=work,
+        adopted={each.name: each.stamp for each in adopted},
     )
     return checked(_with_conflicts(plan)).with_base_files(filesystem)
 
@@ -309,7 +334,7 @@ def checked(plan: MergePlan) -> MergePlan:
         ]
     if plan.base and plan.base.commit.format != "parquet":
         problems.append(f"The table is in {plan.base.commit.format}: only to one in Parquet can something be added.")
-    problems += _wrong_keys(plan.partition_keys, plan.schema)
+    problems += wrong_keys(plan.partition_keys, plan.schema)
     kept = list(plan.base.commit.partition_keys) if plan.base else []
     if kept and kept != list(plan.partition_keys):
         problems.append(f"The table is partitioned by {', '.join(kept)}: what is added must be, too.")
@@ -320,24 +345,6 @@ def checked(plan: MergePlan) -> MergePlan:
     if problems:
         raise PlanRefused(problems, hint=_remedy(problems))
     return plan
-
-
-def _wrong_keys(keys: Sequence[str], schema: pa.Schema) -> list[str]:
-    """What is wrong with the columns that a table is to be partitioned by."""
-    problems = [f'There is no column "{key}" to partition by.' for key in keys if key not in schema.names]
-    problems += [f'"{key}" is among the columns to partition by more than once.' for key in _repeated(keys)]
-    problems += [
-        f'Column "{key}" is {schema.field(key).type}: such values cannot be the names of folders.'
-        for key in keys
-        if key in schema.names and not can_name_folders(schema.field(key).type)
-    ]
-    if keys and not set(schema.names) - set(keys):
-        problems.append("Every column is to be partitioned by: at least one must be left for the files.")
-    return problems
-
-
-def _repeated(keys: Sequence[str]) -> list[str]:
-    return [key for key, count in Counter(keys).items() if count > 1]
 
 
 def _remedy(problems: Sequence[str]) -> str:
@@ -352,24 +359,14 @@ def _settled(job: MergeJob) -> MergeJob:
     checked_zone(job.options.timezone)
     if job.options.mode is Mode.APPEND and job.is_in_place:
         raise PlanRefused(["The output is the input: to add it to itself would double every row."])
+    if job.options.mode is Mode.REPLACE_PARTITIONS and job.options.foreign is Foreign.ADOPT:
+        problem = "The rows of a foreign file would replace those that the table has in their partitions."
+        raise PlanRefused([problem], hint="Adopt it by a merge of its own (mode: append, or the table with itself).")
     if not job.options.incremental:
         return job
     if job.options.mode is Mode.REPLACE_PARTITIONS or job.is_in_place:
         raise PlanRefused(["An incremental merge adds new files to the output: it replaces nothing."])
     return replace(job, options=replace(job.options, mode=Mode.APPEND))
-
-
-def _check_nothing_is_there(filesystem: pafs.FileSystem, output: str) -> None:
-    """See that an output which is no table of Mason's holds no data: to add to it would replace it."""
-    try:
-        found = list_files(filesystem, output)
-    except PathNotFound:
-        return
-    if found:
-        raise PlanRefused(
-            [f"{output} holds data, but is no table of Mason's: nothing can be added to it."],
-            hint="Make it one (a merge whose output_path is its input_path), or choose another output_path.",
-        )
 
 
 def _outgrown(plan: MergePlan) -> Mapping[str, Evidence]:

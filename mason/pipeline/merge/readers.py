@@ -230,26 +230,40 @@ def _read_orc(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
     opened = filesystem.open_input_file
     with reading(file.data, filesystem), opened(file.path) as source, parsing(file.name, "ORC"):
         stored = orc.ORCFile(source)
-        yield from _declared(file, file.columns, map(stored.read_stripe, range(stored.nstripes)), stored.nrows)
+        stripes = (_read_stripe(file, stored, number) for number in range(stored.nstripes))
+        yield from _declared(file, file.columns, stripes, stored.nrows)
+
+
+def _read_stripe(file: FileInTask, stored: Any, number: int) -> pa.RecordBatch:
+    try:
+        return stored.read_stripe(number)
+    except pa.ArrowInvalid as error:
+        if "out of range for nanosecond" not in str(error):
+            raise
+        far = "it has a time beyond the years 1677 to 2262, which are all that is read of ORC."
+        raise UnreadableFile(file.name, far, hint="Parquet has times of every year.") from error
 
 
 def _read_avro(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
-    import fastavro
+    from mason.pipeline.avro_files import open_avro
 
-    from mason.pipeline.avro_types import arrow_schema
-
-    with reading(file.data, filesystem), open_stream(filesystem, file.path) as source, parsing(file.name, "Avro"):
-        reader = fastavro.reader(source)
-        schema = arrow_schema(reader.writer_schema)
-        while rows := list(islice(reader, ROWS)):
-            columns: dict[str, Source] = {
-                field.name: ArrowSource(
-                    pa.array(with_text_inside([row.get(field.name) for row in rows], field.type), field.type)
-                )
-                for field in schema
-            }
-            held = sum(each.values.nbytes for each in columns.values() if isinstance(each, ArrowSource))
+    with reading(file.data, filesystem), open_stream(filesystem, file.path) as source:
+        avro = open_avro(file.name, source)
+        records = avro.records()
+        while rows := list(islice(records, ROWS)):
+            arrays = {each.name: _avro_values(file, each, rows) for each in avro.columns.schema}
+            columns: dict[str, Source] = {name: ArrowSource(values) for name, values in arrays.items()}
+            held = sum(values.nbytes for values in arrays.values())
             yield set_aside_long(Batch(columns, len(rows), len(rows)), file, held)
+
+
+def _avro_values(file: FileInTask, field: pa.Field, rows: Sequence[Mapping[str, Any]]) -> pa.Array:
+    values = [row.get(field.name) for row in rows]
+    try:
+        return pa.array(with_text_inside(values, field.type), field.type)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        said = str(error).splitlines()[0]
+        raise UnreadableFile(file.name, f'column "{field.name}" has values that are not of its type: {said}') from error
 
 
 def _counted_from(before: int) -> Callable[[int], Place]:

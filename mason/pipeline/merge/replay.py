@@ -18,6 +18,7 @@ from mason.pipeline.csv_tokens import split_exactly
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.file_stamp import file_stamp
 from mason.pipeline.files import DataFile, make_folder, partition_of
+from mason.pipeline.foreign_files import Foreign, check_foreign
 from mason.pipeline.merge.base import BaseTable
 from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode, OnBadRecord
 from mason.pipeline.merge.look import PlanRefused, constants_of
@@ -45,14 +46,16 @@ class ReplayJob:
     table: str
     mended: str
     storage: str = "file:///"
+    foreign: str = Foreign.REFUSE
 
     def to_job(self) -> Job:
         """Return the job as an engine takes it."""
-        return Job("replay", {"path": self.mended, "storage": self.storage}, {"path": self.table})
+        inputs = {"path": self.mended, "storage": self.storage}
+        return Job("replay", inputs, {"path": self.table}, {"foreign": str(self.foreign)})
 
     @classmethod
     def of(cls, job: Job) -> ReplayJob:
-        return cls(job.outputs["path"], job.inputs["path"], job.inputs["storage"])
+        return cls(job.outputs["path"], job.inputs["path"], job.inputs["storage"], **job.options)
 
 
 @dataclass(frozen=True)
@@ -114,11 +117,14 @@ def plan_replay(filesystem: pafs.FileSystem, job: ReplayJob) -> ReplayPlan:
         NotFound: there is no table that a merge has made.
         NotMended: no record is another one than before.
         UnreadableFile: the file with the mended records is not what an export wrote.
+        ForeignFiles, ChangedFiles: the table holds data of others, or they have written over its own.
         PlanRefused: some of them are not one record each, are not in the quarantine, or were read in different ways.
     """
-    current = open_table(job.storage, job.table).current()
+    table = open_table(job.storage, job.table, job.foreign)
+    current = table.current()
     if current is None:
         raise NotFound(f"At {job.table} there is no table that a merge has made.")
+    check_foreign(table, job.table)
     mended = read_mended(Path(job.mended))
     quarantined = {each.id: each for each in read_quarantine(filesystem, job.table, job.storage)}
     gone = [name for name in mended if name not in quarantined]
@@ -173,7 +179,8 @@ def _merge_job(plan: ReplayPlan) -> MergeJob:
     options = MergeJob.of(Job("merge", {"path": "", "storage": ""}, {"path": ""}, plan.options)).options
     # However many are still bad, they are where they were before: in the quarantine.
     bad: dict[str, Any] = {"on_bad_record": OnBadRecord.QUARANTINE, "most_bad_share": 1.0}
-    again = replace(options, mode=Mode.APPEND, incremental=False, repartition_keys=(), **bad)
+    given: dict[str, Any] = {"mode": Mode.APPEND, "incremental": False, "foreign": Foreign(plan.job.foreign)}
+    again = replace(options, repartition_keys=(), **given, **bad)
     return MergeJob(plan.job.mended, plan.job.table, plan.job.storage, again)
 
 

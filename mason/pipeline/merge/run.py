@@ -21,7 +21,7 @@ from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.readings import readings
 from mason.pipeline.merge.rounds import Rounds
 from mason.pipeline.merge.sources_merged import fingerprints
-from mason.pipeline.merge.staging import quarantine_files, remove_strangers, written
+from mason.pipeline.merge.staging import committed_file, quarantine_files, remove_strangers, written
 from mason.pipeline.sinks import table_spec
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import (
@@ -33,6 +33,7 @@ from mason.pipeline.table_commit import (
     TableStore,
     open_table,
 )
+from mason.pipeline.table_writer import write_empty_file
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
 
@@ -60,13 +61,14 @@ def run_merge(
     if not plan.files and plan.base:  # an incremental merge that finds nothing new
         return MergeResult(plan.base.commit, plan, Sums(0, 0, 0), 0)
     filesystem = open_filesystem(plan.job.storage)
-    table = open_table(plan.job.storage, plan.job.output)
+    table = open_table(plan.job.storage, plan.job.output, plan.job.options.foreign)
     expected = _expected(plan, table)
     foreseen = {each.column for each in plan.conflicts}
     patience = patience or Patience(plan.job.options.commit_timeout)
-    with _while_base_is_there(plan), table.stage(job_id) as staging:
+    with _while_nobody_else_commits(plan, expected), table.stage(job_id) as staging:
         plan, results, rounds = Rounds(runner, table_spec(plan.partition_keys), job_id, progress, staging).run(plan)
         files = _united(plan, runner, staging, job_id, written(filesystem, staging, results.values()))
+        files = files or _no_rows(plan, staging, job_id)
         quarantine = quarantine_files(filesystem, staging, results.values())
         number_records(filesystem, plan.files, quarantine)
         quarantined = sum(read_bytes(filesystem, path).count(b"\n") for path in quarantine)
@@ -76,7 +78,8 @@ def run_merge(
         if finish:
             finish(staging, quarantine, sums)
         record = _record(plan, job_id, files, sums, _carried(plan, table, staging))
-        publish = partial(table.publish, staging, record, expected=expected, kept=_kept(plan, files))
+        kept = _kept(plan, files)
+        publish = partial(table.publish, staging, record, expected=expected, kept=kept, adopted=plan.adopted)
         # Who has something to finish has looked at the table itself, not only at its columns.
         committed = _published(publish, None if finish else partial(may_follow, plan), patience)
     return MergeResult(committed, plan, sums, rounds, foreseen)
@@ -94,8 +97,9 @@ def _published(publish: Callable[..., CommitRecord], may_follow: MayFollow | Non
 
 
 @contextmanager
-def _while_base_is_there(plan: MergePlan) -> Iterator[None]:
-    """Take a failure for a lost race if the files that the merge adds to are gone: on a disk a replacement moves them.
+def _while_nobody_else_commits(plan: MergePlan, expected: CommitRecord | None) -> Iterator[None]:
+    """Take a failure for a lost race if another job may have moved what is read: on a disk a replacement moves the
+    files that the merge adds to, and anywhere a merge moves those that it adopts.
 
     Raises:
         ChangedMeanwhile: it is one.
@@ -103,10 +107,13 @@ def _while_base_is_there(plan: MergePlan) -> Iterator[None]:
     try:
         yield
     except (MasonError, OSError) as error:
-        if plan.base is None or plan.base.is_there(open_filesystem(plan.job.storage), plan.job.output):
+        storage, output = plan.job.storage, plan.job.output
+        if not plan.adopted and (plan.base is None or plan.base.is_there(open_filesystem(storage), output)):
             raise
-        table = open_table(plan.job.storage, plan.job.output)
-        raise ChangedMeanwhile(plan.job.output, table.current()) from error
+        current = open_table(storage, output).current()
+        if (current and current.id) == (expected and expected.id):
+            raise
+        raise ChangedMeanwhile(output, current) from error
 
 
 def _expected(plan: MergePlan, table: TableStore) -> CommitRecord | None:
@@ -123,6 +130,19 @@ def _united(
     filesystem = open_filesystem(plan.job.storage)
     remove_strangers(filesystem, staging, pieces)
     return united(runner, plan.job.storage, staging, job_id, pieces) if plan.partition_keys else pieces
+
+
+def _no_rows(plan: MergePlan, staging: str, job_id: str) -> Sequence[CommittedFile]:
+    """Write the columns of a table that would have no file at all: who looks into its folder finds them there.
+
+    Not of one that is divided: its files lie in the folders of their values, and there are none.
+    """
+    if plan.partition_keys or _kept(plan, ()):
+        return []
+    filesystem = open_filesystem(plan.job.storage)
+    name = f"part-{job_id}-no-rows.parquet"
+    write_empty_file(filesystem, staging, name, plan.schema)
+    return [committed_file(filesystem, staging, name)]
 
 
 def _kept(plan: MergePlan, files: Sequence[CommittedFile]) -> Sequence[CommittedFile]:

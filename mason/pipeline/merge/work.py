@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mason.engines.execution.models.job import Job
+from mason.engines.storage.models.readings import draw_readings
+from mason.pipeline.file_readings import describe_readings
 from mason.pipeline.merge.appending import Patience
 from mason.pipeline.merge.job import COMMIT_TIMEOUT, MergeJob, Mode
 from mason.pipeline.merge.outcome import MergeResult
@@ -43,7 +45,7 @@ class MergeWork:
 
     @property
     def warnings(self) -> Iterable[str]:
-        return [*map(str, self.merge.conflicts), *self.merge.warnings]
+        return [*map(str, self.merge.conflicts), *self.merge.respelled.values(), *self.merge.warnings]
 
     @property
     def task_bytes(self) -> Sequence[int]:
@@ -51,6 +53,11 @@ class MergeWork:
 
     def to_dict(self) -> dict[str, Any]:
         return self.merge.to_dict()
+
+    def picture(self, width: int) -> list[str]:
+        """Draw how the files are read."""
+        schemas, explained = self.merge.schemas, self.merge.job.options.explain
+        return draw_readings(describe_readings({explained: schemas[explained]} if explained else schemas), width)
 
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> MergeResult:
         """Run the merge. What adds to a table can add to whatever it is by then; so it is tried again after others."""

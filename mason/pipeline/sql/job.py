@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from mason.engines.execution.models.job import Job
 from mason.errors import BadPath, InvalidParameters
 from mason.pipeline.evidence_json import decode_schema, encode_schema
+from mason.pipeline.foreign_files import Foreign
 from mason.pipeline.memory_limits import memory_limits
 from mason.pipeline.merge.carried import carried_sources, carry_quarantine
 from mason.pipeline.merge.outcome import RowsLost
@@ -49,11 +50,17 @@ class QueryJob:
     limit: int = 1000
     output: str = ""
     format: str = "parquet"
+    foreign: str = Foreign.REFUSE
 
     def to_job(self) -> Job:
         """Return the job as an engine takes it."""
         inputs = {"database": self.database, "tables": dict(self.tables), "storage": self.storage}
-        options = {"statement": self.statement, "parameters": dict(self.parameters), "limit": self.limit}
+        options = {
+            "statement": self.statement,
+            "parameters": dict(self.parameters),
+            "limit": self.limit,
+            "foreign": str(self.foreign),
+        }
         return Job("query", inputs, {"path": self.output, "format": self.format}, options)
 
     @classmethod
@@ -90,7 +97,7 @@ class QueryWork:
         check_value_sizes(statement, memory_limits().result_bytes, query.parameters)
         check_parameters(statement, query.parameters)
         if query.output:
-            check_output(query.storage, list(query.tables.values()), query.output)
+            check_output(query.storage, list(query.tables.values()), query.output, query.foreign)
         scans = {name: plan_scan(query.storage, path) for name, path in query.tables.items()}
         columns = check_columns(statement, {name: scan.schema for name, scan in scans.items()})
         inputs = [TableInput(name, scan, columns[name]) for name, scan in scans.items()]
@@ -174,7 +181,7 @@ class QueryWork:
         """Write the rows, by way of a table of their own where they are to be in another format."""
         details = {"query": self.job.statement}
         if self.job.format == "parquet":
-            commit = write_table(query, self.job.output, runner, job_id, details, self.rewritten)
+            commit = write_table(query, self.job.output, runner, job_id, details, self.rewritten, self.job.foreign)
             return QueryResult(self, ready, commit=commit)
         from mason.pipeline.format.job import FormatJob, FormatOptions  # loaded by those who need it: it is much
         from mason.pipeline.format.plan import plan_format
@@ -183,7 +190,8 @@ class QueryWork:
         with scratch_folder(self.job.storage, self.job.output) as scratch:
             write_table(query, f"{scratch}/table", runner, job_id, details)
             options = FormatOptions(self.job.format)
-            plan = plan_format(FormatJob(f"{scratch}/table", self.job.output, options, self.job.storage))
+            written = FormatJob(f"{scratch}/table", self.job.output, options, self.job.storage, self.job.foreign)
+            plan = plan_format(written)
             done = run_format(plan, runner, job_id, progress)
         return QueryResult(self, ready, commit=done.commit, changes=tuple(done.warnings))
 
@@ -256,6 +264,7 @@ def write_table(
     job_id: str,
     details: Mapping[str, Any],
     rewritten: Scan | None = None,
+    foreign: str = Foreign.REFUSE,
 ) -> CommitRecord:
     """Make the rows of a query the next version of a table; `rewritten` is what is read of that table itself.
 
@@ -264,7 +273,7 @@ def write_table(
         Conflict: another job committed to the table meanwhile.
     """
     filesystem = open_filesystem(query.storage)
-    table = open_table(query.storage, output)
+    table = open_table(query.storage, output, foreign)
     expected = rewritten.commit if rewritten else table.current()
     with table.stage(job_id) as staging:
         pieces = write_rows(runner, replace(query, output=Output(table_spec(), staging, job_id)))

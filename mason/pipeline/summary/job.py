@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mason.engines.execution.models.job import Job
+from mason.pipeline.foreign_files import Foreign
 
 BINS = 20
 
@@ -28,6 +29,7 @@ class SummaryJob:
     """The file that the summary is written to as a page; empty for none."""
     overwrite: bool = False
     """The page may replace a file that Mason did not write."""
+    foreign: str = Foreign.REFUSE
 
     def to_job(self) -> Job:
         """Return the job as an engine takes it."""
@@ -37,6 +39,7 @@ class SummaryJob:
             "exact": self.exact,
             "histogram": self.histogram,
             "overwrite": self.overwrite,
+            "foreign": str(self.foreign),
         }
         return Job("summarize", inputs, {"path": self.output, "html": self.html}, options)
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from mason.errors import BadPath
 from mason.pipeline.evidence_json import encode_schema
+from mason.pipeline.foreign_files import Foreign
 from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.staging import written
 from mason.pipeline.merge.task import TaskResult
@@ -59,16 +60,16 @@ class Target:
     before: CommitRecord | None
 
     @classmethod
-    def of(cls, storage: str, output: str) -> Target:
-        table = open_table(storage, output)
+    def of(cls, storage: str, output: str, foreign: str = Foreign.REFUSE) -> Target:
+        table = open_table(storage, output, foreign)
         return cls(storage, table, table.current())
 
 
-def check_place(storage: str, path: str, output: str) -> None:
+def check_place(storage: str, path: str, output: str, foreign: str = Foreign.REFUSE) -> None:
     """Raise BadPath where the summary would replace what it summarizes, or lie in it, or over what must not go."""
     if overlap(path, output):
         raise BadPath(f"The output {output} and {path}, which is summarized, must be apart.")
-    check_output(storage, [], output)
+    check_output(storage, [], output, foreign)
 
 
 def commit_summary(target: Target, job_id: str, columns: Sequence[ColumnSummary]) -> CommitRecord:

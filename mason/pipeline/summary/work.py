@@ -84,7 +84,7 @@ class SummaryWork:
     def plan(cls, job: Job) -> SummaryWork:
         asked = SummaryJob.of(job)
         if asked.output:
-            check_place(asked.storage, asked.path, asked.output)
+            check_place(asked.storage, asked.path, asked.output, asked.foreign)
         if asked.html and not Path(asked.html).parent.is_dir():
             raise NoSuchFolder(f"There is no folder {Path(asked.html).parent} for the page.", hint="Make it first.")
         if asked.html:
@@ -124,7 +124,7 @@ class SummaryWork:
             Conflict: another job committed to the output meanwhile.
             AlreadyExists: somebody else made the page meanwhile.
         """
-        target = Target.of(self.job.storage, self.job.output) if self.job.output else None
+        target = Target.of(self.job.storage, self.job.output, self.job.foreign) if self.job.output else None
         sizes = self._sizes
         done = run_scan(self.scan, SinkSpec(SINK, asdict(sizes)), runner, job_id, progress)
         columns = _summaries(done, sizes, self.job.histogram)

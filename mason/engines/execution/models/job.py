@@ -41,6 +41,8 @@ class JobPlan:
     details: Mapping[str, Any] = field(default_factory=dict)
     payload: Any = field(default=None, repr=False, compare=False)
     """What the engine itself needs of its plan to run it."""
+    picture: Callable[[int], list[str]] | None = field(default=None, repr=False, compare=False)
+    """Draws the plan in so many columns of a terminal, if it is worth that."""
 
     def to_dict(self) -> dict[str, Any]:
         return {"JobType": self.job.type, **self.details}

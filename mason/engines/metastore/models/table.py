@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from mason.engines.metastore.models.partition import Partition
 from mason.engines.metastore.models.schema import Schema, SchemaConflict
 from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.readings import draw_readings
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ class Table(TableSummary):
     partitions: Sequence[Partition] | None = None
     place: str = ""
     """Where the files of its newest version lie, for readers who go by this alone; "" if that is its path."""
+    readings: Sequence[Mapping[str, Any]] = field(default=(), compare=False)
+    """How its files were read when the schema was inferred; told to who asked for that, and not saved."""
 
     def to_dict(self) -> dict[str, Any]:
         extras = {
@@ -70,3 +73,7 @@ class Table(TableSummary):
         }
         present = {key: value for key, value in extras.items() if value}
         return {**super().to_dict(), "Schema": self.schema.to_dict(), **present}
+
+    def picture(self, width: int) -> list[str]:
+        """Draw how its files were read."""
+        return draw_readings(self.readings, width)

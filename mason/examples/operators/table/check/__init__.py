@@ -26,6 +26,7 @@ class TableCheck(DataOperator):
             written_path(config, parameters, "failures_path", place),
             parameters.get_optional("samples"),
             as_of.isoformat() if as_of else "",
+            parameters.get_optional("foreign"),
         ).to_job()
 
     def answer_depends_on(self, parameters: ValidatedParameters) -> str:

@@ -23,4 +23,5 @@ class TableDedupe(DataOperator):
             written_path(config, parameters, "removed_path", place),
             place.storage.address(),
             options,
+            parameters.get_optional("foreign"),
         ).to_job()

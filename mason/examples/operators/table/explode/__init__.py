@@ -24,4 +24,5 @@ class TableExplode(DataOperator):
             tuple(parameters.get_optional("columns") or ()),
             parameters.get_optional("separator"),
             parameters.get_optional("limit"),
+            parameters.get_optional("foreign"),
         ).to_job()

@@ -22,4 +22,5 @@ class TableFormat(DataOperator):
             sample_size=parameters.get_optional("sample_size"),
         )
         output = written_path(config, parameters, "output_path", place)
-        return FormatJob(place.path, output, options, place.storage.address()).to_job()
+        foreign = parameters.get_optional("foreign")
+        return FormatJob(place.path, output, options, place.storage.address(), foreign).to_job()

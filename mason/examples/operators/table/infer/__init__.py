@@ -3,6 +3,7 @@ from mason.configurations.valid_config import ValidConfig
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.operators.catalog_entries import Inference, infer_and_save
 from mason.operators.delimited_parameters import delimited_options
+from mason.operators.inferred_table import InferredTable
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.parameters.validated_parameters import ValidatedParameters
@@ -17,7 +18,7 @@ class TableInfer(OperatorDefinition):
     ) -> OperatorResponse:
         saved, response = infer_and_save(config.metastore.client, _wanted(config, parameters), resp)
         response.add_info(f'Saved table "{saved.name}" in database "{saved.database_name}".')
-        return OperatorResponse(response, saved)
+        return OperatorResponse(response, InferredTable(saved))
 
     def plan(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
@@ -25,7 +26,7 @@ class TableInfer(OperatorDefinition):
         table, response = _wanted(config, parameters).infer(resp)
         place = f'table "{table.name}" in database "{table.database_name}"'
         response.add_info(f"Would save {place}; the files are only read.")
-        return OperatorResponse(response, table)
+        return OperatorResponse(response, InferredTable(table))
 
 
 def _wanted(config: ValidConfig, parameters: ValidatedParameters) -> Inference:

@@ -4,6 +4,7 @@ from mason.operators.delimited_parameters import delimited_options
 from mason.operators.operator_definition import DataOperator
 from mason.operators.table_place import place_of, written_path
 from mason.parameters.validated_parameters import ValidatedParameters
+from mason.pipeline.foreign_files import Foreign
 from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode, Names, OnBadRecord, OnConflict
 
 
@@ -31,6 +32,8 @@ class TableMerge(DataOperator):
             incremental=parameters.get_optional("incremental"),
             most_bad_share=parameters.get_optional("most_bad_share"),
             commit_timeout=parameters.get_optional("commit_timeout"),
+            explain=parameters.get_optional("explain") or "",
+            foreign=Foreign(parameters.get_optional("foreign")),
         )
         output = written_path(config, parameters, "output_path", read)
         return MergeJob(read.path, output, read.storage.address(), options).to_job()

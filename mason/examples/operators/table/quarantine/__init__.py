@@ -85,7 +85,7 @@ def _replay(config: ValidConfig, parameters: ValidatedParameters) -> Job:
     path = parameters.get_required("path")
     storage = config.storage.client_for(path)
     file = local_file(config, _file(parameters))
-    return ReplayJob(storage.path(path).path, file, storage.address()).to_job()
+    return ReplayJob(storage.path(path).path, file, storage.address(), parameters.get_optional("foreign")).to_job()
 
 
 def _file(parameters: ValidatedParameters) -> str:

@@ -30,6 +30,7 @@ class TableQuery(DataOperator):
             parameters.get_optional("limit"),
             written_path(config, parameters, "output_path", read),
             parameters.get_optional("format"),
+            parameters.get_optional("foreign"),
         ).to_job()
 
     def answer_depends_on(self, parameters: ValidatedParameters) -> str:

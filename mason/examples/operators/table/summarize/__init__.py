@@ -24,4 +24,5 @@ class TableSummarize(DataOperator):
             summary,
             side_file(config, html, [place.path, *filter(None, [summary])]) if html else "",
             parameters.get_optional("overwrite"),
+            parameters.get_optional("foreign"),
         ).to_job()

@@ -21,7 +21,8 @@ class TableVacuum(OperatorDefinition):
         place = find_table(config, parameters, resp)
         resp = settle_table(config, place.storage, place.storage.path(place.path), resp)
         removal = _removal(place, parameters)
-        vacuum(removal)
+        for left in vacuum(removal):
+            resp.add_warning(f"What Mason did not write is left of a former version, and stays in {left}.")
         resp.add_info(f"{counted(len(removal.versions), 'version')} removed, {removal.bytes:,} bytes freed.")
         _tell_what_stays(removal, parameters, resp)
         return OperatorResponse(resp, removal)
