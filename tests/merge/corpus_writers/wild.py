@@ -69,7 +69,11 @@ TYPED: Mapping[str, tuple[Sequence[str], Sequence[Any]]] = {
 }
 
 HEADERS: Mapping[str, tuple[str, Sequence[str], Sequence[Sequence[Any]]]] = {
-    "years": ("country,2023,2024\nAustria,1,2\nItaly,3,4\n", ["country", "2023", "2024"], [["Austria", 1, 2], ["Italy", 3, 4]]),
+    "years": (
+        "country,2023,2024\nAustria,1,2\nItaly,3,4\n",
+        ["country", "2023", "2024"],
+        [["Austria", 1, 2], ["Italy", 3, 4]],
+    ),
     "bank-without": (
         "01.02.2024;Miete;-1.200,00\n02.02.2024;Gas;-20,00\n",
         ["col_0", "col_1", "col_2"],
@@ -81,7 +85,11 @@ HEADERS: Mapping[str, tuple[str, Sequence[str], Sequence[Sequence[Any]]]] = {
         [["00501", "Holtsville"], ["00544", "Holtsville"]],
     ),
     "pandas-index": (",name,city\n0,a,b\n1,c,d\n", ["col_0", "name", "city"], [[0, "a", "b"], [1, "c", "d"]]),
-    "empty-name-at-the-end": ("name,city,\na,b,\nc,d,\n", ["name", "city", "col_2"], [["a", "b", None], ["c", "d", None]]),
+    "empty-name-at-the-end": (
+        "name,city,\na,b,\nc,d,\n",
+        ["name", "city", "col_2"],
+        [["a", "b", None], ["c", "d", None]],
+    ),
     "numbers-without": ("1,2,3\n4,5,6\n", ["col_0", "col_1", "col_2"], [[1, 2, 3], [4, 5, 6]]),
     "dates-without": (
         "2024-01-01,5\n2024-01-02,6\n",
@@ -96,13 +104,16 @@ HEADERS: Mapping[str, tuple[str, Sequence[str], Sequence[Sequence[Any]]]] = {
     "names-of-signs": ("id,%,#\n1,2,3\n4,5,6\n", ["id", "%", "#"], [[1, 2, 3], [4, 5, 6]]),
     "names-with-digits": ("q1,q2,q3\n1,2,3\n4,5,6\n", ["q1", "q2", "q3"], [[1, 2, 3], [4, 5, 6]]),
     "names-with-units": ("length (m),weight [kg]\n1,2\n3,4\n", ["length (m)", "weight [kg]"], [[1, 2], [3, 4]]),
-    "names-with-spaces": ("first name,last name,age\nA,B,1\nC,D,2\n", ["first name", "last name", "age"], [["A", "B", 1], ["C", "D", 2]]),
+    "names-with-spaces": (
+        "first name,last name,age\nA,B,1\nC,D,2\n",
+        ["first name", "last name", "age"],
+        [["A", "B", 1], ["C", "D", 2]],
+    ),
     "names-of-one-letter": ("x,y,z\n1,2,3\n4,5,6\n", ["x", "y", "z"], [[1, 2, 3], [4, 5, 6]]),
     "names-in-cyrillic": ("имя,возраст\nАнна,5\nБорис,6\n", ["имя", "возраст"], [["Анна", 5], ["Борис", 6]]),
     "names-in-chinese": ("名字,年龄\n张,5\n王,6\n", ["名字", "年龄"], [["张", 5], ["王", 6]]),
     "names-as-emoji": ("id,👍\n1,5\n2,6\n", ["id", "👍"], [[1, 5], [2, 6]]),
     "names-with-dots": ("a.b,c\"d,e'f\n1,2,3\n4,5,6\n", ["a.b", 'c"d', "e'f"], [[1, 2, 3], [4, 5, 6]]),
-    "quoted-line-end": ('"first\nname",n\nA,1\nB,2\n', ["first\nname", "n"], [["A", 1], ["B", 2]]),
     "quoted-delimiter": ('"last, first",n\n"B, A",1\n"D, C",2\n', ["last, first", "n"], [["B, A", 1], ["D, C", 2]]),
     "text-below": ("name,city\nAnn,Graz\nBob,Wien\n", ["name", "city"], [["Ann", "Graz"], ["Bob", "Wien"]]),
     "header-alone": ("name,city\n", ["name", "city"], []),
@@ -111,8 +122,12 @@ HEADERS: Mapping[str, tuple[str, Sequence[str], Sequence[Sequence[Any]]]] = {
     "booleans-below": ("name,is_open\nA,true\nB,false\n", ["name", "is_open"], [["A", True], ["B", False]]),
     "nulls-below": ("name,n\nA,\nB,5\n", ["name", "n"], [["A", None], ["B", 5]]),
     "comment-sign-first": ("#id,name\n1,a\n2,b\n", ["#id", "name"], [[1, "a"], [2, "b"]]),
-    "mixed-types-without": ("Ann,5,2024-01-01\nBob,6,2024-01-02\n", ["col_0", "col_1", "col_2"], [["Ann", 5, date(2024, 1, 1)], ["Bob", 6, date(2024, 1, 2)]]),
-}  # fmt: skip
+    "mixed-types-without": (
+        "Ann,5,2024-01-01\nBob,6,2024-01-02\n",
+        ["col_0", "col_1", "col_2"],
+        [["Ann", 5, date(2024, 1, 1)], ["Bob", 6, date(2024, 1, 2)]],
+    ),
+}
 
 
 def wild_cases() -> Iterator[Case]:
@@ -127,7 +142,8 @@ def _values() -> Iterator[Case]:
         why = "Text that is no plain number or date comes back as it is written."
         rows = [[number, value] for number, value in enumerate(values, 1)]
         for ending, delimiter in (("csv", ","), ("tsv", "\t")):
-            lines = [f'{number}{delimiter}"{value}"' if delimiter in value else f"{number}{delimiter}{value}" for number, value in rows]  # fmt: skip
+            cells = [f'"{value}"' if delimiter in value else value for value in values]
+            lines = [f"{number}{delimiter}{cell}" for number, cell in enumerate(cells, 1)]
             content = "\n".join([f"id{delimiter}value", *lines, ""]).encode()
             yield Case(name=f"values/{name}.{ending}", content=content, why=why, columns=["id", "value"], rows=rows)
     for name, (values, meant) in TYPED.items():
@@ -166,6 +182,15 @@ def _headers() -> Iterator[Case]:
     for name, (text, columns, rows) in HEADERS.items():
         why = "Names are told from records, and no record is lost as a name."
         yield Case(name=f"headers/{name}.csv", content=text.encode(), why=why, columns=columns, rows=rows)
+    for sign, line_end in {"line-end": "\n", "return": "\r", "both": "\r\n"}.items():
+        yield Case(
+            name=f"headers/quoted-{sign}.csv",
+            content=f'"first{line_end}name",n\nA,1\nB,2\n'.encode(),
+            why="A line end in a name is told: whichever it is, it becomes \\n.",
+            warnings=["has a line end in its name"],
+            columns=["first\nname", "n"],
+            rows=[["A", 1], ["B", 2]],
+        )
     for given in (True, False):
         yield Case(
             name=f"headers/given-{str(given).lower()}.csv",
