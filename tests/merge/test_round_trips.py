@@ -48,7 +48,7 @@ class Written:
     def field(self, text: str) -> str:
         if not self.quote:
             return text
-        special = (self.delimiter, self.quote, self.escape or self.quote, "\n", "\r")
+        special = (*self.delimiter, self.quote, self.escape or self.quote, "\n", "\r")
         if text and text == text.strip() and not any(each in text for each in special):
             return text
         inner = text.replace(self.escape, self.escape * 2) if self.escape else text
