@@ -35,7 +35,8 @@ def judge_header(rows: Sequence[Sequence[str]]) -> Header:
     """Say whether the first record names the columns.
 
     A name is no number, date or boolean, and has letters where it has digits; a year may be one above what is no year;
-    an empty cell says nothing. Names that stand above numbers, dates or booleans are surely names. Where all is text,
+    an empty cell says nothing. Names that stand above numbers, dates or booleans are surely names, and so is whatever
+    stands beside the empty name of a column of row names, as R and pandas write it. Where all is text,
     they are likely ones if they are distinct, none occurs again below, and they do not look like what stands below
     them, as `DE-001` above `DE-002` does. A single record of words is a header without rows, because a table without
     names is rarer than an empty one.
@@ -47,16 +48,29 @@ def judge_header(rows: Sequence[Sequence[str]]) -> Header:
         for cell, column in zip(first, columns, strict=True)
         if cell and cell != QUOTED_EMPTY and cell.strip().lower() not in _NO_VALUE
     ]
+    if _names_rows(first, columns):
+        return Header.SURE
     if not any(map(_LETTER.search, first)) or not all(_may_be_name(cell, column) for cell, column in cells):
         return Header.NONE
-    if any(cell in column for cell, column in cells):
-        return Header.NONE_LIKELY
     if any(classify(column) not in (TEXT, NOTHING) for _, column in cells):  # years above what is no year, too
         return Header.SURE
+    if any(cell in column for cell, column in cells):
+        return Header.NONE_LIKELY
     distinct = len({cell for cell, _ in cells}) == len(cells)
     if not distinct or any(_looks_like(cell, column) for cell, column in cells):
         return Header.NONE_LIKELY
     return Header.LIKELY
+
+
+def _names_rows(first: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
+    """Say whether the first column has no name, and tells rows apart: `"","2-9","10-19"` of R, `,0,1,2` of pandas."""
+    names, labels = first[1:], columns[0] if columns else []
+    if len(labels) < 2 or not all(labels) or len(set(labels)) < len(labels):
+        return False
+    if first[0] == QUOTED_EMPTY:
+        return bool(names) and all(names) and QUOTED_EMPTY not in names and len(set(names)) == len(names)
+    numbers = [str(number) for number in range(max(len(names), len(labels)))]
+    return not first[0] and names == numbers[: len(names)] and list(labels) == numbers[: len(labels)] and len(names) > 1
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:

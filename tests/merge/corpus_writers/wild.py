@@ -90,6 +90,23 @@ HEADERS: Mapping[str, tuple[str, Sequence[str], Sequence[Sequence[Any]]]] = {
         ["name", "city", "col_2"],
         [["a", "b", None], ["c", "d", None]],
     ),
+    "row-names-of-r": (
+        '"","2-9","10-19","20+"\n"Daily",43,16,3\n"Never",6,18,10\n',
+        ["col_0", "2-9", "10-19", "20+"],
+        [["Daily", 43, 16, 3], ["Never", 6, 18, 10]],
+    ),
+    "numbers-of-r": (
+        '"","0","1","2"\n"0",27,29,10\n"1",59,53,14\n',
+        ["col_0", "0", "1", "2"],
+        [[0, 27, 29, 10], [1, 59, 53, 14]],
+    ),
+    "numbers-of-pandas": (",0,1\n0,5,6\n1,7,8\n2,9,9\n", ["col_0", "0", "1"], [[0, 5, 6], [1, 7, 8], [2, 9, 9]]),
+    "name-that-is-a-value": (
+        '"","y","week","place"\n"1","y",0,"city"\n"2","n",2,"state"\n"3","y",4,"place"\n',
+        ["col_0", "y", "week", "place"],
+        [[1, "y", 0, "city"], [2, "n", 2, "state"], [3, "y", 4, "place"]],
+    ),
+    "gap-without": (",5,6\n1,7,8\n2,9,9\n", ["col_0", "col_1", "col_2"], [[None, 5, 6], [1, 7, 8], [2, 9, 9]]),
     "numbers-without": ("1,2,3\n4,5,6\n", ["col_0", "col_1", "col_2"], [[1, 2, 3], [4, 5, 6]]),
     "dates-without": (
         "2024-01-01,5\n2024-01-02,6\n",
