@@ -5,7 +5,9 @@ python -m scripts.corpus FOLDER --list    and each file that Mason reads otherwi
 
 What a file holds is said by `<file>.expected.json` beside it, as in tests/merge/corpus_files. Without one, two
 independent readers that agree are the oracle: for delimited text Python's csv, pandas and DuckDB, for Parquet and ORC
-pyarrow, for Avro fastavro, for JSON Python's json. A file on which no two agree is left out of the count.
+pyarrow, for Avro fastavro, for JSON Python's json. A file on which no two agree is left out of the count. Whether the
+first record of delimited text is a header none of them knows: it is one if it has a letter that is part of no number,
+or begins with an empty cell.
 
 right: the oracle's rows, and no record set aside that the oracle has · refused: an error, or records set aside with a
 word about the file · silently wrong: other rows or values, and no warning that names the file · warned: other rows or
@@ -26,7 +28,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,7 @@ from tests.merge.expected_files import corpus_files, expectation_of, outcome_of_
 VERDICTS = ("right", "refused", "warned", "silently wrong", "crash")
 DELIMITED = (".csv", ".tsv", ".txt", ".psv", ".tab")
 _DELIMITERS = {".tsv": "\t", ".tab": "\t", ".psv": "|"}
+_EXACT = Context(prec=1000)
 
 Rows = Sequence[tuple[str, ...]]
 """Rows in no order, each value as a text in which 1, 1.0 and 1.00 are the same."""
@@ -146,17 +149,34 @@ def _by_python(file: Path) -> Sequence[Sequence[Any]]:
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
     if len(set(map(len, rows))) != 1:
         raise ValueError("its records are not alike")
-    return rows[1:]
+    return _without_header(rows)
 
 
 def _by_duckdb(file: Path) -> Sequence[Sequence[Any]]:
     with duckdb.connect() as connection:
-        return connection.read_csv(str(file), all_varchar=True, sample_size=-1).fetchall()
+        return _without_header(
+            connection.read_csv(str(file), all_varchar=True, header=False, sample_size=-1).fetchall()
+        )
 
 
 def _by_pandas(file: Path) -> Sequence[Sequence[Any]]:
-    frame = pd.read_csv(file, sep=None, engine="python", dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    return list(frame.itertuples(index=False, name=None))
+    options = {"dtype": str, "keep_default_na": False, "encoding": "utf-8-sig", "header": None}
+    frame = pd.read_csv(file, sep=None, engine="python", **options)
+    return _without_header(list(frame.itertuples(index=False, name=None)))
+
+
+def _without_header(rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+    first = ["" if cell is None else str(cell).strip() for cell in rows[0]]
+    is_header = not first[0] or any(any(map(str.isalpha, cell)) and not _is_number(cell) for cell in first)
+    return rows[1:] if is_header else rows
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _by_arrow(file: Path) -> Sequence[Sequence[Any]]:
@@ -277,7 +297,9 @@ def _number(text: str) -> str:
         number = Decimal(text)
     except InvalidOperation:
         return _moment(text)
-    return f"{number.normalize():f}" if abs(number.adjusted()) < 400 else text
+    if not number.is_finite() or abs(number.adjusted()) > 400:
+        return text
+    return f"{_EXACT.normalize(number):f}" if number else "0"  # -0.00 is 0
 
 
 def _moment(text: str) -> str:

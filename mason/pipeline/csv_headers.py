@@ -86,7 +86,8 @@ def column_names(first: Sequence[str], *, header: bool) -> list[str]:
 
 
 def _may_be_name(cell: str, column: Sequence[str]) -> bool:
-    return _is_name(cell) or (_is_year(cell) and not all(map(_is_year, filter(None, column))))
+    present = list(filter(None, column))
+    return _is_name(cell) or (_is_year(cell) and not (present and all(map(_is_year, present))))
 
 
 def _is_name(cell: str) -> bool:

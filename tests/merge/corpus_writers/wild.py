@@ -74,6 +74,11 @@ HEADERS: Mapping[str, tuple[str, Sequence[str], Sequence[Sequence[Any]]]] = {
         ["country", "2023", "2024"],
         [["Austria", 1, 2], ["Italy", 3, 4]],
     ),
+    "year-above-nothing": (
+        "country,2023,2024\nAustria,1,\nItaly,3,\n",
+        ["country", "2023", "2024"],
+        [["Austria", 1, None], ["Italy", 3, None]],
+    ),
     "bank-without": (
         "01.02.2024;Miete;-1.200,00\n02.02.2024;Gas;-20,00\n",
         ["col_0", "col_1", "col_2"],
