@@ -11,6 +11,7 @@ from mason.pipeline.text_types import classify
 from mason.pipeline.types import NOTHING, TEXT
 
 _YEARS = range(1700, 2200)
+_SURE_KEY = 10
 _NO_VALUE = frozenset(["na", "n/a", "nan", "null", "none", "-", "--", ".", "?", "\\n"])
 _LETTER = re.compile(r"[^\W\d_]")
 _DIGIT = re.compile(r"\d")
@@ -54,7 +55,7 @@ def judge_header(rows: Sequence[Sequence[str]]) -> Header:
         return Header.NONE
     if any(classify(column) not in (TEXT, NOTHING) for _, column in cells):  # years above what is no year, too
         return Header.SURE
-    if any(cell in column for cell, column in cells):
+    if any(_occurs_again(cell, column) for cell, column in cells):
         return Header.NONE_LIKELY
     distinct = len({cell for cell, _ in cells}) == len(cells)
     if not distinct or any(_looks_like(cell, column) for cell, column in cells):
@@ -88,6 +89,11 @@ def column_names(first: Sequence[str], *, header: bool) -> list[str]:
 def _may_be_name(cell: str, column: Sequence[str]) -> bool:
     present = list(filter(None, column))
     return _is_name(cell) or (_is_year(cell) and not (present and all(map(_is_year, present))))
+
+
+def _occurs_again(cell: str, column: Sequence[str]) -> bool:
+    """Say whether a cell is a value below it, too; not where these are a key: `ID` is Indonesia among countries."""
+    return cell in column and not (len(column) >= _SURE_KEY and len(set(column)) == len(column))
 
 
 def _is_name(cell: str) -> bool:

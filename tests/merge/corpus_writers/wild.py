@@ -201,6 +201,14 @@ def _values() -> Iterator[Case]:
 
 
 def _headers() -> Iterator[Case]:
+    codes = ["AT", "BE", "CH", "DE", "ES", "FR", "GB", "HU", "ID", "IT", "JP"]
+    yield Case(
+        name="headers/name-that-is-a-key.csv",
+        content="\n".join(["Group,ID", *(f"some,{code}" for code in codes), ""]).encode(),
+        why="ID is a name above a key, although it is a value once: each value of a key is there once.",
+        columns=["Group", "ID"],
+        rows=[["some", code] for code in codes],
+    )
     for name, (text, columns, rows) in HEADERS.items():
         why = "Names are told from records, and no record is lost as a name."
         yield Case(name=f"headers/{name}.csv", content=text.encode(), why=why, columns=columns, rows=rows)
