@@ -23,6 +23,8 @@ class Ragged(StrEnum):
     PAD = "pad"
     CUT = "cut"
     REFUSE = "refuse"
+    LAST_IS_NULL = "last is null"
+    """Found, never given: no record has the last field, which is null. Others are set aside."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from mason.pipeline.record_marks import Scan, blank_records
 
 TRUE, FALSE = ["true", "True", "TRUE"], ["false", "False", "FALSE"]
 _ALL_TEXT: Mapping[int, pa.DataType] = {}
+_NEWLINE = b"\n"[0]
 _FEW = 4  # where more than every fourth record is odd, all of them are read field by field
 
 
@@ -76,7 +77,7 @@ def parse_chunk(chunk: Chunk, layout: Layout) -> ParsedChunk:
     if len(odd) * _FEW > chunk.scan.records:
         return _parse_carefully(chunk, layout)
     parsed = _parse_fast(_without_odd(chunk) if odd else chunk, layout)
-    if parsed is None or (parsed.bad and layout.ragged is not Ragged.QUARANTINE):
+    if parsed is None or (parsed.bad and (layout.surplus or layout.ragged is not Ragged.QUARANTINE)):
         return _parse_carefully(chunk, layout)
     return _with_odd(parsed, chunk, layout) if odd else parsed
 
@@ -149,8 +150,8 @@ def read_table(
     dialect = layout.dialect
     try:
         table = pacsv.read_csv(
-            pa.BufferReader(text),
-            read_options=pacsv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=names),
+            pa.BufferReader(_ended(text)),
+            read_options=pacsv.ReadOptions(use_threads=False, block_size=len(text) + 2, column_names=names),
             parse_options=pacsv.ParseOptions(
                 delimiter=dialect.delimiter,
                 quote_char=dialect.quote or False,
@@ -171,6 +172,11 @@ def read_table(
     if layout.surplus and table.column(layout.width).null_count < table.num_rows:
         return None  # something stands behind the last delimiter
     return table
+
+
+def _ended(text: memoryview) -> memoryview | bytes:
+    """Return a text with a line end behind its last record: without one Arrow takes an empty last field for quoted."""
+    return text if not len(text) or text[-1] == _NEWLINE else bytes(text) + b"\n"
 
 
 def columns_of(table: pa.Table) -> list[pa.Array]:
@@ -223,7 +229,8 @@ def _mended(record: ExactRecord, layout: Layout) -> ExactRecord:
         return replace(record, fields=fields[:-1], quoted=record.quoted[:-1])
     if layout.ragged is Ragged.CUT and len(fields) > width:
         return replace(record, fields=fields[:width], quoted=record.quoted[:width])
-    if layout.ragged in (Ragged.PAD, Ragged.CUT) and len(fields) < width:
+    lacks_last = layout.ragged is Ragged.LAST_IS_NULL and len(fields) == width - 1
+    if lacks_last or (layout.ragged in (Ragged.PAD, Ragged.CUT) and len(fields) < width):
         missing = width - len(fields)
         return replace(record, fields=[*fields, *[""] * missing], quoted=[*record.quoted, *[False] * missing])
     return record

@@ -56,7 +56,7 @@ def records_of(name: str, blocks: Iterable[bytes], reading: CsvReading, most_hea
     Raises:
         UnreadableFile: the header has no end, or more bytes than it may have.
     """
-    coming = iter(without_footer(blocks, reading.skip_footer, b"\n"))
+    coming = iter(without_footer(blocks, reading.skip_footer))
     held, needed = b"", _LOOK
     for block in coming:
         held = held + block if held else block
@@ -110,34 +110,39 @@ def end_of_lines(text: str, lines: int) -> int | None:
     return place
 
 
-def without_footer(blocks: Iterable[bytes], lines: int, newline: bytes) -> Iterator[bytes]:
+def without_footer(blocks: Iterable[bytes], lines: int) -> Iterator[bytes]:
     """Yield the blocks without so many lines at the end of the last."""
-    return _without_last(blocks, lines, newline, b"") if lines else iter(blocks)
+    return _without_last(blocks, lines, b"\n", b"\r") if lines else iter(blocks)
 
 
 def text_without_footer(texts: Iterable[str], lines: int) -> Iterator[str]:
     """Yield texts without so many lines at the end of the last."""
-    return _without_last(texts, lines, "\n", "") if lines else iter(texts)
+    return _without_last(texts, lines, "\n", "\r") if lines else iter(texts)
 
 
-def _without_last(pieces: Iterable[Any], lines: int, newline: Any, held: Any) -> Iterator[Any]:
+def _without_last(pieces: Iterable[Any], lines: int, newline: Any, turn: Any) -> Iterator[Any]:
+    """Lines end with `\\n`, `\\r\\n` or, in old files of the Mac, `\\r`."""
+    held = newline[:0]
     for piece in pieces:
         held += piece
-        place = _start_of_last(held, lines + 1, newline)
+        place = _start_of_last(held, lines + 2, newline, turn)
         if place:
             yield held[:place]
             held = held[place:]
-    ends_with_line = held.endswith(newline)
-    place = _start_of_last(held[: -len(newline)] if ends_with_line else held, lines, newline)
+    ended = held.endswith((newline, turn))
+    place = _start_of_last(held, lines + ended, newline, turn)
     if place:
         yield held[:place]
 
 
-def _start_of_last(text: Any, lines: int, newline: Any) -> int:
-    """Where the last so many lines begin, the last of them without its end; 0 if there are not more."""
-    place = len(text)
+def _start_of_last(text: Any, lines: int, newline: Any, turn: Any) -> int:
+    """Where so many line ends from the last one back the lines behind it begin; 0 if there are not so many."""
+    place, start = len(text), 0
     for _ in range(lines):
-        place = text.rfind(newline, 0, place)
-        if place < 0:
+        end = max(text.rfind(newline, 0, place), text.rfind(turn, 0, place))
+        if end < 0:
             return 0
-    return place + len(newline)
+        start = end + 1
+        both = text[end : end + 1] == newline and text[max(end - 1, 0) : end] == turn
+        place = end - 1 if both else end
+    return start

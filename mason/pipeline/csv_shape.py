@@ -39,13 +39,13 @@ def find_shape(rows: Sequence[Sequence[str]], *, header: bool) -> Shape:
         return Shape(names[:-1], notes=["its header ends with a delimiter that its records do not have"])
     if width == len(names) - 1 and len(below) > 1:
         told = f'its records have one field less than its header: "{names[-1]}" is null'
-        return Shape(names, ragged=Ragged.PAD, notes=[told])
+        return Shape(names, ragged=Ragged.LAST_IS_NULL, notes=[told])
     return Shape(names)
 
 
 def mend_row(reading: CsvReading, width: int) -> Callable[[list[str]], list[str]] | None:
     """Return what gives a record of the sample as many fields as there are columns; None if nothing has to."""
-    if not reading.surplus and reading.ragged not in (Ragged.PAD, Ragged.CUT):
+    if not reading.surplus and reading.ragged not in (Ragged.PAD, Ragged.CUT, Ragged.LAST_IS_NULL):
         return None
 
     def mend(row: list[str]) -> list[str]:
@@ -53,6 +53,8 @@ def mend_row(reading: CsvReading, width: int) -> Callable[[list[str]], list[str]
             return row[:-1]
         if reading.ragged is Ragged.CUT and len(row) > width:
             return row[:width]
+        if reading.ragged is Ragged.LAST_IS_NULL and len(row) == width - 1:
+            return [*row, ""]
         if reading.ragged in (Ragged.PAD, Ragged.CUT):
             return [*row, *[""] * (width - len(row))]
         return row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from mason.pipeline.csv_headers import Header
 from mason.pipeline.csv_reading import CsvReading
@@ -59,13 +60,19 @@ def unique_names(names: Sequence[str], warnings: list[str]) -> list[str]:
     if len({name.casefold() for name in names}) == len(names):
         return list(names)
     unique: list[str] = []
+    taken, met = set(names), set[str]()
+    numbers: dict[str, int] = {}
     folded: dict[str, str] = {}
     for name in names:
-        if name in unique:
-            number = next(n for n in range(2, len(names) + 2) if f"{name}_{n}" not in {*names, *unique})
-            warnings.append(f'it has more than one column "{name}": the next one is called "{name}_{number}"')
+        if name in met:
+            number = next(n for n in count(numbers.get(name, 2)) if f"{name}_{n}" not in taken)
+            if name not in numbers:
+                warnings.append(f'it has more than one column "{name}": the next one is called "{name}_{number}"')
+            numbers[name] = number + 1
+            taken.add(f"{name}_{number}")
             unique.append(f"{name}_{number}")
             continue
+        met.add(name)
         if name.casefold() in folded:
             warnings.append(f'its columns "{folded[name.casefold()]}" and "{name}" differ only in case')
         folded.setdefault(name.casefold(), name)

@@ -8,6 +8,7 @@ import pytest
 
 from mason.engines.storage.models.delimited_options import DelimitedOptions
 from mason.errors import BadInput, NotFound, UnreadableFile
+from mason.pipeline.file_schema import unique_names
 from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.merge.work import MergeWork
 from tests.merge.conftest import Merge
@@ -307,3 +308,43 @@ def test_on_a_terminal_a_plan_draws_the_first_records_as_they_are_read(merge: Me
     assert "a.csv as it is read:" in lines
     assert "1   a⏎b" in lines
     assert max(map(len, lines)) <= 80
+
+
+# What a review found
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("last", [True, False])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_footer_is_skipped_whatever_the_line_ends_are(merge: Merge, end: str, last: bool, encoding: str) -> None:
+    text = end.join(["id,n", "1,2", "3,4", "Total,6"]) + (end if last else "")
+    rows, _ = read(merge, text.encode(encoding), skip_footer=1)
+
+    assert rows == [{"id": 1, "n": 2}, {"id": 3, "n": 4}]
+
+
+@pytest.mark.parametrize("value", ["1", "y", "1.5", "2026-01-01"])
+def test_an_empty_last_field_without_a_line_end_is_null(merge: Merge, value: str) -> None:
+    rows, _ = read(merge, f'a,b\nx,{value}\n"q",')
+
+    assert rows[1] == {"a": "q", "b": None}
+
+
+def test_where_all_lack_the_last_field_a_shorter_record_is_still_set_aside(merge: Merge) -> None:
+    rows, warnings = read(merge, "n,street,city,extra\n" + "Ann,Main,Rome\n" * 3000 + "Total of 3000\n")
+
+    assert len(rows) == 3000
+    assert warnings[-1] == "a.csv: 1 record is in the quarantine: 1 field instead of 4."
+
+
+def test_a_record_without_the_delimiter_that_others_end_with_is_a_record(merge: Merge) -> None:
+    rows, _ = read(merge, "a,b\n" + "1,2,\n" * 3000 + "9,10\n")
+
+    assert rows[-1] == {"a": 9, "b": 10}
+
+
+def test_a_name_five_thousand_times_takes_no_minutes() -> None:
+    warnings: list[str] = []
+    names = unique_names(["a"] * 5000, warnings)
+
+    assert (len(set(names)), names[:3], len(warnings)) == (5000, ["a", "a_2", "a_3"], 1)
