@@ -348,3 +348,13 @@ def test_a_name_five_thousand_times_takes_no_minutes() -> None:
     names = unique_names(["a"] * 5000, warnings)
 
     assert (len(set(names)), names[:3], len(warnings)) == (5000, ["a", "a_2", "a_3"], 1)
+
+
+def test_files_that_are_added_without_a_column_of_the_table_are_told(merge: Merge) -> None:
+    merge.given("a.csv", "name,city\nAnn,Rome\nBob,Bonn\n")
+    merge.run()
+    merge.given("a.csv", "Cid,Ulm\nDee,Graz\n")
+
+    plan = merge.plan(mode="append")
+
+    assert "a.csv: no column is one of the table: are these its rows?" in plan.warnings

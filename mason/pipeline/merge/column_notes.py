@@ -10,14 +10,33 @@ from mason.pipeline.file_warnings import FileWarnings
 from mason.pipeline.merge.planned_file import PlannedFile
 
 
-def absent_columns(given: Mapping[str, pa.DataType], planned: Sequence[PlannedFile]) -> list[str]:
-    """Return what is to be said of columns that only the schema has."""
+def notes_on_columns(
+    given: Mapping[str, pa.DataType], planned: Sequence[PlannedFile], known: Sequence[str]
+) -> list[str]:
+    """Return what is to be said of the columns of files; `known` are those of the table that they are added to."""
+    return [*_absent(given, planned), *_of_other_columns(known, planned), *_text_for_few(given, planned)]
+
+
+def _absent(given: Mapping[str, pa.DataType], planned: Sequence[PlannedFile]) -> list[str]:
+    """What is to be said of columns that only the schema has."""
     shown = {name for each in planned for name in (*each.schema.columns, *each.constants)}
     absent = [name for name in given if planned and name not in shown]
     return [f'No file has the column "{name}" of the schema: it is null in every row.' for name in absent]
 
 
-def text_for_few_values(given: Mapping[str, pa.DataType], planned: Sequence[PlannedFile]) -> list[str]:
+def _of_other_columns(known: Sequence[str], planned: Sequence[PlannedFile]) -> list[str]:
+    """Return what is to be said of files that have no column in common with the table which they are added to."""
+    names = set(known)
+    others = [each.file.name for each in planned if names and names.isdisjoint(_columns(each))]
+    more = f" and {len(others) - 1:,} more" if len(others) > 1 else ""
+    return [f"{others[0]}{more}: no column is one of the table: are these its rows?"] if others else []
+
+
+def _columns(file: PlannedFile) -> list[str]:
+    return [file.renames.get(name, name) for name in file.schema.columns]
+
+
+def _text_for_few(given: Mapping[str, pa.DataType], planned: Sequence[PlannedFile]) -> list[str]:
     """Return what is to be said of columns that few values make text, unless their type was given."""
     warnings = FileWarnings()
     for each in planned:

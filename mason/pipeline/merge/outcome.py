@@ -221,7 +221,8 @@ def _limit(options: MergeOptions, records: int) -> float:
 
 def _remedy(options: MergeOptions) -> str:
     told = _told(options)
-    return f"Mend the files, say how they are to be read (input_format, parse_headers), or allow more ({told})."
+    how = "Look how they are read (--explain FILE), say how they are to be (delimiter, quote, skip_rows, parse_headers)"
+    return f"{how}, mend them, or allow more ({told})."
 
 
 def _told(options: MergeOptions) -> str:

@@ -19,7 +19,7 @@ from mason.pipeline.file_stamp import FileStamp
 from mason.pipeline.foreign_files import Foreign, check_foreign
 from mason.pipeline.merge.adopting import describe_adopted, list_adopted
 from mason.pipeline.merge.base import BaseTable
-from mason.pipeline.merge.column_notes import absent_columns, respelled_columns, text_for_few_values
+from mason.pipeline.merge.column_notes import notes_on_columns, respelled_columns
 from mason.pipeline.merge.gather import gather_columns, unite_evidence
 from mason.pipeline.merge.inputs import check_nothing_is_there, list_inputs
 from mason.pipeline.merge.job import MergeJob, Mode, Names, OnConflict
@@ -303,8 +303,7 @@ def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base
         raise BadPath(f"The output {job.output} is a file: a table is a folder.")
     if base is None and job.options.mode is not Mode.REPLACE and job.options.foreign is Foreign.REFUSE:
         check_nothing_is_there(filesystem, job.output)
-    warnings += absent_columns(given, planned)
-    warnings += text_for_few_values(given, planned)
+    warnings += notes_on_columns(given, planned, base.schema.names if base else ())
     plan = MergePlan(
         job,
         planned,
