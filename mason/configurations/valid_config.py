@@ -67,7 +67,9 @@ class Engine(Generic[C]):
         if name not in self._built:
             values = self.configurations[name]
             filled = self.secrets.fill(name, values) if self.secrets else values
-            self._built[name] = cast(C, build_client(name, self.role, filled))
+            built = cast(C, build_client(name, self.role, filled))
+            # Of two threads that come first at once, both get the same one: clients are compared by identity.
+            return self._built.setdefault(name, built)
         return self._built[name]
 
     def name_of(self, client: C) -> str:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from mason.engines.metastore.models.table import Table
 
 
 @dataclass(frozen=True)
-class InferredTable:
-    """A table, and how its files were read."""
+class InferredTable(Table):
+    """A table that says how its files were read, too."""
 
-    table: Table
+    @classmethod
+    def of(cls, table: Table) -> InferredTable:
+        return cls(**{each.name: getattr(table, each.name) for each in fields(table)})
 
     def to_dict(self) -> dict[str, Any]:
-        return {**self.table.to_dict(), "Readings": list(self.table.readings)}
-
-    def picture(self, width: int) -> list[str]:
-        """Draw how its files were read."""
-        return self.table.picture(width)
+        return {**super().to_dict(), "Readings": list(self.readings)}

@@ -18,7 +18,7 @@ class TableInfer(OperatorDefinition):
     ) -> OperatorResponse:
         saved, response = infer_and_save(config.metastore.client, _wanted(config, parameters), resp)
         response.add_info(f'Saved table "{saved.name}" in database "{saved.database_name}".')
-        return OperatorResponse(response, InferredTable(saved))
+        return OperatorResponse(response, InferredTable.of(saved))
 
     def plan(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
@@ -26,7 +26,7 @@ class TableInfer(OperatorDefinition):
         table, response = _wanted(config, parameters).infer(resp)
         place = f'table "{table.name}" in database "{table.database_name}"'
         response.add_info(f"Would save {place}; the files are only read.")
-        return OperatorResponse(response, InferredTable(table))
+        return OperatorResponse(response, InferredTable.of(table))
 
 
 def _wanted(config: ValidConfig, parameters: ValidatedParameters) -> Inference:
