@@ -107,7 +107,7 @@ storage_engine: local
 execution_engine: spark
 clients:
   spark:
-    configuration: {runner: {type: local, warm: never}}
+    configuration: {runner: {type: local, warm: never, driver_memory: 1g}}
 """
 
 
@@ -116,6 +116,7 @@ clients:
     [
         ("1 / 0", "error: query:1:8: Division by zero."),
         ("cast(X'ff41' as string)", "error: The query makes text of bytes that are not UTF-8."),
+        ("repeat('a', 1000000000)", "error: Spark ran out of its memory (1g) and ended. Ask for less at once, or give"),
     ],
 )
 def test_a_query_that_fails_in_this_process_is_told_in_words_alone(tmp_path: Path, expression: str, told: str) -> None:

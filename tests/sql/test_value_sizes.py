@@ -136,8 +136,11 @@ def test_a_parameter_is_as_good_as_a_constant(read: Any) -> None:
             check_value_sizes(statement, LIMIT, given)
 
 
-def test_without_a_limit_nothing_is_refused() -> None:
-    check_value_sizes(parse_statement("select repeat('a', 2000000000) r from orders"), None)
+def test_without_a_limit_a_value_that_no_engine_can_hold_is_refused() -> None:
+    check_value_sizes(parse_statement("select repeat('a', 1000000000) r from orders"), None)
+    for expression in ("repeat('a', 2000000000)", "size(sequence(1, 1000000000))", "rpad('a', 2000000000, 'b')"):
+        with pytest.raises(BadQuery, match=r"at most 1,073,741,824\. Make it smaller\.\n"):
+            check_value_sizes(parse_statement(f"select {expression} r from orders"), None)
 
 
 def test_doubling_from_query_to_query_is_seen() -> None:

@@ -63,3 +63,16 @@ def _plain(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def out_of_memory(memory: str | None) -> ClientFailed:
+    """Return what is told of a Spark on this machine that ended because its memory was full."""
+    return ClientFailed(
+        f"Spark ran out of its memory ({memory}) and ended.",
+        hint="Ask for less at once, or give it more: driver_memory of the runner.",
+    )
+
+
+def ended_error() -> ClientFailed:
+    """Return what is told of a Spark on this machine that ended, nobody knows why."""
+    return ClientFailed("Spark ended while the job ran.", hint="Run it again.")

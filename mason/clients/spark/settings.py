@@ -23,8 +23,8 @@ IVY_SETTINGS = Path(__file__).parent / "ivysettings.xml"
 LOCAL_MASTER = "local[*,4]"
 
 # It starts sooner, and stays smaller, with the simple collector. With the simple compiler queries would take twice as
-# long.
-LOCAL_JAVA_OPTIONS = "-XX:+UseSerialGC"
+# long. A Spark that lives on without the thread that ran out of memory would keep its caller waiting for ever.
+LOCAL_JAVA_OPTIONS = "-XX:+UseSerialGC -XX:+ExitOnOutOfMemoryError"
 
 # A JVM that only hands tasks to Python leaves it the cores, when a short job begins, with the simple compiler.
 PLACING_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -113,6 +113,11 @@ class RunnerSettings:
         }
 
     @property
+    def local_memory(self) -> str:
+        """The memory of a Spark on this machine, as Spark writes it."""
+        return self.driver_memory or f"{default_memory()}m"
+
+    @property
     def local_conf(self) -> dict[str, str]:
         """The settings of a Spark on this machine; what the configuration says wins over all but the guards."""
         return {
@@ -120,7 +125,7 @@ class RunnerSettings:
             "spark.app.name": "mason",
             "spark.driver.host": "localhost",
             "spark.driver.bindAddress": "127.0.0.1",
-            "spark.driver.memory": self.driver_memory or f"{default_memory()}m",
+            "spark.driver.memory": self.local_memory,
             "spark.driver.extraJavaOptions": f"{LOCAL_JAVA_OPTIONS} -Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()}",
             "spark.driver.maxResultSize": "0",
             "spark.ui.enabled": "false",

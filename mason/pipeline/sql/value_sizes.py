@@ -32,17 +32,19 @@ from mason.pipeline.sql.value_rules import (
     written_name,
 )
 
+# Where nothing limits a query, this does: both engines fail beyond it one way or another (Arrow's columns and Java's
+# arrays end at two gigabytes), the local one by taking the memory of the machine first.
+LARGEST_VALUE = 2**30
+
 
 def check_value_sizes(statement: Statement, limit: int | None, parameters: Mapping[str, Any] | None = None) -> None:
-    """Check that no value is made larger than a limit by constants; None is no limit.
+    """Check that no value is made larger than a limit by constants; None is `LARGEST_VALUE`.
 
     Raises:
         BadQuery: one is; the message says by which function, and where it stands.
     """
-    if limit is None:
-        return
     try:
-        _Sizes(statement, limit, parameters or {}).of_query(statement.tree, {}, {})
+        _Sizes(statement, LARGEST_VALUE if limit is None else limit, parameters or {}).of_query(statement.tree, {}, {})
     except RecursionError as error:
         raise too_deep() from error
 
@@ -181,10 +183,11 @@ class _Sizes:
         start = max(self._statement.text.casefold().find(word), 0)
         told = "|| " if word == "||" else f"{word}(…) "
         most = f"{size.bytes:,.0f} bytes" if size.bytes < 1e18 else "very many bytes"
+        raised = ", or have result_bytes of the server raised" if self._limit < LARGEST_VALUE else ""
         return self._statement.problem(
             start,
             f"{told}can make a value of {most}, and here a value has at most {self._limit:,}.",
-            "Make it smaller, or have result_bytes of the server raised.",
+            f"Make it smaller{raised}.",
         )
 
 

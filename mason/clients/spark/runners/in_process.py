@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
 
-from mason.clients.spark.failures import without_stack
+from mason.clients.spark.failures import ended_error, out_of_memory, without_stack
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.server.launch import spark_environment, spark_home
 from mason.clients.spark.settings import (
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _LINES_SHOWN = 15
 _TICK = 0.1
+_SECONDS_TO_END = 1.0
+_OUT_OF_MEMORY_EXIT = 3  # of a JVM with -XX:+ExitOnOutOfMemoryError
 _SHELL = "pyspark-shell"  # the name by which spark-submit knows that Python comes and asks
 
 # A process has one JVM, and its environment is changed while that starts. A job that was cancelled goes on starting it,
@@ -55,14 +57,14 @@ class InProcessRunner:
         from mason.clients.spark.job import run_job
         from mason.clients.spark.results import Collected
 
-        yield from run_job(session, kernel, tasks, Collected)
+        yield from _while_alive(session, run_job(session, kernel, tasks, Collected))
 
     def query(self, content: bytes) -> Iterator[TaskEvent]:
         session = yield from starting(self._session)
         from mason.clients.spark.job import run_query
         from mason.clients.spark.results import Collected
 
-        yield from run_query(session, content, Collected)
+        yield from _while_alive(session, run_query(session, content, Collected))
 
     def _session(self) -> SparkSession:
         return classic_session(self._settings.local_conf, self._settings.variables)
@@ -72,6 +74,39 @@ class InProcessRunner:
 
     def close(self) -> None:
         """Leave the session to the next job: a process has one JVM, and cannot start another cheaply."""
+
+
+def _while_alive(session: SparkSession, events: Iterator[TaskEvent]) -> Iterator[TaskEvent]:
+    """Yield the events of a job; where its JVM ended, say so, and let the next job of the process start another."""
+    process = session.sparkContext._gateway.proc  # type: ignore[union-attr]
+    memory = session.sparkContext.getConf().get("spark.driver.memory")
+    try:
+        yield from events
+    except Exception as error:
+        if not _has_ended(process):
+            raise
+        _forget_session()
+        raise (out_of_memory(memory) if process.returncode == _OUT_OF_MEMORY_EXIT else ended_error()) from error
+
+
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Return whether a JVM has ended, or does so now: its connections break a moment before."""
+    try:
+        process.wait(_SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def _forget_session() -> None:
+    """Forget a session whose JVM is gone; pyspark's own `stop` would ask that JVM."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    with _STARTING, SparkContext._lock:
+        SparkContext._active_spark_context = None
+        SparkContext._gateway = SparkContext._jvm = None
+        SparkSession._instantiatedSession = None
 
 
 def classic_session(conf: Mapping[str, str], variables: Mapping[str, str] = MappingProxyType({})) -> SparkSession:
@@ -115,6 +150,8 @@ def _start_quietly(conf: Mapping[str, str], environment: Mapping[str, str]) -> N
     """Start the JVM with its messages in a file: a user's terminal is not the place for a JVM's small talk."""
     from pyspark import SparkConf, SparkContext
 
+    from mason.clients.spark.quiet import ignore_lost_counters
+
     scratch = Path(tempfile.mkdtemp(prefix="mason-spark-"))
     atexit.register(_remove, scratch, os.getpid())
     settings = {**private_conf(scratch), **conf}
@@ -122,7 +159,8 @@ def _start_quietly(conf: Mapping[str, str], environment: Mapping[str, str]) -> N
     with tempfile.TemporaryDirectory(dir=scratch) as folder, tempfile.TemporaryFile() as log:
         gateway = _start_gateway(settings, variables, Path(folder), log)
     with _environment({"PYSPARK_PYTHON": sys.executable}):
-        SparkContext(conf=SparkConf(loadDefaults=False).setAll(list(settings.items())), gateway=gateway)
+        context = SparkContext(conf=SparkConf(loadDefaults=False).setAll(list(settings.items())), gateway=gateway)
+    ignore_lost_counters(context)
 
 
 def _remove(scratch: Path, owner: int) -> None:

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mason.clients.spark.failures import out_of_memory
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.runners.in_process import InProcessRunner
 from mason.clients.spark.server.launch import Launch
+from mason.clients.spark.server.record import ran_out_of_memory
 from mason.clients.spark.server.warm import ServerUnavailable, WarmSession, give_up, warm_session
 from mason.clients.spark.settings import RunnerSettings
 from mason.errors import ClientFailed, Forbidden
@@ -49,7 +51,7 @@ class LocalRunner:
         from mason.clients.spark.job import run_job
         from mason.clients.spark.results import Streamed
 
-        yield from _while_alive(held, run_job(held.spark, kernel, tasks, Streamed))
+        yield from _while_alive(held, self._settings.local_memory, run_job(held.spark, kernel, tasks, Streamed))
 
     def query(self, content: bytes) -> Iterator[TaskEvent]:
         held = yield from self._server()
@@ -59,7 +61,7 @@ class LocalRunner:
         from mason.clients.spark.job import run_query
         from mason.clients.spark.results import Streamed
 
-        yield from _while_alive(held, run_query(held.spark, content, Streamed))
+        yield from _while_alive(held, self._settings.local_memory, run_query(held.spark, content, Streamed))
 
     def describe(self) -> str:
         if self._held:
@@ -102,12 +104,14 @@ class LocalRunner:
         return held
 
 
-def _while_alive(held: WarmConnection, events: Iterator[TaskEvent]) -> Iterator[TaskEvent]:
+def _while_alive(held: WarmConnection, memory: str, events: Iterator[TaskEvent]) -> Iterator[TaskEvent]:
     try:
         yield from events
     except ClientFailed as error:
         if held.alive:
             raise
+        if ran_out_of_memory(held.session.folder):
+            raise out_of_memory(memory) from error
         raise ClientFailed("The warm Spark server was stopped while the job ran.", hint="Run it again.") from error
 
 

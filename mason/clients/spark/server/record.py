@@ -75,6 +75,14 @@ def write_private(file: Path, text: str) -> None:
     draft.rename(file)
 
 
+def ran_out_of_memory(folder: Path) -> bool:
+    """Return whether the last server of a folder ended because its memory was full."""
+    try:
+        return b"Terminating due to java.lang.OutOfMemoryError" in (folder / LOG).read_bytes()
+    except OSError:
+        return False
+
+
 def forget(folder: Path) -> None:
     """Remove what a server that is gone left in its folder; its log stays."""
     record = ServerRecord.read(folder)
