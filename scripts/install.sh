@@ -76,6 +76,12 @@ install_java() {
     say "Mason is installed, but its Spark jobs will not run before there is a Java."; exit 1; }
 }
 
+prepare_spark() {  # so that it starts in half the time from the first command on; without it, it still works
+  [ -z "${MASON_CLASS_ARCHIVES:-}" ] || [ "$MASON_CLASS_ARCHIVES" != off ] || return 0
+  say "Preparing Spark (once, about 20 s) …"
+  .venv/bin/python -m mason.clients.spark.class_archive >/dev/null || true
+}
+
 case "$(uname -s)" in
   Linux | Darwin) ;;
   *) say "Mason runs on Linux, macOS and WSL; Windows itself is not supported."; exit 1 ;;
@@ -83,4 +89,5 @@ esac
 install_packages
 [ "$lock" != requirements-dev.lock ] || .venv/bin/python tests/ministack.py
 install_java
+prepare_spark
 say "Mason is installed. Run .venv/bin/mason, or activate the environment first: source .venv/bin/activate"

@@ -2,6 +2,7 @@
 # Checks and tests Mason; sets itself up on a fresh machine. Arguments go to pytest: scripts/test.sh -k config
 set -euo pipefail
 cd "$(dirname "$0")/.."
+export MASON_CLASS_ARCHIVES=off # the tests have a Java of their own, with one
 scripts/install.sh --dev
 scripts/install_airflow.sh >/dev/null & # the tests that talk to it wait for it
 .venv/bin/python -m scripts.quick_java >.venv/quick_java & # Spark is started often: it is to start soon

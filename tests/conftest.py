@@ -32,6 +32,9 @@ PROJECT = Path(__file__).parent.parent
 EXAMPLES = PROJECT / "mason" / "examples"
 LONGEST_SECONDS = 120
 
+# A Spark that finds no archive of its classes has one made in the background, which would take the cores of the tests.
+os.environ["MASON_CLASS_ARCHIVES"] = "off"
+
 
 @dataclass(frozen=True)
 class Result:

@@ -184,17 +184,18 @@ def _check_client(engine: Engine[Any], role: str, name: str) -> Iterator[Finding
     if package is not None and role not in package.roles and role in package.planned_roles:
         yield Finding(subject, Verdict.LATER, f"configured; not usable yet: {package.planned_roles[role]}")
         return
-    place = ""
+    place = remark = ""
     try:
         client = engine.client_named(name)
-        place = client.describe_place()
+        place, remark = client.describe_place(), client.remark()
         troubles = client.check()
     except MasonError as error:
         troubles = [str(error)]
     except Exception as error:  # noqa: BLE001 (somebody else's client: the other findings still count)
         troubles = [f"it failed: {type(error).__name__}: {error}"]
     if not troubles:
-        yield Finding(subject, Verdict.FINE, f"ready, at {place}" if place else "ready")
+        ready = f"ready, at {place}" if place else "ready"
+        yield Finding(subject, Verdict.FINE, f"{ready}. {remark}" if remark else ready)
     asked = f" It is asked at {place}." if place else ""
     yield from (Finding(subject, Verdict.WRONG, f"{trouble}{asked}") for trouble in troubles)
 

@@ -63,7 +63,11 @@ class Commands:
         ).stdout
 
     def environment(self, **variables: str) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in (*KEPT_VARIABLES, "JAVA_HOME") if name in os.environ}
+        kept = {
+            name: os.environ[name]
+            for name in (*KEPT_VARIABLES, "JAVA_HOME", "MASON_CLASS_ARCHIVES")
+            if name in os.environ
+        }
         path = os.pathsep.join(map(str, self.path))
         return {**kept, "MASON_RUNTIME_DIR": str(self.runtime), "PYTHONPATH": path, **variables}
 

@@ -19,7 +19,7 @@ from mason.clients.spark.exchange import read_items, write_items
 from mason.clients.spark.failures import decode_failure, encode_failure
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.runners import build_runner, submit
-from mason.clients.spark.runners.local import keeps_warm
+from mason.clients.spark.runners.local import keeps_warm, why_none_is_kept
 from mason.clients.spark.server.keeper import idle_minutes
 from mason.clients.spark.server.launch import Launch
 from mason.clients.spark.server.record import RETIRE, ServerRecord, has_successor
@@ -169,14 +169,22 @@ def test_no_server_is_kept_in_ci_and_scheduled_tasks_unless_told(variable: str, 
     assert not keeps_warm("never", {}, tmp_path)
 
 
-def test_no_server_is_kept_in_containers(tmp_path: Path) -> None:
+def test_no_server_is_kept_in_containers_where_nobody_works(tmp_path: Path) -> None:
     (tmp_path / "proc" / "1").mkdir(parents=True)
     (tmp_path / "proc" / "1" / "cgroup").write_text("0::/kubepods/pod1\n")
-    assert not keeps_warm("auto", {}, tmp_path)
+    assert why_none_is_kept({}, tmp_path, pid=7, terminal=False) == "this is a container"
     (tmp_path / "proc" / "1" / "cgroup").write_text("0::/init.scope\n")
-    assert keeps_warm("auto", {}, tmp_path)
+    assert why_none_is_kept({}, tmp_path, pid=7, terminal=False) == ""
     (tmp_path / ".dockerenv").touch()
-    assert not keeps_warm("auto", {}, tmp_path)
+    assert why_none_is_kept({}, tmp_path, pid=7, terminal=False) == "this is a container"
+
+
+def test_a_server_is_kept_in_a_container_with_a_terminal_or_an_editor(tmp_path: Path) -> None:
+    (tmp_path / ".dockerenv").touch()
+    assert why_none_is_kept({}, tmp_path, pid=7, terminal=True) == ""
+    assert why_none_is_kept({"REMOTE_CONTAINERS": "true"}, tmp_path, pid=7, terminal=False) == ""
+    assert "all that its container runs" in why_none_is_kept({}, tmp_path, pid=1, terminal=True)
+    assert why_none_is_kept({"CI": "1"}, tmp_path, pid=7, terminal=True) == "CI is set"
 
 
 def test_a_runtime_folder_that_others_can_look_into_is_refused(tmp_path: Path) -> None:

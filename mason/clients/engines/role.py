@@ -44,6 +44,10 @@ class Role(ABC):  # noqa: B024 (its verbs are its four children's)
         """Return what stands in the way of using this client, one line each; `mason doctor` shows them."""
         return []
 
+    def remark(self) -> str:
+        """Return what is worth knowing about this client where nothing is wrong; `mason doctor` shows it."""
+        return ""
+
     def describe_place(self) -> str:
         """Return where the technology is reached, where that is not the usual place; `mason doctor` shows it."""
         return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mason.clients.spark.class_archive import ClassArchive
 from mason.clients.spark.runners import SparkRunner, build_runner
 from mason.clients.spark.server.launch import hadoop_version
 from mason.clients.spark.settings import RunnerSettings, is_fetched
@@ -28,6 +29,13 @@ class SparkExecutionClient(PipelineExecutionClient):
         except MasonError as error:
             return [str(error)]
         return [] if find_java() else [HOW_TO_INSTALL]
+
+    def remark(self) -> str:
+        java = find_java()
+        archive = (
+            ClassArchive.of(java.home) if java and RunnerSettings.of(self._configuration).type == "local" else None
+        )
+        return f"{archive.describe()}." if archive else ""
 
     def runner(self, storage: str) -> TaskRunner:
         if storage not in self._runners:

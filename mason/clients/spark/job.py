@@ -8,8 +8,9 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
@@ -47,7 +48,7 @@ def run_job(
         for row in results.fetch(done, tag, len(tasks)):
             yield row[0], row[1], bytes(row[2])
 
-    yield from _all_once(_events(_Job(spark, work, results)), len(tasks))
+    yield from all_once(job_events(SparkJob(JobTags(spark.addTag, spark.interruptTag), work, results)), len(tasks))
 
 
 def run_query(spark: SparkSession, content: bytes, kind: Callable[[SparkSession], Results]) -> Iterator[TaskEvent]:
@@ -76,10 +77,11 @@ def run_query(spark: SparkSession, content: bytes, kind: Callable[[SparkSession]
         finally:
             queries.forget_tables(spark, query)
 
-    yield from _events(_Job(spark, work, results))
+    yield from job_events(SparkJob(JobTags(spark.addTag, spark.interruptTag), work, results))
 
 
-def _events(job: _Job) -> Iterator[TaskEvent]:
+def job_events(job: SparkJob) -> Iterator[TaskEvent]:
+    """Start a job and yield its results and beats; it has ended when the iterator is closed."""
     job.start()
     try:
         yield from job.events()
@@ -87,7 +89,7 @@ def _events(job: _Job) -> Iterator[TaskEvent]:
         job.stop()
 
 
-def _all_once(events: Iterator[TaskEvent], tasks: int) -> Iterator[TaskEvent]:
+def all_once(events: Iterator[TaskEvent], tasks: int) -> Iterator[TaskEvent]:
     """Yield the result of each task once, whatever Spark retries, and end with the last of them."""
     missing = set(range(tasks))
     for event in events:
@@ -101,11 +103,26 @@ def _all_once(events: Iterator[TaskEvent], tasks: int) -> Iterator[TaskEvent]:
     raise ClientFailed(f"Spark ended the job without a result for {len(missing)} of its tasks.")
 
 
-class _Job:
+@dataclass(frozen=True)
+class JobTags:
+    """How a Spark, whichever it is, names what a thread runs, and how it ends what has a name."""
+
+    add: Callable[[str], object]
+    interrupt: Callable[[str], object]
+
+
+class Progress(Protocol):
+    """What is known of a job while it runs."""
+
+    def done(self) -> int | None:
+        """Return how many of its tasks are done; nothing where that is not known."""
+
+
+class SparkJob:
     """One Spark job in a thread of its own, so that neither a slow caller nor ctrl-C holds up the connection."""
 
-    def __init__(self, spark: SparkSession, work: Callable[[str], Iterator[Outcome]], results: Results) -> None:
-        self._spark, self._work, self._results = spark, work, results
+    def __init__(self, tags: JobTags, work: Callable[[str], Iterator[Outcome]], progress: Progress) -> None:
+        self._tags, self._work, self._progress = tags, work, progress
         self._tag = f"mason-{uuid.uuid4()}"
         self._outcomes: queue.SimpleQueue[Outcome | Exception | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=self._tag, daemon=True)
@@ -118,7 +135,7 @@ class _Job:
             try:
                 outcome = self._outcomes.get(timeout=BEAT_SECONDS)
             except queue.Empty:
-                yield self._results.done()
+                yield self._progress.done()
                 continue
             if outcome is None:
                 return
@@ -135,14 +152,14 @@ class _Job:
         self._thread.join(_SECONDS_TO_SAY_GOODBYE)
         deadline = time.monotonic() + _SECONDS_TO_INTERRUPT
         while self._thread.is_alive() and time.monotonic() < deadline:
-            self._spark.interruptTag(self._tag)
+            self._tags.interrupt(self._tag)
             self._thread.join(_SECONDS_BETWEEN_INTERRUPTS)
         if self._thread.is_alive():
             _logger.warning("Spark still works on the job, though it was told to stop %d s ago.", _SECONDS_TO_INTERRUPT)
 
     def _run(self) -> None:
         try:
-            self._spark.addTag(self._tag)
+            self._tags.add(self._tag)
             for outcome in self._work(self._tag):
                 self._outcomes.put(outcome)
         except Exception as error:  # noqa: BLE001 (whatever it is, it is raised in the caller's thread)

@@ -15,6 +15,7 @@ from mason.pipeline.tasks import BEAT_SECONDS
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark import SparkContext
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -91,26 +92,37 @@ class Collected:
     """Results of a classic session, all at once: its `toLocalIterator` would run one task after the other."""
 
     def __init__(self, spark: SparkSession) -> None:
-        self._context = spark.sparkContext
-        self._tag = ""
+        self._progress = JobProgress(spark.sparkContext)
 
     def fetch(self, frame: DataFrame, tag: str, tasks: int) -> Iterable[Any]:
-        self._name(tag)
+        self._progress.follow(tag)
         return frame.collect()
 
     def fetch_rows(self, frame: DataFrame, tag: str, most_bytes: int | None) -> pa.Table:
-        self._name(tag)
+        self._progress.follow(tag)
         rows = frame.toArrow()  # all at once: what a driver collects is bounded by its own memory
         return gather_rows([rows], rows.schema, most_bytes)
 
-    def _name(self, tag: str) -> None:
-        self._context.setJobGroup(tag, "mason")  # of this thread alone
-        self._tag = tag
+    def done(self) -> int | None:
+        return self._progress.done()
+
+
+class JobProgress:
+    """How many tasks of a job are done, as the Spark of this process counts them."""
+
+    def __init__(self, context: SparkContext) -> None:
+        self._context = context
+        self._group = ""
+
+    def follow(self, group: str) -> None:
+        """Count the tasks of what this thread runs from now on."""
+        self._context.setJobGroup(group, "mason")
+        self._group = group
 
     def done(self) -> int | None:
         with suppress(Exception):  # of a Spark that is gone the job's own thread tells
             tracker = self._context.statusTracker()
-            jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self._tag)]
+            jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self._group)]
             stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
             return sum(stage.numCompletedTasks for stage in stages if stage)
         return None

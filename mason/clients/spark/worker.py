@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import sys
 import zipimport
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from mason.clients.spark.failures import encode_failure
 from mason.errors import MasonError
 from mason.pipeline.tasks import Kernel, kernel_named
 
+_HEAD = struct.Struct("<q?")
 RESULT_SCHEMA = "number long, failed boolean, payload binary"
 
 
@@ -26,6 +28,21 @@ def run_batches(kernel: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.R
                 names=["number", "failed", "payload"],
             )
     _forget_archives()
+
+
+def run_rows(kernel: str, rows: Iterator[tuple[int, bytes]]) -> Iterator[bytes]:
+    """Run the kernel on every task of a partition of an RDD, and yield the outcome of each as bytes."""
+    function = kernel_named(kernel)
+    for number, task in rows:
+        failed, payload = _outcome(function, task)
+        yield _HEAD.pack(number, failed) + payload
+    _forget_archives()
+
+
+def read_outcome(content: bytes) -> tuple[int, bool, bytes]:
+    """Return what `run_rows` wrote: the number of a task, whether it failed, and its result or its error."""
+    number, failed = _HEAD.unpack_from(content)
+    return number, failed, content[_HEAD.size :]
 
 
 def _outcome(function: Kernel, task: bytes) -> tuple[bool, bytes]:

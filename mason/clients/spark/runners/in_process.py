@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
 
+from mason.clients.spark.class_archive import ClassArchive, with_archive
 from mason.clients.spark.failures import ended_error, out_of_memory, without_stack
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.server.launch import spark_environment, spark_home
@@ -31,6 +32,7 @@ from mason.errors import ClientFailed, Unsupported
 from mason.pipeline.tasks import TaskEvent, starting
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 _LINES_SHOWN = 15
@@ -53,18 +55,20 @@ class InProcessRunner:
     def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[TaskEvent]:
         if not tasks:
             return
-        session = yield from starting(self._session)
-        from mason.clients.spark.job import run_job
-        from mason.clients.spark.results import Collected
+        context = yield from starting(self._context)
+        from mason.clients.spark.rdd_job import run_tasks
 
-        yield from _while_alive(session, run_job(session, kernel, tasks, Collected))
+        yield from _while_alive(context, run_tasks(context, kernel, tasks))
 
     def query(self, content: bytes) -> Iterator[TaskEvent]:
         session = yield from starting(self._session)
         from mason.clients.spark.job import run_query
         from mason.clients.spark.results import Collected
 
-        yield from _while_alive(session, run_query(session, content, Collected))
+        yield from _while_alive(session.sparkContext, run_query(session, content, Collected))
+
+    def _context(self) -> SparkContext:
+        return classic_context(self._settings.local_conf, self._settings.variables)
 
     def _session(self) -> SparkSession:
         return classic_session(self._settings.local_conf, self._settings.variables)
@@ -76,10 +80,10 @@ class InProcessRunner:
         """Leave the session to the next job: a process has one JVM, and cannot start another cheaply."""
 
 
-def _while_alive(session: SparkSession, events: Iterator[TaskEvent]) -> Iterator[TaskEvent]:
+def _while_alive(context: SparkContext, events: Iterator[TaskEvent]) -> Iterator[TaskEvent]:
     """Yield the events of a job; where its JVM ended, say so, and let the next job of the process start another."""
-    process = session.sparkContext._gateway.proc  # type: ignore[union-attr]
-    memory = session.sparkContext.getConf().get("spark.driver.memory")
+    process = context._gateway.proc  # type: ignore[union-attr]
+    memory = context.getConf().get("spark.driver.memory")
     try:
         yield from events
     except Exception as error:
@@ -109,8 +113,8 @@ def _forget_session() -> None:
         SparkSession._instantiatedSession = None
 
 
-def classic_session(conf: Mapping[str, str], variables: Mapping[str, str] = MappingProxyType({})) -> SparkSession:
-    """Return this process's Spark session, which is started if need be.
+def classic_context(conf: Mapping[str, str], variables: Mapping[str, str] = MappingProxyType({})) -> SparkContext:
+    """Return this process's Spark, which is started if need be. It has no session, which would take a second more.
 
     Raises:
         MissingDependency: there is no Java that Spark can run on.
@@ -118,7 +122,6 @@ def classic_session(conf: Mapping[str, str], variables: Mapping[str, str] = Mapp
     """
     home = java_home()
     from pyspark import SparkContext
-    from pyspark.sql import SparkSession
 
     from mason.clients.spark.quiet import keep_quiet
 
@@ -127,17 +130,27 @@ def classic_session(conf: Mapping[str, str], variables: Mapping[str, str] = Mapp
         with SparkContext._lock:
             running = SparkContext._active_spark_context is not None
         if not running:
-            _start_quietly(conf, {**spark_environment(home), **variables})
+            _start_quietly(conf, home, {**spark_environment(home), **variables})
+        context = SparkContext.getOrCreate()
+    _check_storage(context, conf)
+    return context
+
+
+def classic_session(conf: Mapping[str, str], variables: Mapping[str, str] = MappingProxyType({})) -> SparkSession:
+    """Return the session of this process's Spark, which is started if need be; raises what `classic_context` does."""
+    classic_context(conf, variables)
+    from pyspark.sql import SparkSession
+
+    with _STARTING:
         session = SparkSession.builder.getOrCreate()
     for name, value in SESSION_GUARDS.items():
         session.conf.set(name, value)  # the program that this process is may have started a Spark of its own
-    _check_storage(session, conf)
     return session
 
 
-def _check_storage(session: SparkSession, conf: Mapping[str, str]) -> None:
+def _check_storage(context: SparkContext, conf: Mapping[str, str]) -> None:
     """A process has one JVM, with the packages and settings of its first job."""
-    started = session.sparkContext.getConf()
+    started = context.getConf()
     wanted = {name: value for name, value in conf.items() if name.startswith(("spark.jars.packages", "spark.hadoop."))}
     if any(started.get(name) != value for name, value in wanted.items()):
         raise Unsupported(
@@ -146,7 +159,7 @@ def _check_storage(session: SparkSession, conf: Mapping[str, str]) -> None:
         )
 
 
-def _start_quietly(conf: Mapping[str, str], environment: Mapping[str, str]) -> None:
+def _start_quietly(conf: Mapping[str, str], java: Path, environment: Mapping[str, str]) -> None:
     """Start the JVM with its messages in a file: a user's terminal is not the place for a JVM's small talk."""
     from pyspark import SparkConf, SparkContext
 
@@ -154,10 +167,13 @@ def _start_quietly(conf: Mapping[str, str], environment: Mapping[str, str]) -> N
 
     scratch = Path(tempfile.mkdtemp(prefix="mason-spark-"))
     atexit.register(_remove, scratch, os.getpid())
+    archive = ClassArchive.of(java)
+    if archive:
+        atexit.register(archive.make_in_background)  # for the next command: this one needs the cores
     settings = {**private_conf(scratch), **conf}
     variables = {**environment, **private_variables(scratch)}
     with tempfile.TemporaryDirectory(dir=scratch) as folder, tempfile.TemporaryFile() as log:
-        gateway = _start_gateway(settings, variables, Path(folder), log)
+        gateway = _start_gateway(with_archive(settings, archive), variables, Path(folder), log)
     with _environment({"PYSPARK_PYTHON": sys.executable}):
         context = SparkContext(conf=SparkConf(loadDefaults=False).setAll(list(settings.items())), gateway=gateway)
     ignore_lost_counters(context)

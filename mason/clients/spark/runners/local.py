@@ -29,6 +29,7 @@ _logger = logging.getLogger("mason")
 # The server is on this machine: what does not answer within four seconds is not there.
 _RETRIES = 4
 _SECONDS_TO_GO_WITHOUT = 300.0
+_EDITORS = ("VSCODE_IPC_HOOK_CLI", "REMOTE_CONTAINERS", "CODESPACES", "JPY_SESSION_NAME", "JPY_PARENT_PID")
 _CONTAINER_MARKS = ("docker", "kubepods", "containerd", "libpod", "lxc")
 
 
@@ -158,17 +159,35 @@ def connect(launch: Launch) -> WarmConnection:
 
 
 def keeps_warm(wanted: str, variables: Mapping[str, str] = os.environ, root: Path = Path("/")) -> bool:
-    """Return whether a server may stay behind: not in CI, containers and scheduled tasks, unless told."""
+    """Return whether a server may stay behind: where a person works, and wherever the configuration says so."""
     return wanted == "always" if wanted != "auto" else not why_none_is_kept(variables, root)
 
 
-def why_none_is_kept(variables: Mapping[str, str] = os.environ, root: Path = Path("/")) -> str:
-    """Return what keeps a server from staying behind when the configuration says nothing; "" for nothing."""
+def why_none_is_kept(
+    variables: Mapping[str, str] = os.environ,
+    root: Path = Path("/"),
+    pid: int | None = None,
+    terminal: bool | None = None,
+) -> str:
+    """Return what keeps a server from staying behind when the configuration says nothing; "" for nothing.
+
+    In a container one stays only where a person works: in a terminal, or in the remote session of an editor.
+    """
     if variables.get("CI"):
         return "CI is set"
     if variables.get("MASON_SCHEDULED"):
         return "this is a scheduled task"
-    return "this is a container" if _in_container(root) else ""
+    if not _in_container(root):
+        return ""
+    if (os.getpid() if pid is None else pid) == 1:
+        return "this command is all that its container runs"
+    if any(variables.get(name) for name in _EDITORS) or (_has_terminal() if terminal is None else terminal):
+        return ""
+    return "this is a container"
+
+
+def _has_terminal() -> bool:
+    return any(os.isatty(each) for each in (0, 2))
 
 
 def _in_container(root: Path) -> bool:

@@ -25,6 +25,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
+from mason.clients.spark.class_archive import ClassArchive, with_archive
 from mason.clients.spark.server import launch, record, sessions
 from mason.clients.spark.settings import private_variables
 from mason.errors import BadInput
@@ -40,6 +41,7 @@ _KILLED_TASK = re.compile(rb"Killed task \d+ is still running after (\d+) ms")
 _DEAF_AFTER = 5_000
 """Milliseconds: Spark gives a task in Python two seconds to end by itself, and a busy machine takes its time."""
 _TICK = 1.0
+_IDLE_SECONDS_BEFORE_ARCHIVE = 5.0
 _SECONDS_TO_STOP = 10.0
 _SECONDS_FOR_THE_DEAF = 1.0
 """Java would wait for the tasks, and the next command for Java."""
@@ -60,6 +62,8 @@ class Keeper:
         self._process: subprocess.Popen[bytes] | None = None
         self._told_to_stop = False
         self._log_read = 0
+        self._archive = ClassArchive.of(Path(os.environ["JAVA_HOME"]))
+        self._may_make_archive = True
 
     def run(self, ports: Callable[[], int] = launch.free_port) -> None:
         """Start the server, wait until it is not needed any more, and stop it."""
@@ -98,7 +102,7 @@ class Keeper:
         log = os.open(self._folder / record.LOG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
             self._process = subprocess.Popen(
-                launch.server_command(self._conf, port, self._scratch),
+                launch.server_command(with_archive(self._conf, self._archive), port, self._scratch),
                 cwd=self._scratch,
                 env={**os.environ, **private_variables(self._scratch), TOKEN_VARIABLE: token},
                 stdin=subprocess.DEVNULL,
@@ -142,10 +146,18 @@ class Keeper:
                     last_busy = time.time()
                 idle = time.time() - max(last_busy, sessions.last_use(self._folder))
                 retired = not in_use and ((self._folder / record.RETIRE).exists() or record.has_successor(self._folder))
+                if idle > _IDLE_SECONDS_BEFORE_ARCHIVE:
+                    self._make_archive()
                 if self._has_deaf_tasks() and not in_use:
                     self._stop(_SECONDS_FOR_THE_DEAF)
                 if retired or idle > self._idle_seconds or self._replaced():
                     self._stop()
+
+    def _make_archive(self) -> None:
+        """Have the archive of Spark's classes made, if there is none: nobody is waiting for this server now."""
+        if self._archive and self._may_make_archive:
+            self._may_make_archive = False
+            self._archive.make_in_background()
 
     def _has_deaf_tasks(self) -> bool:
         """Whether Spark has just said that a task of a cancelled job goes on: it may hold a core for hours."""

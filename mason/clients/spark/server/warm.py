@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from mason.clients.spark.class_archive import FOLDER_VARIABLE
 from mason.clients.spark.server import keeper, record, sessions
 from mason.clients.spark.server.launch import Launch
 from mason.clients.spark.server.record import ServerRecord, server_folders
@@ -146,11 +147,13 @@ def _start(folder: Path, launch: Launch) -> ServerRecord:
     for name in (record.FAILURE, record.RECORD, record.RETIRE):
         (folder / name).unlink(missing_ok=True)
     record.write_private(folder / "launch.json", launch.as_json())
-    idle = {keeper.IDLE_VARIABLE: str(keeper.idle_minutes())}
+    own = {keeper.IDLE_VARIABLE: str(keeper.idle_minutes())}
+    if os.environ.get(FOLDER_VARIABLE):
+        own[FOLDER_VARIABLE] = os.environ[FOLDER_VARIABLE]
     with open(os.open(folder / "keeper.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as log:
         started = subprocess.run(
             [sys.executable, "-m", keeper.__name__, str(folder)],
-            env={**launch.environment, **idle},
+            env={**launch.environment, **own},
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=log,
