@@ -15,6 +15,7 @@ import fcntl
 import hashlib
 import json
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -26,8 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mason.clients.spark.java_home import java_home
-from mason.clients.spark.server.launch import free_port, spark_environment, spark_home
-from mason.clients.spark.settings import LOCAL_JAVA_OPTIONS
+from mason.clients.spark.server.launch import TOKEN_VARIABLE, free_port, spark_environment, spark_home
+from mason.clients.spark.settings import RunnerSettings, conf_options, private_conf, private_variables
 
 FOLDER_VARIABLE = "MASON_CLASS_ARCHIVES"
 OFF = "off"
@@ -198,23 +199,22 @@ def _sweep(folder: Path, kept: str) -> None:
 def _run_spark(java: Path, archive: Path, folder: Path) -> str:
     """Run a Spark that writes the archive at its end, and return what it said."""
     port = free_port()
+    settings = RunnerSettings.of({"runner": {"driver_memory": "1g"}}).local_conf
     conf = {
-        "spark.master": "local[2]",
-        "spark.driver.memory": "1g",
-        "spark.ui.enabled": "false",
+        **settings,
+        **private_conf(folder),
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(port),
-        "spark.driver.host": "localhost",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.extraJavaOptions": f'{LOCAL_JAVA_OPTIONS} "-XX:ArchiveClassesAtExit={archive}" -Xlog:disable',
+        JAVA_OPTIONS: f'{settings[JAVA_OPTIONS]} "-XX:ArchiveClassesAtExit={archive}" -Xlog:disable',
     }
-    options = [part for name, value in conf.items() for part in ("--conf", f"{name}={value}")]
-    submit = [str(spark_home() / "bin" / "spark-submit"), *options, str(MAKER), str(folder / "table")]
+    submit = [str(spark_home() / "bin" / "spark-submit"), *conf_options(conf, folder), str(MAKER)]
+    # Everybody on this machine reaches the port of its Connect server, which answers nobody without the token.
+    environment = {**spark_environment(java), **private_variables(folder), TOKEN_VARIABLE: secrets.token_urlsafe(32)}
     try:
         done = subprocess.run(
-            [*submit, f"sc://localhost:{port}"],
-            env=spark_environment(java),
+            [*submit, str(folder / "table"), f"sc://localhost:{port}"],
+            env=environment,
             cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 
+_TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
 _OVER_CONNECT = """
 import sys
 from pyspark.sql import SparkSession
@@ -29,8 +30,9 @@ def load_classes(table: str, address: str) -> None:
     spark.range(9).mapInArrow(lambda batches: batches, "id long").collect()
     spark.range(9).selectExpr("id % 7 as k", "cast(id as string) as t").groupBy("k").count().toArrow()
     spark.range(9).write.parquet(table)
-    # Of this process's variables Spark's own would make the client a part of this session.
+    # Of this process's variables Spark's own would make the client a part of this session; the token lets it in.
     plain = {name: value for name, value in os.environ.items() if "SPARK" not in name and name != "MASTER"}
+    plain[_TOKEN] = os.environ[_TOKEN]
     subprocess.run([sys.executable, "-c", _OVER_CONNECT, table, address], env=plain, check=True)
     spark.stop()
 

@@ -31,7 +31,6 @@ from mason.clients.spark.settings import private_variables
 from mason.errors import BadInput
 from mason.util.processes import ProcessId, die_with_parent
 
-TOKEN_VARIABLE = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
 IDLE_VARIABLE = "MASON_SPARK_IDLE_MINUTES"
 DEFAULT_IDLE_MINUTES = 15.0
 START_SECONDS = 120.0
@@ -104,7 +103,7 @@ class Keeper:
             self._process = subprocess.Popen(
                 launch.server_command(with_archive(self._conf, self._archive), port, self._scratch),
                 cwd=self._scratch,
-                env={**os.environ, **private_variables(self._scratch), TOKEN_VARIABLE: token},
+                env={**os.environ, **private_variables(self._scratch), launch.TOKEN_VARIABLE: token},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -31,6 +31,8 @@ _SETTINGS_THAT_NAME_FILES = (
     "spark.driver.extraClassPath",
 )
 
+TOKEN_VARIABLE = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
+
 _SERVER_CLASS = "org.apache.spark.sql.connect.service.SparkConnectServer"
 _SERVER_CONF = {
     "spark.connect.grpc.binding.address": "127.0.0.1",
