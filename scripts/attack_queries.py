@@ -100,7 +100,9 @@ def _watch(folder: Path, engine: str, statements: Sequence[str], *, checked: boo
 
 
 def _environment(folder: Path) -> Mapping[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "JAVA_HOME") if name in os.environ}
+    kept = {
+        name: os.environ[name] for name in ("PATH", "LANG", "JAVA_HOME", "MASON_CLASS_ARCHIVES") if name in os.environ
+    }
     return {**kept, "HOME": str(folder), "TMPDIR": str(folder), "CANARY": "canary", "PYTHONPATH": os.getcwd()}  # noqa: PTH109
 
 

@@ -144,7 +144,11 @@ class Site:
         return FILES * rows, FILES * sum(range(first, first + rows))
 
     def environment(self, **variables: str) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in ("PATH", "LANG", "JAVA_HOME") if name in os.environ}
+        kept = {
+            name: os.environ[name]
+            for name in ("PATH", "LANG", "JAVA_HOME", "MASON_CLASS_ARCHIVES")
+            if name in os.environ
+        }
         places = {"HOME": self.folder, "MASON_HOME": self.folder / "home", "MASON_RUNTIME_DIR": self.folder / "runtime"}
         path = os.pathsep.join([str(PROJECT), str(SCRIPTS)])
         return {**kept, **{name: str(place) for name, place in places.items()}, "PYTHONPATH": path, **variables}

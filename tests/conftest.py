@@ -93,7 +93,11 @@ class Mason:
         return [sys.executable, "-m", "mason"]
 
     def environment(self, variables: Mapping[str, str] | None = None) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in ("PATH", "LANG", "JAVA_HOME") if name in os.environ}
+        kept = {
+            name: os.environ[name]
+            for name in ("PATH", "LANG", "JAVA_HOME", "MASON_CLASS_ARCHIVES")
+            if name in os.environ
+        }
         user_home = {"HOME": str(self.folder), "MASON_HOME": str(self.home), "PYTHONPATH": str(PROJECT)}
         return {**kept, **user_home, **self.variables, **(variables or {})}
 

@@ -76,7 +76,9 @@ def _address() -> str:
     """Start the process that is forked, once for each that runs tests."""
     folder = tempfile.mkdtemp(prefix="zygote-")
     address = f"{folder}/socket"
-    kept = {name: os.environ[name] for name in ("PATH", "LANG", "JAVA_HOME") if name in os.environ}
+    kept = {
+        name: os.environ[name] for name in ("PATH", "LANG", "JAVA_HOME", "MASON_CLASS_ARCHIVES") if name in os.environ
+    }
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.zygote", address],
         cwd=PROJECT,

@@ -117,7 +117,9 @@ def _start(environment: Path, airflow: Airflow, component: str) -> subprocess.Po
 
 
 def _variables(environment: Path, airflow: Airflow) -> Mapping[str, str]:
-    kept = {name: os.environ[name] for name in ("LANG", "TMPDIR", "JAVA_HOME") if name in os.environ}
+    kept = {
+        name: os.environ[name] for name in ("LANG", "TMPDIR", "JAVA_HOME", "MASON_CLASS_ARCHIVES") if name in os.environ
+    }
     settings = {
         "CORE__LOAD_EXAMPLES": "False",
         "CORE__DAGS_FOLDER": str(airflow.dags),
