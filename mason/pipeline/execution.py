@@ -11,10 +11,12 @@ from dataclasses import replace
 
 from mason.clients.engines.execution import ExecutionClient
 from mason.clients.engines.role import verb
+from mason.clients.engines.told_jobs import told
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
-from mason.errors import ChecksFailed, ClientFailed, MasonError, NotFound, Unsupported
-from mason.pipeline.job_watch import JobWatch, ask_to_cancel, reconciled
+from mason.errors import AlreadyExists, ChecksFailed, ClientFailed, MasonError, NotFound, Unsupported
+from mason.pipeline.job_drivers import start_driver
+from mason.pipeline.job_watch import JobWatch, ask_to_cancel, reconciled, token_id
 from mason.pipeline.output_place import describe_kept_files
 from mason.pipeline.storage_address import LOCAL, is_local
 from mason.pipeline.tasks import TaskRunner
@@ -49,12 +51,37 @@ class PipelineExecutionClient(ExecutionClient):
         return JobPlan(job, work.to_dict(), work, picture=getattr(work, "picture", None))
 
     @verb
+    def submit_job(self, plan: JobPlan, *, token: str = "", response: Response) -> JobRecord:
+        """Accept a job and have a thread of this process run it; the process does not end before its jobs have."""
+        job_id = token_id(token) if token else ""
+        earlier = read_state(MasonEnvironment.of()).get_record(RecordKind.JOB, job_id) if job_id else None
+        if earlier:
+            return reconciled(earlier)
+        try:
+            watch = self._accept(plan, response, job_id)
+        except AlreadyExists:  # submitted twice at the same moment
+            return _found(job_id)
+        drive = told(lambda client, plan, response: (client._drive(plan, watch, response), response))
+        # A response is added to by its call alone, which goes on meanwhile; the job's own is kept in its record.
+        start_driver(watch.job_id, drive, self, plan, Response(response.redactor))
+        return watch.record
+
+    @verb
     def run_job(self, plan: JobPlan, *, response: Response) -> JobRecord:
+        """Run a job on this thread: what `submit_job` and `wait_job` do, without a thread in between."""
+        return self._drive(plan, self._accept(plan, response), response)
+
+    def _accept(self, plan: JobPlan, response: Response, job_id: str = "") -> JobWatch:
         work: Work = plan.payload
-        watch = JobWatch(open_state(MasonEnvironment.of()), plan.job, response.redactor, work.task_bytes)
+        watch = JobWatch(open_state(MasonEnvironment.of()), plan.job, response.redactor, work.task_bytes, job_id)
         watch.note(work.summary)
         for warning in response.warnings:
             watch.note(warning, logging.WARNING)
+        return watch
+
+    def _drive(self, plan: JobPlan, watch: JobWatch, response: Response) -> JobRecord:
+        """Run an accepted job to its end: its rounds, its sums, its commit, its record."""
+        work: Work = plan.payload
         try:
             with _explained_if_full(plan.job, sum(work.task_bytes)):
                 outcome = work.run(

@@ -6,6 +6,7 @@ in a record of its own, since the job's own belongs to who runs it.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import threading
 import time
@@ -46,9 +47,16 @@ class JobCancelled(Interrupted):
 class JobWatch:
     """Writes down what becomes of a job that this process runs, and holds a lease on it as long as it lives."""
 
-    def __init__(self, store: StateStore, job: Job, redactor: Redactor, task_bytes: Sequence[int] = ()) -> None:
+    def __init__(
+        self, store: StateStore, job: Job, redactor: Redactor, task_bytes: Sequence[int] = (), job_id: str = ""
+    ) -> None:
+        """Accept a job.
+
+        Raises:
+            AlreadyExists: there is one of this id.
+        """
         call = current_call()
-        self.job_id = (call and call.next_job_id()) or uuid.uuid4().hex[:16]
+        self.job_id = job_id or (call and call.next_job_id()) or uuid.uuid4().hex[:16]
         self._cancelled_by = {self.job_id, call.id if call else self.job_id}
         self._store = store
         self._tally = Tally(task_bytes)
@@ -61,6 +69,11 @@ class JobWatch:
         self._record = store.add_record(RecordKind.JOB, self.job_id, JobStatus.RUNNING, _begun(job))
         self._log = JobLog(redactor)
         threading.Thread(target=self._hold, args=(lease,), daemon=True).start()
+
+    @property
+    def record(self) -> JobRecord:
+        """The record as it was last written."""
+        return _job_record(self._record)
 
     def note(self, message: str, level: int = logging.INFO) -> None:
         """Keep a line with the record that the user need not see now."""
@@ -215,6 +228,11 @@ class _WatchedRunner:
                 else:
                     self._watch.heard(None)  # how many tasks a query has is its engine's affair
         self._watch.end_query()
+
+
+def token_id(token: str) -> str:
+    """Return the id of the job that is submitted with a token."""
+    return hashlib.sha256(token.encode()).hexdigest()[:16]
 
 
 def reconciled(record: Record) -> JobRecord:

@@ -236,15 +236,19 @@ def test_a_run_that_a_scheduler_elsewhere_drives_is_told_by_whoever_runs_its_ste
 class OwnEngine(ExecutionClient):
     """An engine that is none of Mason's: it runs nothing, and says that it was done."""
 
-    job_types = get_job = list_jobs = cancel_job = unsupported("it is for a test")
+    job_types = list_jobs = cancel_job = unsupported("it is for a test")
 
     @verb
     def plan_job(self, job: Job, *, response: Response) -> JobPlan:
         return JobPlan(job)
 
     @verb
-    def run_job(self, plan: JobPlan, *, response: Response) -> JobRecord:
-        return JobRecord("own-1", JobStatus.SUCCEEDED, {"RowsOut": 5})
+    def submit_job(self, plan: JobPlan, *, token: str = "", response: Response) -> JobRecord:
+        return JobRecord("own-1", JobStatus.QUEUED)
+
+    @verb
+    def get_job(self, job_id: str, *, response: Response) -> JobRecord:
+        return JobRecord(job_id, JobStatus.SUCCEEDED, {"RowsOut": 5})
 
 
 class EngineOnTop(OwnEngine):

@@ -197,6 +197,31 @@ class CancelsWhatIsNotThere(Good):
             return None, response
 
 
+@found_by("test_submit_job_returns_while_the_job_runs")
+class BlocksUntilTheJobIsOver(Good):
+    def submit_job(self, plan, *, token="", response):
+        return self.run_job(plan, response=response)
+
+
+@found_by("test_a_submitted_job_is_found_from_elsewhere_until_it_is_over_and_then")
+class ForgetsWhatItAccepted(Good):
+    def submit_job(self, plan, *, token="", response):
+        accepted, response = super().submit_job(plan, token=token, response=response)
+        return replace(accepted, id=accepted.id[::-1]), response
+
+
+@found_by("test_what_is_submitted_again_with_its_token_is_one_job")
+class TakesASubmissionTwice(Good):
+    def submit_job(self, plan, *, token="", response):
+        return super().submit_job(plan, response=response)
+
+
+@found_by("test_submissions_without_a_token_are_several_jobs")
+class TakesAllSubmissionsForOne(Good):
+    def submit_job(self, plan, *, token="", response):
+        return super().submit_job(plan, token=token or "none", response=response)
+
+
 class DeclaresWhatItLacks(Good):
     """Not broken: it lacks verbs and says so."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -64,6 +65,19 @@ class AthenaExecutionClient(ExecutionClient):
             )
         work = AthenaWork.plan(job, self._catalog, response)
         return JobPlan(job, {**work.to_dict(), **self._where(), "Statement": self._statement(work)}, work)
+
+    @verb
+    def submit_job(self, plan: JobPlan, *, token: str = "", response: Response) -> JobRecord:
+        work: AthenaWork = plan.payload
+        if work.job.output:
+            raise Unsupported(
+                "A query that writes a table cannot be handed to Athena alone: Mason commits what it writes.",
+                hint="Use run_job, which waits for it.",
+            )
+        asked = work.question.rows(work.limit).text
+        once = hashlib.sha256(token.encode()).hexdigest() if token else ""
+        query_id = hand_over_once(JOB, lambda given: self._queries.start(asked, work.job.database, once or given))
+        return job_record(self._queries.get(query_id))
 
     @verb
     def run_job(self, plan: JobPlan, *, response: Response) -> JobRecord:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from inspect import isfunction
@@ -10,17 +11,22 @@ from typing import Any
 from mason.clients.engines.role import Role
 from mason.clients.engines.told_jobs import told
 from mason.clients.response import Response
-from mason.engines.execution.models.job import Job, JobPlan, JobRecord
+from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
+from mason.errors import ClientFailed, Interrupted
+
+_FIRST_PAUSE = 0.05
+_LONGEST_PAUSE = 2.0
+_PAUSE_GROWS_BY = 1.5
 
 
 class ExecutionClient(Role):
-    """What computes: it plans a job, runs it, and says what became of it, also to another process and later."""
+    """What computes: it plans a job, takes it, and says what became of it, also to another process and later."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Have every job told as lineage, whoever runs it."""
         super().__init_subclass__(**options)
         run_job = vars(cls).get("run_job")
-        if isfunction(run_job):  # one that is not supported is none
+        if isfunction(run_job):
             setattr(cls, "run_job", told(run_job))  # noqa: B010 (mypy takes no assignment to a method)
 
     @abstractmethod
@@ -40,12 +46,17 @@ class ExecutionClient(Role):
         """
 
     @abstractmethod
-    def run_job(self, plan: JobPlan, *, response: Response) -> tuple[JobRecord, Response]:
-        """Hand the job to the engine and return when it has accepted it."""
+    def submit_job(self, plan: JobPlan, *, token: str = "", response: Response) -> tuple[JobRecord, Response]:
+        """Hand a job to the engine and return its record as soon as the engine has accepted it.
+
+        Args:
+            token: names this submission. Whoever does not know whether it was accepted submits again with the same one:
+                the engine then returns the job that there is and makes no second one. Without a token each is new.
+        """
 
     @abstractmethod
     def get_job(self, job_id: str, *, response: Response) -> tuple[JobRecord, Response]:
-        """Return where the job stands.
+        """Return where the job stands, to any process and at any time after it was accepted.
 
         Raises:
             NotFound: there is no such job.
@@ -62,3 +73,57 @@ class ExecutionClient(Role):
         Raises:
             NotFound: there is no such job.
         """
+
+    def wait_job(self, job_id: str, *, response: Response, timeout: float | None = None) -> tuple[JobRecord, Response]:
+        """Wait for the end of a job and return its record; after `timeout` seconds, as it stands then.
+
+        Whoever is interrupted while waiting ends the job.
+
+        Raises:
+            NotFound: there is no such job.
+        """
+        end = None if timeout is None else time.monotonic() + timeout
+        pause = _FIRST_PAUSE
+        try:
+            while True:
+                # Each look has a response of its own: what is said about a job that still runs would be said again.
+                found, heard = self.get_job(job_id, response=_Unspoken(response.redactor))
+                if found.status.is_final or (end is not None and time.monotonic() >= end):
+                    return found, _with_messages(response, heard)
+                time.sleep(pause)
+                pause = min(pause * _PAUSE_GROWS_BY, _LONGEST_PAUSE)
+        except (KeyboardInterrupt, Interrupted):
+            self.cancel_job(job_id, response=response)
+            raise
+
+    @told
+    def run_job(self, plan: JobPlan, *, response: Response) -> tuple[JobRecord, Response]:
+        """Submit a job and wait for its end.
+
+        Raises:
+            ClientFailed: the job failed, or is lost.
+            Interrupted: somebody cancelled it.
+        """
+        accepted, response = self.submit_job(plan, response=response)
+        ended, response = self.wait_job(accepted.id, response=response)
+        if ended.status is JobStatus.SUCCEEDED:
+            return ended, response
+        reason = str(ended.details.get("Error") or f"The job {ended.id} is {ended.status}.")
+        failure = Interrupted(reason) if ended.status is JobStatus.CANCELLED else ClientFailed(reason)
+        failure.record = ended
+        raise failure
+
+
+class _Unspoken(Response):
+    """Keeps what is said and logs nothing of it."""
+
+    def _log(self, level: int, message: str) -> None:
+        return None
+
+
+def _with_messages(response: Response, heard: Response) -> Response:
+    for warning in heard.warnings:
+        response.add_warning(warning)
+    for info in heard.info:
+        response.add_info(info)
+    return response

@@ -6,10 +6,11 @@ from mason.testing.execution.answers import AnswerTests
 from mason.testing.execution.cancelling import CancelTests
 from mason.testing.execution.plans import PlanTests
 from mason.testing.execution.records import RecordTests
+from mason.testing.execution.submitting import SubmitTests
 from mason.testing.execution.verbs import VerbTests
 
 
-class ExecutionContract(VerbTests, PlanTests, AnswerTests, RecordTests, CancelTests):
+class ExecutionContract(VerbTests, PlanTests, AnswerTests, RecordTests, SubmitTests, CancelTests):
     """What Mason expects of an execution client.
 
         class TestMyExecution(ExecutionContract):

@@ -21,14 +21,14 @@ class CancelTests(ExecutionFixtures):
         with fails_with(NotFound):
             answer(client.cancel_job, "00000000-0000-0000-0000-000000000000")
 
-    @tests_verbs("run_job", "cancel_job", "get_job")
+    @tests_verbs("submit_job", "cancel_job", "get_job")
     def test_cancel_job_leaves_one_that_is_over_as_it_is(self, client: ExecutionClient, ask: Ask) -> None:
         done = run(client, ask("select 1 as one"))
 
         assert answer(client.cancel_job, done.id).status is JobStatus.SUCCEEDED
         assert answer(client.get_job, done.id).status is JobStatus.SUCCEEDED
 
-    @tests_verbs("run_job", "list_jobs", "get_job", "cancel_job")
+    @tests_verbs("submit_job", "list_jobs", "get_job", "cancel_job")
     def test_cancel_job_ends_one_that_runs_and_whoever_waits_for_it_is_told(
         self, client: ExecutionClient, elsewhere: ExecutionClient, ask: Ask
     ) -> None:

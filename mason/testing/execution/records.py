@@ -23,7 +23,7 @@ NO_JOBS = {
 
 
 class RecordTests(ExecutionFixtures):
-    @tests_verbs("run_job")
+    @tests_verbs("submit_job")
     def test_run_job_returns_the_record_of_a_job_that_succeeded(self, client: ExecutionClient, ask: Ask) -> None:
         done = run(client, ask("select 1 as one"))
 
@@ -33,7 +33,7 @@ class RecordTests(ExecutionFixtures):
         assert done.details["JobType"] == "query"
         assert done.details["StartedAt"] <= done.details["EndedAt"]
 
-    @tests_verbs("run_job", "get_job")
+    @tests_verbs("submit_job", "get_job")
     def test_get_job_finds_a_job_from_elsewhere_and_shows_no_data(
         self, client: ExecutionClient, elsewhere: ExecutionClient, ask: Ask
     ) -> None:
@@ -51,7 +51,7 @@ class RecordTests(ExecutionFixtures):
         with fails_with(NotFound):
             answer(client.get_job, NO_JOBS[name])
 
-    @tests_verbs("run_job", "list_jobs")
+    @tests_verbs("submit_job", "list_jobs")
     def test_list_jobs_has_every_job_and_the_newest_first(
         self, client: ExecutionClient, elsewhere: ExecutionClient, ask: Ask
     ) -> None:
@@ -62,7 +62,7 @@ class RecordTests(ExecutionFixtures):
         assert [each for each in listed if each in ids] == ids[::-1]
         assert len(listed) == len(set(listed))
 
-    @tests_verbs("run_job", "list_jobs")
+    @tests_verbs("submit_job", "list_jobs")
     def test_list_jobs_is_short(self, client: ExecutionClient, ask: Ask) -> None:
         run(client, ask("select name from orders"))
 
@@ -71,7 +71,7 @@ class RecordTests(ExecutionFixtures):
         assert listed.status is JobStatus.SUCCEEDED
         assert not [name for name, value in listed.details.items() if isinstance(value, list)]
 
-    @tests_verbs("run_job", "get_job", "list_jobs")
+    @tests_verbs("submit_job", "get_job", "list_jobs")
     def test_a_query_that_fails_raises_and_its_record_says_why(
         self, client: ExecutionClient, elsewhere: ExecutionClient, ask: Ask
     ) -> None:
@@ -83,7 +83,7 @@ class RecordTests(ExecutionFixtures):
         assert found.status is JobStatus.FAILED
         assert "Ann" in found.details["Error"]
 
-    @tests_verbs("run_job")
+    @tests_verbs("submit_job")
     def test_a_job_is_run_again_as_another_job(self, client: ExecutionClient, ask: Ask) -> None:
         plan = answer(client.plan_job, ask("select 1 as one"))
 

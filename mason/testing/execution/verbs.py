@@ -10,7 +10,7 @@ from mason.testing.execution.fixtures import Ask, ExecutionFixtures, run
 
 
 class VerbTests(ExecutionFixtures):
-    @pytest.mark.parametrize("verb", ["plan_job", "run_job", "get_job", "list_jobs", "cancel_job"])
+    @pytest.mark.parametrize("verb", ["plan_job", "submit_job", "get_job", "list_jobs", "cancel_job"])
     def test_a_verb_gives_back_the_response_it_was_given(self, client: ExecutionClient, verb: str, ask: Ask) -> None:
         if is_refused(client, verb):
             return
@@ -18,7 +18,7 @@ class VerbTests(ExecutionFixtures):
         done = run(client, job).id
         arguments = {
             "plan_job": (job,),
-            "run_job": (answer(client.plan_job, job),),
+            "submit_job": (answer(client.plan_job, job),),
             "get_job": (done,),
             "list_jobs": (),
             "cancel_job": (done,),
