@@ -29,6 +29,8 @@ class CsvReading:
     """How many lines stand behind the last record."""
     surplus: bool = False
     ragged: Ragged = Ragged.QUARANTINE
+    repeats: bool = False
+    """The header stands again among the records, which are set aside even where there is only one column."""
 
     @property
     def is_plain(self) -> bool:
@@ -89,7 +91,8 @@ def _end_of_beginning(name: str, begun: bytes, reading: CsvReading, *, final: bo
         return len(begun) if final else None
     if reading.header:
         place = len(text) - len(text[place:].lstrip("\r\n"))
-        header = next(split_exactly(text[place:], reading.dialect, final=final), None)
+        records = split_exactly(text[place:], reading.dialect, final=final)
+        header = next((each for each in records if not each.is_blank), None)  # a blank line may follow a comment
         if header is None:
             return len(begun) if final else None
         problem = header.problem or ("" if is_text("".join(header.fields)) else "it is not valid UTF-8")

@@ -47,11 +47,12 @@ class Sums:
     differing: Mapping[str, int] = field(default_factory=dict)
     finer: Mapping[str, int] = field(default_factory=dict)
     broken: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    cut: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, results: Iterable[TaskResult], rows_out: int, quarantined: int) -> Sums:
         rows_in = 0
-        bad, differing, finer = Counter[str](), Counter[str](), Counter[str]()
+        bad, differing, finer, cut = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
         values: dict[str, Counter[str]] = {}
         broken: dict[str, Counter[str]] = {}
         for each in results:
@@ -59,11 +60,12 @@ class Sums:
             bad.update(each.bad_values)
             differing.update(each.differing)
             finer.update(each.finer)
+            cut.update(each.cut)
             for name, counts in each.values.items():
                 values.setdefault(name, Counter()).update(counts)
             for name, counts in each.broken.items():
                 broken.setdefault(name, Counter()).update(counts)
-        return cls(rows_in, rows_out, quarantined, bad, values, differing, finer, broken)
+        return cls(rows_in, rows_out, quarantined, bad, values, differing, finer, broken, cut)
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ class MergeResult:
         for column, count in self.values_nulled.items():
             nulled = counted(count, "value")
             yield f'In column "{column}" {nulled} became null for not being of type {self._type(column)}.'
-
+        yield from _told_cut(self.sums.cut)
         yield from _told_broken(self.sums.broken)
 
     def to_dict(self) -> dict[str, Any]:
@@ -161,6 +163,14 @@ class MergeResult:
 
     def _type(self, column: str) -> str:
         return str(self.plan.schema.field(column).type)
+
+
+def _told_cut(cut: Mapping[str, int]) -> Iterator[str]:
+    for file, count in islice(cut.items(), FILES_NAMED):
+        yield f"{file}: {counted(count, 'record')} lost fields for which there is no column (ragged: cut)."
+    if len(cut) > FILES_NAMED:
+        more = counted(len(cut) - FILES_NAMED, "more file")
+        yield f"{more} have records that lost fields, {sum(cut.values()):,} in all (ragged: cut)."
 
 
 def _told_broken(broken: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
