@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from itertools import islice
-from operator import itemgetter
 
 from mason.pipeline.csv_records import QUOTED_EMPTY
-from mason.pipeline.header_words import are_usual_names, contrast_in_case, vary_in_case_alike
+from mason.pipeline.header_words import are_usual_names, contrast_with_values, vary_in_case_alike
 from mason.pipeline.text_types import classify
 from mason.pipeline.types import NOTHING, TEXT
 
@@ -79,7 +78,7 @@ def _judge_repeated(first: Sequence[str], below: Sequence[Sequence[str]], others
 
 
 def _judge(first: Sequence[str], below: Sequence[Sequence[str]]) -> Header:
-    columns = list(map(list, zip(*_alike(below), strict=True)))[: len(first)]
+    columns = list(map(list, zip(*_alike(below, len(first)), strict=True)))[: len(first)]
     columns += [[]] * (len(first) - len(columns))
     cells = [(cell, column) for cell, column in zip(first, columns, strict=True) if _says_something(cell)]
     if _names_rows(first, columns):
@@ -93,12 +92,13 @@ def _judge(first: Sequence[str], below: Sequence[Sequence[str]]) -> Header:
     return _judge_text(cells)
 
 
-def _alike(rows: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-    """The records with as many fields as most have: a broken one says nothing of the columns."""
+def _alike(rows: Sequence[Sequence[str]], width: int) -> Sequence[Sequence[str]]:
+    """The records with as many fields as most have, or as the first: a broken one says nothing of the columns."""
     widths = list(map(len, rows))
     if len(set(widths)) < 2:
         return rows
-    usual = max(Counter(widths).items(), key=itemgetter(1))[0]
+    counts = Counter(widths)
+    usual = max(counts, key=lambda each: (counts[each], each == width))
     return [row for row in rows if len(row) == usual]
 
 
@@ -107,7 +107,7 @@ def _judge_text(cells: Sequence[tuple[str, Sequence[str]]]) -> Header:
     names = [cell for cell, _ in cells]
     if any(_are_nearly_numbers(column) for _, column in cells):
         return Header.LIKELY
-    are_names = are_usual_names(names) or contrast_in_case(cells)
+    are_names = are_usual_names(names) or contrast_with_values(cells)
     again = sum(_occurs_again(cell, column) for cell, column in cells)
     if again and are_names:
         return Header.DOUBTFUL if again * 2 < len(cells) else Header.NONE_DOUBTFUL
@@ -184,10 +184,10 @@ def _is_amount(cell: str) -> bool:
 
 
 def _are_nearly_numbers(column: Sequence[str]) -> bool:
-    """Say whether all values but one are numbers, among the first."""
-    values = list(islice(filter(None, column), _FEW))
-    others = islice((value for value in values if not _is_amount(value)), 2)
-    return len(values) > 2 and len(list(others)) < 2
+    """Say whether all of the first values, or all but one, have digits and no letters."""
+    values = list(islice(filter(_says_something, column), _FEW))
+    others = len(list(islice((value for value in values if not _is_of_digits(value)), 2)))
+    return (bool(values) and not others) or (len(values) > 2 and others < 2)
 
 
 def is_number(cell: str) -> bool:

@@ -41,15 +41,15 @@ def find_shape(rows: Sequence[Sequence[str]], *, header: bool) -> Shape:
     """
     first, below = rows[0], rows[1:] if header else rows
     names = column_names(first, header=header)
-    widths = set(map(len, below))
-    width = widths.pop() if len(widths) == 1 else great_majority(list(map(len, below)))
+    widths = list(map(len, below))
+    are_alike = len(set(widths)) == 1
+    width = widths[0] if are_alike else great_majority(widths)
     if width in (None, len(names)) or len(names) == 1 or not header:
         return Shape(names)
-    is_contradicted = len(below) < _MANY and any(len(row) == len(names) for row in below)
     if width == len(names) + 1 and great_majority([len(row) == width and not row[-1] for row in below]):
         return Shape(names, surplus=True, notes=["its records end with a delimiter that its header does not have"])
-    if is_contradicted:  # by a record that is as the header says
-        return Shape(names)
+    if not are_alike and (width == 1 or (len(below) < _MANY and len(names) in widths)):
+        return Shape(names)  # lines of words say nothing of fields, and one of few records is as the header says
     if width == len(names) + 1 and len(below) > 1:
         told = "its records have one field more than its header: the first column, which has no name, is called col_0"
         return Shape(["col_0", *names], notes=[told])

@@ -234,8 +234,8 @@ def _is_needed(text: str, dialect: Dialect, plain: Dialect, *, final: bool) -> b
         is_doubled = bool(rows) and len(rows[0]) % 2 == 1 and not any(rows[0][1::2])
         return is_doubled and great_majority(widths) == (len(rows[0]) + 1) // 2
     if dialect.pads:
-        padded = [all(cell.startswith(" ") or not cell for cell in row[1:]) for row in rows if len(row) > 1]
-        return bool(padded) and great_majority(padded) is True
+        padded = [len(row) > 1 and all(cell.startswith(" ") or not cell for cell in row[1:]) for row in rows]
+        return great_majority(padded) is True
     if dialect.quote == "'":
         wrapped = [len(cell) > 1 and cell.startswith("'") and cell.endswith("'") for cell in rows[0]] if rows else []
         return bool(wrapped) and all(wrapped)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 _PARTS = re.compile(r"[\s_.\-/]+|(?<=[a-z0-9])(?=[A-Z])")
+_DIGIT = re.compile(r"\d")
 _CAMEL = re.compile(r"[a-z][A-Z]")
 _LEAST_CONTRASTS = 3
 
@@ -51,13 +52,18 @@ def _is_usual(cell: str) -> bool:
     return all(part in _USUAL for part in parts)
 
 
-def contrast_in_case(cells: Sequence[tuple[str, Sequence[str]]]) -> bool:
-    """Say whether cells are written otherwise than all that stands below them, as `name` above `Ann` and `Bob` is."""
+def contrast_with_values(cells: Sequence[tuple[str, Sequence[str]]]) -> bool:
+    """Say whether cells are written otherwise than all that stands below them.
+
+    `name` above `Ann` and `Bob` is, and so is `street` above `elm 5` and `oak 7`.
+    """
     contrasts = 0
     for cell, column in cells:
         style, present = style_of(cell), list(filter(None, column))
         if all(style_of(value) != style for value in present):
             contrasts += len(present)
+        if not _DIGIT.search(cell) and all(map(_DIGIT.search, present)):  # that is hardly ever by chance
+            contrasts += len(present) * 2
     return contrasts >= _LEAST_CONTRASTS
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from mason.engines.storage.models.delimited_options import DelimitedOptions
 from mason.pipeline.inference import infer
+from mason.pipeline.merge.outcome import TooManyBadRecords
 from tests.merge.conftest import Merge
 
 SETTLES = "parse_headers: true or false settles it."
@@ -60,6 +61,16 @@ def test_a_header_that_stands_again_beyond_the_sample_is_no_record_either(merge:
     assert (result.rows_in, result.rows_out, result.quarantined) == (3001, 3000, 1)
     assert merge.types() == {"id": "int64", "name": "string"}
     assert merge.rejects()[0].raw == "id,name"
+
+
+def test_many_small_files_one_behind_the_other_are_not_refused_for_their_headers(merge: Merge) -> None:
+    text = "".join(f"id,name\n{number},x\n" for number in range(30))
+    rows, warnings = read(merge, {"a.csv": text})
+
+    assert [row["id"] for row in rows] == list(range(30))
+    assert warnings[-1] == "a.csv: 29 records are in the quarantine: it repeats the header."
+    with pytest.raises(TooManyBadRecords):
+        merge.run(most_bad_share=0)
 
 
 def test_records_that_come_again_are_no_headers(merge: Merge) -> None:

@@ -16,6 +16,7 @@ from mason.engines.metastore.models.schema import SchemaConflict, TypeInFile
 from mason.errors import MasonError, Unprocessable
 from mason.pipeline.blocks import read_bytes
 from mason.pipeline.file_readings import describe_readings
+from mason.pipeline.header_repeats import REPEATS
 from mason.pipeline.merge.job import MergeOptions, OnBadRecord
 from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.task import TaskResult
@@ -203,6 +204,8 @@ def check_share(
 ) -> None:
     """See that what does not fit is an exception and not the rule. `remedy` is for who has no such options as a merge.
 
+    Headers that stand again among the records are no sign of a wrong reading, however many they are.
+
     Raises:
         TooManyBadRecords: more than the stated share of all records, or of a column's values, is bad.
     """
@@ -215,7 +218,8 @@ def check_share(
             hint=f"Give the column another type, mend the files, or allow more ({_told(options)}). "
             "Nothing was committed.",
         )
-    if sums.quarantined > limit or (sums.quarantined and options.on_bad_record is OnBadRecord.FAIL):
+    headers = sum(reasons.get(REPEATS, 0) for reasons in sums.broken.values()) if limit else 0
+    if sums.quarantined - headers > limit or (sums.quarantined and options.on_bad_record is OnBadRecord.FAIL):
         raise TooManyBadRecords(
             f"{sums.quarantined:,} of {sums.rows_in:,} records do not fit{_examples(filesystem, quarantine)}.",
             hint=f"{remedy or _remedy(options)} Nothing was committed.",
