@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import islice
 
 from mason.pipeline.csv_dialect import Dialect
+from mason.pipeline.csv_headers import is_number
 from mason.pipeline.csv_shape import great_majority
 from mason.pipeline.csv_titles import MOST_SKIPPED, find_titles, steady_from, usual_width
 from mason.pipeline.csv_tokens import ExactRecord, split_exactly
@@ -147,7 +148,9 @@ def _is_cut_by_spaces(text: str) -> bool:
     names = [row[0] for row in rows[1:]]
     if missing and len(set(names)) < len(names):
         return False
-    return any(classify(column) not in (TEXT, NOTHING) for column in zip(*rows[1:], strict=True))
+    return any(
+        all(map(is_number, column)) or classify(column) not in (TEXT, NOTHING) for column in zip(*rows[1:], strict=True)
+    )
 
 
 def _first_lines(text: str) -> list[str]:

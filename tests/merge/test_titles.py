@@ -124,6 +124,17 @@ def test_tables_of_r_without_names_of_rows_are_read(merge: Merge) -> None:
     assert (rows, warnings) == ([{"a": 1, "b": "x y"}, {"a": 2, "b": "z"}], [])
 
 
+def test_numbers_with_exponents_between_spaces_are_fields(merge: Merge) -> None:
+    rows, warnings = read(merge, "0.0e+00 1.5e+00\n2.0e+00 1.7e+00\n4.0e+00 1.9e+00\n")
+
+    assert [list(row.values()) for row in rows] == [
+        ["0.0e+00", "1.5e+00"],
+        ["2.0e+00", "1.7e+00"],
+        ["4.0e+00", "1.9e+00"],
+    ]
+    assert warnings == []
+
+
 def test_lines_of_words_are_one_column(merge: Merge) -> None:
     rows, _ = read(merge, "note\nthe sea is\nblue and big\nso it goes\n")
 
