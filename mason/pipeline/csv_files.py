@@ -12,10 +12,10 @@ from mason.pipeline.csv_headers import Header, judge_header
 from mason.pipeline.csv_options import CsvOptions
 from mason.pipeline.csv_reader import RecordReader
 from mason.pipeline.csv_reading import CsvReading, text_without_footer
+from mason.pipeline.csv_records import QUOTED_EMPTY
 from mason.pipeline.csv_shape import find_shape, mend_row
 from mason.pipeline.csv_sniff import Asked, Sniffed, sniff
 from mason.pipeline.file_schema import FileSchema, unique_names
-from mason.pipeline.header_repeats import header_cells
 from mason.pipeline.odd_values import OddValue, odd_value
 from mason.pipeline.sampling import Budget
 from mason.pipeline.text_buffer import TextBuffer
@@ -75,11 +75,8 @@ def read_csv(
     ragged = options.ragged or shape.ragged
     skip_rows = blank + sniffed.skip_rows if sniffed.skip_rows else 0
     reading = CsvReading(sniffed.dialect, header, skip_rows, options.skip_footer, shape.surplus, ragged)
-    again = _repeated_header(rows, names) if header else None
-    if again:
-        reading = replace(reading, repeats=True)
-        warnings.append(f"its header stands again as record {rows.index(rows[0], 1) + 1:,}: such records are set aside")
-    columns, count, odd = _classify_batches(batches, names, 1 + header, options.nulls, warnings, reading)
+    reading = _with_header(reading, rows, names, warnings) if header else reading
+    columns, count, odd = _classify_batches(batches, names, rows[0], options.nulls, warnings, reading)
     if header and not count and not buffer.is_exhausted():
         warnings.append(f"no record below its header ends within {budget.most:,} characters")
     return FileSchema(
@@ -120,11 +117,22 @@ def _judge(rows: list[list[str]], read_headers: bool | None, known: KnownHeader 
     return judge_header(rows)
 
 
-def _repeated_header(rows: list[list[str]], names: Sequence[str]) -> bool:
-    """Say whether the header stands again among the records; in one column of text it may be a value."""
-    if rows[0] not in rows[1:] or rows[0] != header_cells(names):
-        return False
-    return len(names) > 1 or classify([row[0] for row in rows if row != rows[0]]) not in (TEXT, NOTHING)
+def _with_header(reading: CsvReading, rows: list[list[str]], names: Sequence[str], warnings: list[str]) -> CsvReading:
+    """The reading with how its header is told where it stands again among the records.
+
+    In one column of text it may be a value.
+    """
+    header = rows[0]
+    if len(header) != len(names):
+        return reading
+    cells = tuple("" if cell == QUOTED_EMPTY else cell for cell in header)
+    reading = replace(reading, cells=() if cells == tuple(names) else cells)
+    if header not in rows[1:]:
+        return reading
+    if len(names) == 1 and classify([row[0] for row in rows if row != header]) in (TEXT, NOTHING):
+        return reading
+    warnings.append(f"its header stands again as record {rows.index(header, 1) + 1:,}: such records are set aside")
+    return replace(reading, repeats=True)
 
 
 def _shown_row(row: list[str], width: int) -> list[str]:
@@ -153,13 +161,14 @@ def _batches(
 def _classify_batches(
     batches: Iterator[list[list[str]]],
     names: Sequence[str],
-    number: int,
+    first: Sequence[str],
     nulls: Collection[str],
     warnings: list[str],
     reading: CsvReading,
 ) -> tuple[list[Evidence], int, dict[int, OddValue]]:
     width = len(names)
-    header = header_cells(names) if reading.repeats else None
+    header = first if reading.repeats else None
+    number = 1 + reading.header
     seen = [NOTHING] * width
     odd: dict[int, OddValue] = {}
     count = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -31,6 +31,8 @@ class CsvReading:
     ragged: Ragged = Ragged.QUARANTINE
     repeats: bool = False
     """The header stands again among the records, which are set aside even where there is only one column."""
+    cells: Sequence[str] = ()
+    """The header as it stands in the file, where columns are called otherwise: those without a name, or with a twin."""
 
     @property
     def is_plain(self) -> bool:
@@ -40,7 +42,8 @@ class CsvReading:
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> CsvReading:
         dialect = Dialect(**{**value["dialect"], "widths": tuple(value["dialect"]["widths"])})
-        return cls(**{**value, "dialect": dialect, "ragged": Ragged(value["ragged"])})
+        cells = tuple(value.get("cells", ()))  # an older Mason did not look for headers that come again
+        return cls(**{**value, "dialect": dialect, "ragged": Ragged(value["ragged"]), "cells": cells})
 
 
 @dataclass(frozen=True)

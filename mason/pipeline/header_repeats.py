@@ -12,23 +12,26 @@ import pyarrow.compute as pc
 REPEATS = "it repeats the header"
 
 
-def header_cells(names: Sequence[str]) -> list[str]:
-    """Return the header of columns as a record of a sample has it: a column that is called by its place has no name."""
-    return ["" if name == f"col_{index}" else name for index, name in enumerate(names)]
-
-
-def find_repeats(columns: Sequence[pa.Array], names: Sequence[str]) -> npt.NDArray[np.int64]:
+def find_repeats(columns: Sequence[pa.Array], header: Sequence[str]) -> npt.NDArray[np.int64]:
     """Return the rows that are the header once more. Columns that are no text hold no names but numbers."""
     none = np.zeros(0, dtype=np.int64)
-    pairs = sorted(zip(columns, header_cells(names), strict=True), key=lambda pair: not pair[1])  # nulls tell less
+    pairs = sorted(zip(columns, header, strict=True), key=lambda pair: not pair[1])  # what is empty tells less
     texts = [(values, name) for values, name in pairs if pa.types.is_string(values.type)]
     others = [name for values, name in pairs if not pa.types.is_string(values.type)]
     if any(char.isalpha() for name in others for char in name):
         return none
     found: pa.Array | None = None
     for values, name in texts:
-        same = pc.fill_null(pc.equal(values, name), False) if name else pc.is_null(values)
+        same = pc.equal(values, _scalar(name))
+        same = same if name else pc.or_kleene(same, values.is_null())
         found = same if found is None else pc.and_(found, same)
         if not found.true_count:
             return none
-    return none if found is None else np.flatnonzero(np.asarray(found))
+    return none if found is None else np.from_dlpack(pc.indices_nonzero(found)).astype(np.int64)
+
+
+def _scalar(text: str) -> pa.Scalar:
+    """A text as Arrow has it. Whatever makes one from a value of Python imports pandas, which takes its time."""
+    content = text.encode()
+    places = np.array([0, len(content)], dtype=np.int32)
+    return pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(places), pa.py_buffer(content)])[0]

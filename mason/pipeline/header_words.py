@@ -11,7 +11,7 @@ _CAMEL = re.compile(r"[a-z][A-Z]")
 _LEAST_CONTRASTS = 3
 
 _WORDS = """
-    account action active address age airline airport amount area at author balance bank birth birthday body book brand
+    account action active address age airline airport amount area author balance bank birth birthday body book brand
     byte bytes capital car category cell cents channel city class client code color colour column comment comments
     company cost count country county created currency customer data date datetime day days department description
     destination detail details device district duration email employee end error event family fax field file first
@@ -22,7 +22,7 @@ _WORDS = """
     post postcode price priority product project province qty quantity question rank rate rating reason record ref
     reference region remark remarks result role room row salary sample score second section sender series session sex
     shop size source species start state station status street subject sum supplier surname symbol tag tags target tax
-    team temp temperature text time timestamp title to token total town type uid unit units updated uri url user
+    team temp temperature text time timestamp title token total town type uid unit units updated uri url user
     username uuid val value values variable vendor version volume vote votes week weight width word words year years
     zip zipcode
     anzahl art artikel aktiv bemerkung beschreibung betrag bezeichnung datum einheit farbe gebiet geburtsdatum

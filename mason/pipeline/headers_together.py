@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mason.pipeline.csv_headers import Header
 from mason.pipeline.file_schema import FileSchema
-from mason.pipeline.header_repeats import header_cells
 from mason.util.words import counted
 
 _NUMBERED = re.compile(r"col_[0-9]+")
@@ -104,8 +103,8 @@ def describe_doubts(schemas: Mapping[str, FileSchema]) -> Iterator[str]:
 
 
 def _first_line(schema: FileSchema) -> str:
-    cells = header_cells(first_record(schema)) if schema.header else first_record(schema)
-    line = (schema.csv.dialect.delimiter if schema.csv else ",").join(cells).replace("\n", " ")
+    assert schema.csv is not None
+    line = schema.csv.dialect.delimiter.join(schema.csv.cells or first_record(schema)).replace("\n", " ")
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
 
 

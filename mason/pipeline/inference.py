@@ -199,7 +199,7 @@ def _combine(
 
 
 def _delimited(schemas: Collection[FileSchema]) -> Delimited | None:
-    ways = {each.csv for each in schemas}
+    ways = {each.csv and replace(each.csv, cells=()) for each in schemas}
     way = ways.pop()
     if ways or way is None or not way.is_plain or way.dialect.quote != '"':
         return None

@@ -67,8 +67,9 @@ def read_csv(
 def _repeats(file: FileInTask, parsed: ParsedChunk) -> npt.NDArray[np.int64]:
     """The rows that are the header once more; in one column they may be values."""
     assert file.csv is not None
-    is_looked_for = file.csv.header and not file.is_own and (len(file.columns) > 1 or file.csv.repeats)
-    return find_repeats(parsed.columns, file.columns) if is_looked_for else np.zeros(0, dtype=np.int64)
+    if file.is_own or not file.csv.header or (len(file.columns) == 1 and not file.csv.repeats):
+        return np.zeros(0, dtype=np.int64)
+    return find_repeats(parsed.columns, file.csv.cells or file.columns)
 
 
 def _without_repeats(file: FileInTask, chunk: Chunk, parsed: ParsedChunk) -> ParsedChunk:
