@@ -38,6 +38,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 from pyarrow import orc
 
+from mason.pipeline.csv_headers import is_number
 from tests.merge.expected_files import corpus_files, expectation_of, outcome_of_file
 
 VERDICTS = ("right", "refused", "warned", "silently wrong", "crash")
@@ -167,16 +168,8 @@ def _by_pandas(file: Path) -> Sequence[Sequence[Any]]:
 
 def _without_header(rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
     first = ["" if cell is None else str(cell).strip() for cell in rows[0]]
-    is_header = not first[0] or any(any(map(str.isalpha, cell)) and not _is_number(cell) for cell in first)
+    is_header = not first[0] or any(any(map(str.isalpha, cell)) and not is_number(cell) for cell in first)
     return rows[1:] if is_header else rows
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _by_arrow(file: Path) -> Sequence[Sequence[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from mason.errors import UnreadableFile
@@ -12,6 +12,7 @@ from mason.pipeline.csv_headers import Header, judge_header
 from mason.pipeline.csv_options import CsvOptions
 from mason.pipeline.csv_reader import RecordReader
 from mason.pipeline.csv_reading import CsvReading, text_without_footer
+from mason.pipeline.csv_records import QUOTED_EMPTY
 from mason.pipeline.csv_shape import find_shape, mend_row
 from mason.pipeline.csv_sniff import Asked, Sniffed, sniff
 from mason.pipeline.file_schema import FileSchema, unique_names
@@ -27,10 +28,11 @@ LONGEST_CELL = 200
 
 @dataclass(frozen=True)
 class KnownHeader:
-    """The first line of a file that turned out to be a header, and how that file is written."""
+    """The first line of a file that turned out to be a header, how sure that is, and how that file is written."""
 
     dialect: Dialect
     names: Sequence[str]
+    guess: Header
 
 
 def read_csv(
@@ -64,7 +66,7 @@ def read_csv(
     guess = _judge(rows, options.read_headers, headers.get(line), sniffed)
     header = bool(options.read_headers) if guess is Header.GIVEN else guess.is_there
     if header and not sniffed.skip_rows:
-        headers[line] = KnownHeader(sniffed.dialect, rows[0])
+        headers[line] = KnownHeader(sniffed.dialect, rows[0], guess)
     shape = find_shape(rows, header=header)
     warnings += shape.notes
     names = unique_names(shape.names, warnings)
@@ -73,7 +75,8 @@ def read_csv(
     ragged = options.ragged or shape.ragged
     skip_rows = blank + sniffed.skip_rows if sniffed.skip_rows else 0
     reading = CsvReading(sniffed.dialect, header, skip_rows, options.skip_footer, shape.surplus, ragged)
-    columns, count, odd = _classify_batches(batches, len(names), 1 + header, options.nulls, warnings, reading)
+    reading = _with_header(reading, rows, names, warnings) if header else reading
+    columns, count, odd = _classify_batches(batches, names, rows[0], options.nulls, warnings, reading)
     if header and not count and not buffer.is_exhausted():
         warnings.append(f"no record below its header ends within {budget.most:,} characters")
     return FileSchema(
@@ -91,7 +94,8 @@ def read_csv(
 
 
 def _sniffed(buffer: TextBuffer, asked: Asked, known: KnownHeader | None) -> Sniffed:
-    if known and not asked.delimiter and known.dialect.is_simple and known.dialect.quote not in buffer.text:
+    signs = (known.dialect.quote, "'") if known else ()  # the next file may have other quotes
+    if known and not asked.delimiter and known.dialect.is_simple and not any(sign in buffer.text for sign in signs):
         return Sniffed(known.dialect)
     return sniff(buffer.text, asked, final=buffer.at_end)
 
@@ -108,9 +112,27 @@ def _skip_lines(buffer: TextBuffer, lines: int) -> None:
 def _judge(rows: list[list[str]], read_headers: bool | None, known: KnownHeader | None, sniffed: Sniffed) -> Header:
     if read_headers is not None:
         return Header.GIVEN
-    if known and known.names == rows[0] and not sniffed.skip_rows:
+    if known and known.guess is Header.SURE and known.names == rows[0] and not sniffed.skip_rows:
         return Header.SURE
     return judge_header(rows)
+
+
+def _with_header(reading: CsvReading, rows: list[list[str]], names: Sequence[str], warnings: list[str]) -> CsvReading:
+    """The reading with how its header is told where it stands again among the records.
+
+    In one column of text it may be a value.
+    """
+    header = rows[0]
+    if len(header) != len(names):
+        return reading
+    cells = tuple("" if cell == QUOTED_EMPTY else cell for cell in header)
+    reading = replace(reading, cells=() if cells == tuple(names) else cells)
+    if header not in rows[1:]:
+        return reading
+    if len(names) == 1 and classify([row[0] for row in rows if row != header]) in (TEXT, NOTHING):
+        return reading
+    warnings.append(f"its header stands again as record {rows.index(header, 1) + 1:,}: such records are set aside")
+    return replace(reading, repeats=True)
 
 
 def _shown_row(row: list[str], width: int) -> list[str]:
@@ -138,40 +160,34 @@ def _batches(
 
 def _classify_batches(
     batches: Iterator[list[list[str]]],
-    width: int,
-    number: int,
+    names: Sequence[str],
+    first: Sequence[str],
     nulls: Collection[str],
     warnings: list[str],
     reading: CsvReading,
 ) -> tuple[list[Evidence], int, dict[int, OddValue]]:
+    width = len(names)
+    header = first if reading.repeats else None
+    number = 1 + reading.header
     seen = [NOTHING] * width
     odd: dict[int, OddValue] = {}
     count = 0
     ragged = False
-    for rows in batches:
+    for rows in batches:  # in a record without all fields a value may stand below a column that is not its own
         rows = list(map(mend, rows)) if (mend := mend_row(reading, width)) else rows
         if not ragged and set(map(len, rows)) != {width}:
             warnings.append(_first_ragged(rows, width, number + count))
             ragged = True
-        whole = _whole(rows, width)
+        whole = [row for row in rows if len(row) == width and row != header]
         values = _columns(whole if whole or count else rows, width)
         found = [classify(column, nulls) for column in values]
         texts = [index for index in range(width) if found[index] is TEXT and not TEXT.scalars <= seen[index].scalars]
         if texts and whole:
-            records = _numbers_of_whole(rows, width, number + count)
+            records = [number + count + index for index, row in enumerate(rows) if len(row) == width and row != header]
             odd |= {index: each for index in texts if (each := odd_value(values[index], nulls, records))}
         seen = [merge(one, other) for one, other in zip(seen, found, strict=True)] if count else found
         count += len(rows)
     return seen, count, odd
-
-
-def _whole(rows: list[list[str]], width: int) -> list[list[str]]:
-    """The records that have all fields: in another one a value may stand below a column that is not its own."""
-    return [row for row in rows if len(row) == width]
-
-
-def _numbers_of_whole(rows: list[list[str]], width: int, first: int) -> list[int]:
-    return [first + index for index, row in enumerate(rows) if len(row) == width]
 
 
 def _first_ragged(rows: list[list[str]], width: int, number: int) -> str:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
+from itertools import islice
 
 from mason.pipeline.csv_records import QUOTED_EMPTY
+from mason.pipeline.header_words import are_usual_names, contrast_with_values, vary_in_case_alike
 from mason.pipeline.text_types import classify
 from mason.pipeline.types import NOTHING, TEXT
 
 _YEARS = range(1700, 2200)
 _SURE_KEY = 10
+_FEW = 20
 _NO_VALUE = frozenset(["na", "n/a", "nan", "null", "none", "-", "--", ".", "?", "\\n"])
 _LETTER = re.compile(r"[^\W\d_]")
 _DIGIT = re.compile(r"\d")
+_ISO_DATE = r"[0-9]{4}[-/.][0-9]{1,2}(?:[-/.][0-9]{1,2}(?:[ T][0-9:.]+)?)?"
+_DATE = re.compile(_ISO_DATE + r"|[0-9]{1,2}([-/.])[0-9]{1,2}\1[0-9]{2,4}")
 _RUNS = (re.compile(r"[^\W\d_]+"), re.compile(r"[0-9]+"))
 
 
@@ -24,43 +30,96 @@ class Header(StrEnum):
     GIVEN = "given"
     SURE = "sure"
     LIKELY = "likely"
+    DOUBTFUL = "doubtful"
+    """It is taken for one, and could be data as well: that is told."""
+    NONE_DOUBTFUL = "none, doubtful"
     NONE_LIKELY = "none, likely"
     NONE = "none"
 
     @property
     def is_there(self) -> bool:
-        return self in (Header.SURE, Header.LIKELY)
+        return self in (Header.SURE, Header.LIKELY, Header.DOUBTFUL)
+
+    @property
+    def is_doubtful(self) -> bool:
+        return self in (Header.DOUBTFUL, Header.NONE_DOUBTFUL)
 
 
 def judge_header(rows: Sequence[Sequence[str]]) -> Header:
     """Say whether the first record names the columns.
 
-    A name is no number, date or boolean, and has letters where it has digits; a year may be one above what is no year;
-    an empty cell says nothing. Names that stand above numbers, dates or booleans are surely names, and so is whatever
-    stands beside the empty name of a column of row names, as R and pandas write it. Where all is text,
-    they are likely ones if they are distinct, none occurs again below, and they do not look like what stands below
-    them, as `DE-001` above `DE-002` does. A single record of words is a header without rows, because a table without
-    names is rarer than an empty one.
+    A name is no number, date or boolean, and has letters where it has digits; a year may be one above what is no year,
+    and a date above numbers; an empty cell says nothing. Names that stand above numbers, dates or booleans are surely
+    names, and so is whatever stands beside the empty name of a column of row names, as R and pandas write it.
+
+    Where all is text, the first record is none if its cells are not distinct, occur again below, or look like what
+    stands below them, as `DE-001` above `DE-002` does. It is a likely one if columns are usually called so, or if it is
+    written in another case than what stands below; else it is in doubt. A single record of words is a header without
+    rows, because a table without names is rarer than an empty one.
+
+    A record that comes again as a whole among others, as in files that were put one behind the other, is a header if it
+    is one above those others.
     """
-    first, below = rows[0], rows[1:]
-    columns = [[row[index] for row in below if index < len(row)] for index in range(len(first))]
-    cells = [
-        (cell, column)
-        for cell, column in zip(first, columns, strict=True)
-        if cell and cell != QUOTED_EMPTY and cell.strip().lower() not in _NO_VALUE
-    ]
+    first, below = list(rows[0]), rows[1:]
+    others = [row for row in below if row != first] if first in below else below
+    if others and len(others) < len(below):
+        return _judge_repeated(first, below, others)
+    return _judge(first, below)
+
+
+def _judge_repeated(first: Sequence[str], below: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> Header:
+    guess = _judge(first, others)
+    if guess is Header.SURE:
+        return guess
+    if len(first) == 1 or not guess.is_there:
+        return _judge(first, below)
+    are_distinct = len(set(map(tuple, others))) == len(others)
+    return guess if are_distinct or guess is Header.LIKELY else Header.NONE_DOUBTFUL
+
+
+def _judge(first: Sequence[str], below: Sequence[Sequence[str]]) -> Header:
+    columns = list(map(list, zip(*_alike(below, len(first)), strict=True)))[: len(first)]
+    columns += [[]] * (len(first) - len(columns))
+    cells = [(cell, column) for cell, column in zip(first, columns, strict=True) if _says_something(cell)]
     if _names_rows(first, columns):
         return Header.SURE
-    if not any(map(_LETTER.search, first)) or not all(_may_be_name(cell, column) for cell, column in cells):
+    if not any(map(_LETTER.search, first)) or not _may_be_names(cells):
         return Header.NONE
     if any(classify(column) not in (TEXT, NOTHING) for _, column in cells):  # years above what is no year, too
         return Header.SURE
-    if any(_occurs_again(cell, column) for cell, column in cells):
+    if len(cells) * 2 < len(first) and len(list(filter(any, columns))) > len(cells):
+        return Header.NONE_DOUBTFUL  # most columns would have no name
+    return _judge_text(cells)
+
+
+def _alike(rows: Sequence[Sequence[str]], width: int) -> Sequence[Sequence[str]]:
+    """The records with as many fields as most have, or as the first: a broken one says nothing of the columns."""
+    widths = list(map(len, rows))
+    if len(set(widths)) < 2:
+        return rows
+    counts = Counter(widths)
+    usual = max(counts, key=lambda each: (counts[each], each == width))
+    return [row for row in rows if len(row) == usual]
+
+
+def _judge_text(cells: Sequence[tuple[str, Sequence[str]]]) -> Header:
+    """Nothing but text stands below the cells, if anything does."""
+    names = [cell for cell, _ in cells]
+    if any(_are_nearly_numbers(column) for _, column in cells):
+        return Header.LIKELY
+    are_names = are_usual_names(names) or contrast_with_values(cells)
+    again = sum(_occurs_again(cell, column) for cell, column in cells)
+    if again and are_names:
+        return Header.DOUBTFUL if again * 2 < len(cells) else Header.NONE_DOUBTFUL
+    if again or len(set(names)) < len(names) or any(_looks_like(cell, column) for cell, column in cells):
         return Header.NONE_LIKELY
-    distinct = len({cell for cell, _ in cells}) == len(cells)
-    if not distinct or any(_looks_like(cell, column) for cell, column in cells):
-        return Header.NONE_LIKELY
-    return Header.LIKELY
+    if vary_in_case_alike(cells):
+        return Header.DOUBTFUL if are_names else Header.NONE_DOUBTFUL
+    return Header.LIKELY if are_names else Header.DOUBTFUL
+
+
+def _says_something(cell: str) -> bool:
+    return bool(cell) and cell != QUOTED_EMPTY and cell.strip().lower() not in _NO_VALUE
 
 
 def _names_rows(first: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
@@ -79,6 +138,11 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     return judge_header(rows).is_there
 
 
+def may_be_name(cell: str) -> bool:
+    """Say whether a cell, whatever stands below it, may be the name of a column."""
+    return _is_name(cell.strip())
+
+
 def column_names(first: Sequence[str], *, header: bool) -> list[str]:
     """Return the names of the columns: the header's, and `col_0`, `col_1` … where there is none."""
     if not header:
@@ -86,9 +150,16 @@ def column_names(first: Sequence[str], *, header: bool) -> list[str]:
     return [cell if cell and cell != QUOTED_EMPTY else f"col_{index}" for index, cell in enumerate(first)]
 
 
-def _may_be_name(cell: str, column: Sequence[str]) -> bool:
-    present = list(filter(None, column))
-    return _is_name(cell) or (_is_year(cell) and not (present and all(map(_is_year, present))))
+def _may_be_names(cells: Sequence[tuple[str, Sequence[str]]]) -> bool:
+    others = [(cell, list(filter(None, column))) for cell, column in cells if not _is_name(cell)]
+    if not others:
+        return True
+    dates = [column for cell, column in others if _is_date(cell)]
+    has_numbers_below = any(dates) and all(_is_amount(value) for column in dates for value in column)
+    return all(
+        (_is_year(cell) and not (column and all(map(_is_year, column)))) or (_is_date(cell) and has_numbers_below)
+        for cell, column in others
+    )
 
 
 def _occurs_again(cell: str, column: Sequence[str]) -> bool:
@@ -97,11 +168,30 @@ def _occurs_again(cell: str, column: Sequence[str]) -> bool:
 
 
 def _is_name(cell: str) -> bool:
-    is_of_digits = _DIGIT.search(cell) and not _LETTER.search(cell)
-    return not is_of_digits and not _is_number(cell) and classify([cell]) is TEXT
+    return not _is_of_digits(cell) and not is_number(cell) and classify([cell]) is TEXT
 
 
-def _is_number(cell: str) -> bool:
+def _is_of_digits(cell: str) -> bool:
+    return bool(_DIGIT.search(cell)) and not _LETTER.search(cell)
+
+
+def _is_date(cell: str) -> bool:
+    return _DATE.fullmatch(cell.strip()) is not None
+
+
+def _is_amount(cell: str) -> bool:
+    return (_is_of_digits(cell) or is_number(cell)) and not _is_date(cell)
+
+
+def _are_nearly_numbers(column: Sequence[str]) -> bool:
+    """Say whether all of the first values, or all but one, have digits and no letters."""
+    values = list(islice(filter(_says_something, column), _FEW))
+    others = len(list(islice((value for value in values if not _is_of_digits(value)), 2)))
+    return (bool(values) and not others) or (len(values) > 2 and others < 2)
+
+
+def is_number(cell: str) -> bool:
+    """Say whether Python takes a text for a number."""
     try:
         float(cell)
     except ValueError:

@@ -58,6 +58,8 @@ def _checked_comment(wanted: str) -> str:
 
 
 def _check_apart(asked: Asked) -> None:
-    marks = [mark for mark in (asked.delimiter, asked.quote, asked.escape) if mark]
+    quote = '"' if asked.quote is None else asked.quote
+    marks = [mark for mark in (asked.delimiter, quote, asked.escape, asked.comment) if mark]
     if len(set(marks)) < len(marks):
-        raise BadInput("delimiter, quote and escape must differ.", hint="A quote inside quotes is doubled by default.")
+        told = "delimiter, quote, escape and comment must differ."
+        raise BadInput(told, hint="A quote inside quotes is doubled by default: leave escape out.")

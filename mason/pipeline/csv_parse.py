@@ -66,6 +66,8 @@ class ParsedChunk:
     indices: npt.NDArray[np.int64]
     bad: Sequence[BadRecord]
     records: int
+    cut: int = 0
+    """How many rows had more fields in the file, which were dropped."""
 
     def __post_init__(self) -> None:
         assert len(self.indices) + len(self.bad) == self.records
@@ -108,7 +110,7 @@ def _with_odd(parsed: ParsedChunk, chunk: Chunk, layout: Layout) -> ParsedChunk:
         pa.concat_arrays(both).take(pa.array(order)) for both in zip(parsed.columns, careful.columns, strict=True)
     ]
     found = sorted([*bad, *careful.bad], key=lambda each: each.index)
-    return ParsedChunk(columns, indices[order], found, parsed.records + careful.records)
+    return ParsedChunk(columns, indices[order], found, parsed.records + careful.records, careful.cut)
 
 
 def _parse_fast(chunk: Chunk, layout: Layout) -> ParsedChunk | None:
@@ -207,7 +209,7 @@ def _parse_carefully(chunk: Chunk, layout: Layout) -> ParsedChunk:
 
 def _parse_records(records: Iterable[tuple[int, ExactRecord]], layout: Layout) -> ParsedChunk:
     rows: list[ExactRecord] = []
-    indices, bad = [], []
+    indices, bad, cut = [], [], 0
     for index, record in records:
         if layout.fields > 1 and record.is_blank:
             continue
@@ -217,9 +219,10 @@ def _parse_records(records: Iterable[tuple[int, ExactRecord]], layout: Layout) -
             bad.append(BadRecord(index, problem, record.raw))
         else:
             rows.append(mended)
+            cut += any(record.fields[len(mended.fields) :])
             indices.append(index)
     columns = [_column(rows, position, layout.nulls) for position in range(layout.width)]
-    return ParsedChunk(columns, np.array(indices, dtype=np.int64), bad, len(rows) + len(bad))
+    return ParsedChunk(columns, np.array(indices, dtype=np.int64), bad, len(rows) + len(bad), cut)
 
 
 def _mended(record: ExactRecord, layout: Layout) -> ExactRecord:

@@ -41,7 +41,10 @@ class RecordReader:
     def _without_blank_lines(self, rows: list[list[str]]) -> list[list[str]]:
         """A blank line is a null where there is one column, and nothing where there are more."""
         if rows and not self._records:
-            self._one_column = len(rows[0]) == 1
+            first = next((row for row in rows if row != [""]), rows[0])  # a blank line may follow a comment
+            self._one_column = len(first) == 1
+            if self._one_column:
+                return rows[rows.index(first) :]
         return rows if self._one_column or [""] not in rows else [row for row in rows if row != [""]]
 
     def _report(self, found: Records, *, given_up: bool) -> None:

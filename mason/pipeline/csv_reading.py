@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -29,6 +29,10 @@ class CsvReading:
     """How many lines stand behind the last record."""
     surplus: bool = False
     ragged: Ragged = Ragged.QUARANTINE
+    repeats: bool = False
+    """The header stands again among the records, which are set aside even where there is only one column."""
+    cells: Sequence[str] = ()
+    """The header as it stands in the file, where columns are called otherwise: those without a name, or with a twin."""
 
     @property
     def is_plain(self) -> bool:
@@ -38,7 +42,8 @@ class CsvReading:
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> CsvReading:
         dialect = Dialect(**{**value["dialect"], "widths": tuple(value["dialect"]["widths"])})
-        return cls(**{**value, "dialect": dialect, "ragged": Ragged(value["ragged"])})
+        cells = tuple(value.get("cells", ()))  # an older Mason did not look for headers that come again
+        return cls(**{**value, "dialect": dialect, "ragged": Ragged(value["ragged"]), "cells": cells})
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,8 @@ def _end_of_beginning(name: str, begun: bytes, reading: CsvReading, *, final: bo
         return len(begun) if final else None
     if reading.header:
         place = len(text) - len(text[place:].lstrip("\r\n"))
-        header = next(split_exactly(text[place:], reading.dialect, final=final), None)
+        records = split_exactly(text[place:], reading.dialect, final=final)
+        header = next((each for each in records if not each.is_blank), None)  # a blank line may follow a comment
         if header is None:
             return len(begun) if final else None
         problem = header.problem or ("" if is_text("".join(header.fields)) else "it is not valid UTF-8")

@@ -1,13 +1,18 @@
-"""Records that all have a field more or less than the header has names."""
+"""Records that nearly all have a field more or less than the header has names."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mason.pipeline.csv_dialect import Ragged
 from mason.pipeline.csv_headers import column_names
 from mason.pipeline.csv_reading import CsvReading
+
+_NEARLY_ALL = 0.95
+_MANY = 20
 
 
 @dataclass(frozen=True)
@@ -20,18 +25,31 @@ class Shape:
     notes: Sequence[str] = ()
 
 
+def great_majority(values: Sequence[Any]) -> Any:
+    """Return the value that nearly all are: 95 of 100, and in less than 20 all but one; None if there is none."""
+    if not values:
+        return None
+    value, times = Counter(values).most_common(1)[0]
+    few = len(values) - 1 if len(values) > 2 else len(values)
+    return value if times >= (len(values) * _NEARLY_ALL if len(values) >= _MANY else few) else None
+
+
 def find_shape(rows: Sequence[Sequence[str]], *, header: bool) -> Shape:
-    """Return the columns of some records. Where all differ in the same way from the header, that is how it is meant."""
+    """Return the columns of some records.
+
+    Where nearly all differ in the same way from the header, that is how it is meant; the others are set aside.
+    """
     first, below = rows[0], rows[1:] if header else rows
     names = column_names(first, header=header)
-    widths = set(map(len, below))
-    if len(widths) != 1 or len(names) == 1:
+    widths = list(map(len, below))
+    are_alike = len(set(widths)) == 1
+    width = widths[0] if are_alike else great_majority(widths)
+    if width in (None, len(names)) or len(names) == 1 or not header:
         return Shape(names)
-    (width,) = widths
-    if not header:
-        return Shape(names)
-    if width == len(names) + 1 and all(not row[-1] for row in below):
+    if width == len(names) + 1 and great_majority([len(row) == width and not row[-1] for row in below]):
         return Shape(names, surplus=True, notes=["its records end with a delimiter that its header does not have"])
+    if not are_alike and (width == 1 or (len(below) < _MANY and len(names) in widths)):
+        return Shape(names)  # lines of words say nothing of fields, and one of few records is as the header says
     if width == len(names) + 1 and len(below) > 1:
         told = "its records have one field more than its header: the first column, which has no name, is called col_0"
         return Shape(["col_0", *names], notes=[told])

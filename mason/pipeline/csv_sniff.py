@@ -10,24 +10,24 @@ from functools import lru_cache
 from itertools import islice
 
 from mason.pipeline.csv_dialect import Dialect
-from mason.pipeline.csv_headers import Header, has_header, judge_header
+from mason.pipeline.csv_headers import is_number
+from mason.pipeline.csv_shape import great_majority
+from mason.pipeline.csv_titles import MOST_SKIPPED, find_titles, steady_from, usual_width
 from mason.pipeline.csv_tokens import ExactRecord, split_exactly
 from mason.pipeline.text_types import classify
 from mason.pipeline.types import NOTHING, TEXT
-from mason.util.words import counted
 
 _USUAL = ",\t|;"
 _RARE = "\x01\x1f^~:"
 _LINES = 200
-_MOST_SKIPPED = 50
 _QUOTED = re.compile(r'(?<![^\n,\t|;\x01\x1f^~:])"(?:[^"]+|"")*+(?:"|\Z)')
+_IN_SPACES = re.compile(r'(?<![^\n ])"(?:[^"\n]|"")*+"(?![^\n ])')
 _TIME = re.compile(r"[0-9]{2}(?::[0-9]{2}){1,2}")
 _DECIMAL_COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
-_EXCEL = re.compile(r"sep=([^\n]{1,2})\n", re.IGNORECASE)
-_COMMENT = ("#", "//", "%", "--")
+_EXCEL = re.compile(r"sep=([^\n]{1,2}?) *\n", re.IGNORECASE)
 _MOMENT = re.compile(r"(?<=[0-9]) (?=[0-9]{1,2}:[0-9]{2})")
 _LEAST_LINES = 3
-_SHOWN = 60
+_LEAST_STRAY = 0.05
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,14 @@ def sniff(text: str, asked: Asked, *, final: bool) -> Sniffed:
         place = _end_of_lines(text, asked.skip_rows)
         rest = sniff(text[place:], replace(asked, skip_rows=0), final=final)
         return Sniffed(rest.dialect, asked.skip_rows, rest.notes)
-    plain = asked.dialect(asked.delimiter or _find_delimiter(text, asked.likely_delimiter))
+    bare = _without_comments(text, asked.comment) if asked.comment else text
+    plain = asked.dialect(asked.delimiter or _find_delimiter(bare, asked.likely_delimiter))
     if _is_even(text, plain):
         return Sniffed(plain)
     dialect, notes = _settled(text, plain, asked, final=final)
     if asked.skip_rows is not None or asked.widths:
         return Sniffed(dialect, 0, notes)
-    skipped, titles = _preamble(text, dialect, final=final)
+    skipped, titles = find_titles(text, _records(text, dialect, final=final))
     return Sniffed(dialect, skipped, [*titles, *notes])
 
 
@@ -82,18 +83,21 @@ def detect_delimiter(text: str) -> str:
 
     Quoted text does not count. Comma, tab, pipe and semicolon come before `^`, `~`, `:` and the control characters of
     Hive, which are looked at only if none of the usual ones occurs in the first line and most others; then comes a
-    space, if every line has as many of them.
+    space, if every line has as many of them, but for a header without a name for the names of rows.
     """
-    bare = _QUOTED.sub("", text) if '"' in text else text
-    lines = [line for line in bare.split("\n", _LINES)[:_LINES] if line]
-    if len(lines) > 1 and not bare.endswith("\n"):
-        lines.pop()  # it may be cut off
+    lines = _first_lines(_QUOTED.sub("", text) if '"' in text else text)
     return (
         _most_even(lines, _USUAL)
         or _most_even([_TIME.sub("", line) for line in lines], _RARE)
+        or (" " if '"' in text and _is_cut_by_spaces(text) else "")
         or _behind_titles(lines)
-        or (" " if _is_cut_by_spaces(lines) else ",")
+        or (" " if _is_cut_by_spaces(text) else ",")
     )
+
+
+def _without_comments(text: str, comment: str) -> str:
+    lines = text.lstrip("\n").split("\n", _LINES)
+    return "\n".join(line for line in lines if not line.startswith(comment)).lstrip("\n")
 
 
 def _find_delimiter(text: str, likely: str) -> str:
@@ -118,21 +122,42 @@ def _evenness(lines: Sequence[str], delimiter: str) -> tuple[float, int]:
 
 
 def _behind_titles(lines: Sequence[str]) -> str:
-    """The delimiter of lines that do not begin with the first: at least three columns, in all of them."""
-    for number in range(1, min(_MOST_SKIPPED, len(lines) - 2)):
+    """The delimiter of lines that do not begin with the first: at least three columns, or two in all of many lines."""
+    for number in range(1, min(MOST_SKIPPED, len(lines) - 1)):
         for delimiter in _USUAL:
             share, count = _evenness(lines[number:], delimiter)
-            if count > 1 and share > 0.9:
+            if (count > 1 and share > 0.9) or (count == share == 1 and number * 2 <= len(lines)):
                 return delimiter
     return ""
 
 
-def _is_cut_by_spaces(lines: Sequence[str]) -> bool:
-    """Say whether single spaces cut all lines into as many fields, and numbers stand in one of them: names do not."""
+def _is_cut_by_spaces(text: str) -> bool:
+    """Say whether single spaces cut all lines into as many fields, and quotes or numbers stand in them: words do not.
+
+    The first line may have one field less, as R writes it above the names of rows.
+    """
+    lines = _first_lines(_IN_SPACES.sub("''", text) if '"' in text else text)
     rows = [_MOMENT.sub("T", line).split(" ") for line in lines]
-    if len(rows) < _LEAST_LINES or len(set(map(len, rows))) > 1 or len(rows[0]) == 1 or any("" in row for row in rows):
+    if len(rows) < _LEAST_LINES or any("" in row for row in rows) or len(set(map(len, rows[1:]))) > 1:
         return False
-    return any(classify(column) not in (TEXT, NOTHING) for column in zip(*rows[1:], strict=True))
+    missing = len(rows[1]) - len(rows[0])
+    if len(rows[1]) == 1 or missing not in (0, 1):
+        return False
+    if all("''" in row for row in rows):
+        return True
+    names = [row[0] for row in rows[1:]]
+    if missing and len(set(names)) < len(names):
+        return False
+    return any(
+        all(map(is_number, column)) or classify(column) not in (TEXT, NOTHING) for column in zip(*rows[1:], strict=True)
+    )
+
+
+def _first_lines(text: str) -> list[str]:
+    lines = [line for line in text.split("\n", _LINES)[:_LINES] if line]
+    if len(lines) > 1 and not text.endswith("\n"):
+        lines.pop()  # it may be cut off
+    return lines
 
 
 def _is_even(text: str, dialect: Dialect) -> bool:
@@ -142,7 +167,10 @@ def _is_even(text: str, dialect: Dialect) -> bool:
     if not dialect.is_simple or dialect.quote in text or any(sign in first for sign in signs):
         return False
     lines = text.split("\n", _LINES)[:_LINES]
-    return len({line.count(dialect.delimiter) for line in lines[: max(len(lines) - 1, 1)] if line}) == 1
+    whole = lines[: max(len(lines) - 1, 1)]
+    if "" in whole[:MOST_SKIPPED]:
+        return False  # what stands before a blank line may be something else
+    return len({line.count(dialect.delimiter) for line in whole if line}) == 1
 
 
 @lru_cache(maxsize=8)
@@ -155,10 +183,11 @@ def _settled(text: str, plain: Dialect, asked: Asked, *, final: bool) -> tuple[D
     best, told = plain, ""
     fewest = _faults(text, plain, final=final)
     for dialect, note in _others(text, plain, asked):
-        if not fewest and not _is_needed(text, dialect, plain, final=final):
+        is_needed = _is_needed(text, dialect, plain, final=final)
+        if not fewest and not is_needed:
             continue
         faults = _faults(text, dialect, final=final)
-        if faults < fewest or (not fewest and not faults):
+        if faults < fewest or (is_needed and faults == fewest):
             best, told, fewest = dialect, note, faults
     return best, [told] if told else []
 
@@ -182,97 +211,38 @@ def _others(text: str, plain: Dialect, asked: Asked) -> Iterator[tuple[Dialect, 
 def _are_mostly_stray(text: str, plain: Dialect) -> bool:
     """Say whether more records have quotes where none belong than fields are quoted as they should be.
 
-    One such record alone is rather a fault of that record.
+    One such record alone, or few of many, are rather faults of those records.
     """
     records = _records(text, plain, final=True)
-    width = _usual_width(records)
+    width = usual_width(records)
     odd = [bool(each.problem) or (any(each.quoted) and len(each.fields) != width) for each in records]
     sound = sum(sum(each.quoted) for each, is_odd in zip(records, odd, strict=True) if not is_odd)
-    return sum(odd) >= max(sound, 2)
+    return sum(odd) >= max(sound, 2, len(records) * _LEAST_STRAY)
 
 
 def _faults(text: str, dialect: Dialect, *, final: bool) -> int:
     """How many records are not as most of them are; what stands before the first such one may be a title."""
     records = _records(text, dialect, final=final)
-    width = _usual_width(records)
+    width = usual_width(records)
     records = _records(text, dialect, final=final, width=width) if dialect.quote else records
-    start = _steady_from(records, width)
+    start = steady_from(records, width)
     return sum(bool(each.problem) or abs(len(each.fields) - width) > 0 for each in records[start:] if not each.is_blank)
 
 
 def _is_needed(text: str, dialect: Dialect, plain: Dialect, *, final: bool) -> bool:
-    """Say whether a dialect explains what would be odd in one that explains all lines."""
+    """Say whether a dialect explains what would be odd in one that explains as many lines."""
     rows = [each.fields for each in _records(text, plain, final=final) if not each.is_blank]
     if dialect.delimiter != plain.delimiter:  # a||b: each second field has no name; by || all records are alike
-        widths = {len(each.fields) for each in _records(text, dialect, final=final) if not each.is_blank}
-        return bool(rows) and len(rows[0]) % 2 == 1 and not any(rows[0][1::2]) and len(widths) == 1
+        widths = [len(each.fields) for each in _records(text, dialect, final=final) if not each.is_blank]
+        is_doubled = bool(rows) and len(rows[0]) % 2 == 1 and not any(rows[0][1::2])
+        return is_doubled and great_majority(widths) == (len(rows[0]) + 1) // 2
     if dialect.pads:
-        cells = [cell for row in rows for cell in row[1:]]
-        return bool(cells) and all(cell.startswith(" ") or not cell for cell in cells)
+        padded = [len(row) > 1 and all(cell.startswith(" ") or not cell for cell in row[1:]) for row in rows]
+        return great_majority(padded) is True
     if dialect.quote == "'":
         wrapped = [len(cell) > 1 and cell.startswith("'") and cell.endswith("'") for cell in rows[0]] if rows else []
         return bool(wrapped) and all(wrapped)
     return False
-
-
-def _usual_width(records: Sequence[ExactRecord]) -> int:
-    widths = Counter(len(each.fields) for each in records if not each.is_blank and not each.problem)
-    return max(widths, key=lambda width: (widths[width], width), default=0)
-
-
-def _steady_from(records: Sequence[ExactRecord], width: int) -> int:
-    """The index of the first record from which two in a row have the usual width."""
-    widths = [len(each.fields) for each in records]
-    for index, (one, other) in enumerate(zip(widths, widths[1:] or widths, strict=False)):
-        if one == other == width:
-            return index
-    return 0
-
-
-def _preamble(text: str, dialect: Dialect, *, final: bool) -> tuple[int, list[str]]:
-    """How many lines stand before the first record, and what is said of them."""
-    records = _records(text, dialect, final=final)
-    width = _usual_width(records)
-    start = _steady_from(records, width)
-    before = records[:start]
-    is_header_behind = judge_header([each.fields for each in records[start:]]) is Header.SURE if start else False
-    if start == 1 and len(before[0].fields) == width - 1 and not _is_comment(before[0]) and not is_header_behind:
-        return 0, []  # a header with a name less than there are fields
-    if not start:
-        start = _padded_titles(records, width)
-        before = records[:start]
-    if (
-        not start
-        or start > _MOST_SKIPPED
-        or width < 2
-        or not (is_header_behind or all(_may_be_title(each, width) for each in before))
-    ):
-        return 0, []
-    lines = sum(each.raw.count("\n") + 1 for each in before)
-    shown = next((each.raw for each in before if not each.is_blank), "").partition("\n")[0]
-    if not shown:
-        return 0, []  # blank lines are passed over anyway
-    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
-    which = "its first line is" if lines == 1 else f"its first {lines:,} lines are"
-    return lines, [f'{which} no record of {counted(width, "field")}, and skipped: "{shown}"']
-
-
-def _is_comment(record: ExactRecord) -> bool:
-    return record.raw.startswith(_COMMENT)
-
-
-def _may_be_title(record: ExactRecord, width: int) -> bool:
-    present = sum(bool(cell.strip()) for cell in record.fields)
-    return _is_comment(record) or present <= max(1, width // 2)
-
-
-def _padded_titles(records: Sequence[ExactRecord], width: int) -> int:
-    """How many records have but one cell that is not empty, before one that names all columns."""
-    rows = [each.fields for each in records if not each.problem]
-    count = next((n for n, row in enumerate(rows) if sum(map(bool, row)) > 1), 0)
-    if not count or width < 3 or not any(map(any, rows[:count])) or not all(rows[count]):
-        return 0
-    return count if has_header(rows[count:]) else 0
 
 
 def _end_of_lines(text: str, lines: int) -> int:

@@ -94,15 +94,16 @@ class FileReader:
             self._of_nameless.add(found)
         return self._read_declared(file, found)
 
-    def read_again(self, file: DataFile, *, header: bool) -> FileSchema | None:
-        """Return the columns of a delimited file of which others tell whether it has a header.
+    def read_again(self, file: DataFile, schema: FileSchema, guess: Header) -> FileSchema:
+        """Return the columns of a delimited file, now that others tell whether it has a header.
 
         Raises:
             UnreadableFile: it cannot be read as what it claims to be.
         """
-        schema = replace(self, csv=replace(self.csv, read_headers=header)).read(file)
-        guess = Header.LIKELY if header else Header.NONE_LIKELY
-        return replace(schema, guess=guess) if schema else None
+        if guess.is_there == schema.header:
+            return replace(schema, guess=guess)
+        again = replace(self, csv=replace(self.csv, read_headers=guess.is_there)).read(file)
+        return replace(again, guess=guess) if again else schema
 
     def _read_by_name(self, file: DataFile) -> FileSchema | None:
         """What a file declares that is what its name says; its beginning need not be looked at then, which costs."""

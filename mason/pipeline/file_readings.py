@@ -75,6 +75,7 @@ def _way(schema: FileSchema) -> dict[str, Any]:
         "SpacesBehindDelimiters": dialect.pads,
         "DelimiterAtTheEnd": reading.surplus,
         "SkippedFooterLines": reading.skip_footer,
+        "RepeatedHeader": reading.repeats,
     }
     return {**way, **{key: value for key, value in others.items() if value}}
 

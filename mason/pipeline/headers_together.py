@@ -2,39 +2,115 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from mason.pipeline.csv_headers import Header
 from mason.pipeline.file_schema import FileSchema
+from mason.util.words import counted
+
+_NUMBERED = re.compile(r"col_[0-9]+")
+_FEW_NAMED = 3
+_SHOWN = 60
+
+Cells = tuple[str, ...]
 
 
-def headers_to_change(schemas: Mapping[str, FileSchema]) -> Mapping[str, bool]:
-    """Return the files, by name, of which others tell that they have a header after all, or none.
+def headers_to_change(schemas: Mapping[str, FileSchema], table: Sequence[str] = ()) -> Mapping[str, Header]:
+    """Return the files, by name, of which others tell something else than they do alone, with what that is.
 
-    A first record that is the header of another file is one here, too. Files of nothing but text, as many columns in
-    each, whose first records have not one cell in common, begin with data: headers of one table are alike.
+    `table` are the columns of the table that the files are added to. A first record of its names is a header; and where
+    the table has no names, files of nothing but text have no headers, either. A first record that is the header of
+    another file is one here, too. The others, of which nothing is sure, are held against those that have as many
+    columns: headers of one table are alike.
     """
     guessed = {name: each for name, each in schemas.items() if each.csv and each.guess is not Header.GIVEN}
-    known = {tuple(each.columns) for each in guessed.values() if each.guess is Header.SURE}
+    known = {first_record(each) for each in guessed.values() if each.guess is Header.SURE and each.header}
     changes = {
-        name: True
+        name: guess
         for name, each in guessed.items()
-        if not each.guess.is_there and each.first_records and tuple(each.first_records[0]) in known
+        if (guess := _by_table(each, table) or _by_known(each, known)) and guess is not each.guess
     }
-    by_width: dict[int, list[str]] = {}
+    by_width: dict[int, dict[str, FileSchema]] = {}
     for name, each in guessed.items():
-        by_width.setdefault(len(each.columns), []).append(name)
-    for names in by_width.values():
-        likely = [name for name in names if schemas[name].guess is Header.LIKELY]
-        if len(likely) > 1 and len(likely) == len(names) and _have_nothing_in_common([schemas[name] for name in names]):
-            changes |= dict.fromkeys(likely, False)
+        by_width.setdefault(len(each.columns), {})[name] = each
+    for files in by_width.values():
+        changes |= {name: guess for name, guess in _by_others(files).items() if name not in changes}
     return changes
 
 
-def _have_nothing_in_common(schemas: Sequence[FileSchema]) -> bool:
-    counts = Counter(name for each in schemas for name in each.columns)
-    return max(counts.values()) == 1
+def first_record(schema: FileSchema) -> Cells:
+    """Return the record that was taken for the header or, without one, for the first row."""
+    return tuple(schema.columns if schema.header else next(iter(schema.first_records), ()))
+
+
+def _by_table(schema: FileSchema, table: Sequence[str]) -> Header | None:
+    if not table or schema.guess is Header.SURE:
+        return None
+    first = first_record(schema)
+    if first and set(first) <= set(table) and len(set(first)) == len(first):
+        return Header.SURE
+    is_nameless = len(first) == len(table) and all(map(_NUMBERED.fullmatch, table))
+    return Header.NONE_LIKELY if is_nameless and schema.header else None
+
+
+def _by_known(schema: FileSchema, known: set[Cells]) -> Header | None:
+    return Header.LIKELY if schema.guess is not Header.SURE and first_record(schema) in known else None
+
+
+def _by_others(files: Mapping[str, FileSchema]) -> Mapping[str, Header]:
+    """What files with as many columns say of those among them that are taken for having a header, in doubt.
+
+    A first record that several of them begin with, and go on differently, is a header; so is one of which more than
+    half of the cells are those of another header. Several others, or one beside files without headers, begin with data.
+    """
+    doubtful = {name: each for name, each in files.items() if each.guess is Header.DOUBTFUL}
+    if not doubtful or len(files) == 1:
+        return {}
+    followers: dict[Cells, set[Cells]] = {}
+    for each in files.values():
+        if each.header:
+            followers.setdefault(first_record(each), set()).add(_second_record(each))
+    alike = {name for name, each in doubtful.items() if _is_shared(first_record(each), followers)}
+    alone = {first_record(each) for name, each in doubtful.items() if name not in alike}
+    have_none = len(alone) > 1 or (alone and not all(each.header for each in files.values()))
+    others = {name: Header.NONE_DOUBTFUL for name in doubtful if name not in alike} if have_none else {}
+    return dict.fromkeys(alike, Header.LIKELY) | others
+
+
+def _second_record(schema: FileSchema) -> Cells:
+    return tuple(next(iter(schema.first_records), ()))
+
+
+def _is_shared(first: Cells, followers: Mapping[Cells, set[Cells]]) -> bool:
+    if len(followers[first]) > 1:
+        return True
+    return any(len(set(first) & set(other)) * 2 > len(first) for other in followers if other != first)
+
+
+def describe_doubts(schemas: Mapping[str, FileSchema]) -> Iterator[str]:
+    """Yield what was assumed of first lines that could be something else, once for files that are alike."""
+    groups: dict[tuple[Header, int], list[str]] = {}
+    for name, each in schemas.items():
+        if each.csv and each.guess.is_doubtful:
+            groups.setdefault((each.guess, len(each.columns)), []).append(name)
+    for (guess, _), names in groups.items():
+        line = _first_line(schemas[names[0]])
+        taken, other = ("the header", "data") if guess.is_there else ("data", "the header")
+        so = f" (so were those of {_named(names[1:])})" if len(names) > 1 else ""
+        told = f'its first line, "{line}", was taken for {taken}{so}, and could be {other}'
+        yield f"{names[0]}: {told}; parse_headers: true or false settles it."
+
+
+def _first_line(schema: FileSchema) -> str:
+    assert schema.csv is not None
+    line = schema.csv.dialect.delimiter.join(schema.csv.cells or first_record(schema)).replace("\n", " ")
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - _FEW_NAMED
+    return ", ".join(names[:_FEW_NAMED]) + (f" and {counted(more, 'more file')}" if more > 0 else "")
 
 
 def strangers(schemas: Mapping[str, FileSchema]) -> Sequence[Sequence[str]]:

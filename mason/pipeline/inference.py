@@ -22,7 +22,7 @@ from mason.pipeline.file_warnings import FileWarnings, reason
 from mason.pipeline.files import DataFile, list_files, partitions_of, without_strangers
 from mason.pipeline.findings import FoundColumn, partition_columns, stated_column
 from mason.pipeline.formats import checked_format, format_of_name
-from mason.pipeline.headers_together import headers_to_change
+from mason.pipeline.headers_together import describe_doubts, headers_to_change
 from mason.pipeline.sampling import budget_for, spread
 from mason.pipeline.table_commit import CommitRecord
 from mason.pipeline.table_files import files_of, newest_commit, shown_partitions
@@ -156,7 +156,7 @@ def _read_files(
             schemas[file.name] = schema
     changes = headers_to_change(schemas)
     schemas |= {
-        file.name: reader.read_again(file, header=changes[file.name]) or schemas[file.name]
+        file.name: reader.read_again(file, schemas[file.name], changes[file.name])
         for file in files
         if file.name in changes
     }
@@ -179,7 +179,7 @@ def _combine(
     partitions = partition_columns(files)
     _compare_keys(files, list(partitions), warnings)
     _compare_headers(schemas, warnings)
-    notes = [*warnings.lines(), *_case_twins(schemas), *_notes(found, partitions)]
+    notes = [*warnings.lines(), *describe_doubts(schemas), *_case_twins(schemas), *_notes(found, partitions)]
     columns = [column for name, column in found.items() if name not in partitions]
     formats = {schema.format for schema in schemas.values()}
     data = [column.to_column(len(schemas), with_details=formats == {"parquet"}) for column in columns]
@@ -199,7 +199,7 @@ def _combine(
 
 
 def _delimited(schemas: Collection[FileSchema]) -> Delimited | None:
-    ways = {each.csv for each in schemas}
+    ways = {each.csv and replace(each.csv, cells=()) for each in schemas}
     way = ways.pop()
     if ways or way is None or not way.is_plain or way.dialect.quote != '"':
         return None

@@ -40,6 +40,8 @@ class Batch:
     """Says of a row where it stands in the file; asked only for rows that turn out to be bad."""
     finer: Mapping[str, int] = field(default_factory=dict)
     """How many times of a column have lost something finer than a microsecond when they were read."""
+    cut: int = 0
+    """How many rows had more fields in the file than there are columns."""
 
     def describe(self, file: str, index: int) -> Reject:
         """Return a row as the record that it was, still without what is wrong with it."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.fs as pafs
 
@@ -13,6 +16,7 @@ from mason.pipeline.csv_dialect import Ragged
 from mason.pipeline.csv_parse import BadRecord, Layout, ParsedChunk, join_fields, parse_chunk
 from mason.pipeline.csv_reading import CsvReading, Records, records_of
 from mason.pipeline.csv_typed import can_be_typed, parse_typed, sources_of
+from mason.pipeline.header_repeats import REPEATS, find_repeats
 from mason.pipeline.merge.batches import Batch, CannotBeCut, Place
 from mason.pipeline.merge.long_fields import long_record, set_aside_long
 from mason.pipeline.merge.task import FileInTask
@@ -44,7 +48,7 @@ def read_csv(
         if chunk.scan.odd and not file.is_whole:
             raise CannotBeCut(file.path)
         typed = parse_typed(chunk, layout, types) if misses < MOST_MISSES else None
-        if typed is not None:
+        if typed is not None and not len(_repeats(file, typed)):
             misses = 0
             sources = sources_of(typed, chunk, layout)
             yield set_aside_long(_csv_batch(file, chunk, typed, sources, number), file, len(chunk.text))
@@ -54,9 +58,34 @@ def read_csv(
         parsed = parse_chunk(chunk, layout)
         if parsed.bad and layout.ragged is Ragged.REFUSE:
             raise _refused(file, parsed.bad[0], number)
+        parsed = _without_repeats(file, chunk, parsed)
         batch = _csv_batch(file, chunk, parsed, list(map(TextSource, parsed.columns)), number)
         yield set_aside_long(batch, file, len(chunk.text))
         number += max(chunk.scan.records, parsed.records)
+
+
+def _repeats(file: FileInTask, parsed: ParsedChunk) -> npt.NDArray[np.int64]:
+    """The rows that are the header once more; in one column they may be values."""
+    assert file.csv is not None
+    if file.is_own or not file.csv.header or (len(file.columns) == 1 and not file.csv.repeats):
+        return np.zeros(0, dtype=np.int64)
+    return find_repeats(parsed.columns, file.csv.cells or file.columns)
+
+
+def _without_repeats(file: FileInTask, chunk: Chunk, parsed: ParsedChunk) -> ParsedChunk:
+    rows = _repeats(file, parsed)
+    if not len(rows):
+        return parsed
+    texts: dict[str, Source] = dict(zip(file.columns, map(TextSource, parsed.columns), strict=True))
+    indices = parsed.indices[rows].tolist()
+    found = [
+        BadRecord(index, REPEATS, _csv_text(file, chunk, texts, index, row))
+        for index, row in zip(indices, rows.tolist(), strict=True)
+    ]
+    others = np.delete(np.arange(len(parsed.indices)), rows)
+    columns = [values.take(pa.array(others)) for values in parsed.columns]
+    bad = sorted([*parsed.bad, *found], key=lambda each: each.index)
+    return replace(parsed, columns=columns, indices=parsed.indices[others], bad=bad)
 
 
 def _records(filesystem: pafs.FileSystem, file: FileInTask, reading: CsvReading) -> Records:
@@ -92,7 +121,7 @@ def _csv_batch(file: FileInTask, chunk: Chunk, parsed: ParsedChunk, sources: Seq
         index = int(parsed.indices[row])
         return Place(number + index, _offset(chunk, index), _csv_text(file, chunk, columns, index, row))
 
-    return Batch(columns, len(parsed.indices), parsed.records, rejects, place)
+    return Batch(columns, len(parsed.indices), parsed.records, rejects, place, cut=parsed.cut)
 
 
 def _csv_text(file: FileInTask, chunk: Chunk, columns: Mapping[str, Source], index: int, row: int) -> str:

@@ -16,7 +16,7 @@ from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.file_stamp import FileStamp, file_stamp
 from mason.pipeline.files import DataFile
 from mason.pipeline.formats import checked_format
-from mason.pipeline.headers_together import headers_to_change, strangers
+from mason.pipeline.headers_together import describe_doubts, headers_to_change, strangers
 from mason.pipeline.line_splits import find_line_ranges
 from mason.pipeline.merge.job import MergeOptions
 from mason.pipeline.merge.planned_file import PlannedFile
@@ -40,15 +40,21 @@ class PlanRefused(Problems):
 
 
 def look_at_files(
-    filesystem: pafs.FileSystem, options: MergeOptions, files: Sequence[DataFile], warnings: list[str]
+    filesystem: pafs.FileSystem,
+    options: MergeOptions,
+    files: Sequence[DataFile],
+    warnings: list[str],
+    table: Sequence[str] = (),
 ) -> Iterator[PlannedFile]:
     """Yield what is to be read of each file that holds something; what is odd about it goes to the warnings.
+
+    `table` are the columns of the table that the files are added to, if there is one.
 
     Raises:
         PlanRefused: files cannot be read: leaving them out would lose their rows.
     """
     reader = _reader(filesystem, options, len(files))
-    seen = _see(reader, files, warnings)
+    seen = _see(reader, files, table, warnings)
     total = sum(file.size for file in files)
     keys = {key for file in files for key in file.partition}
     headers: dict[bool, list[str]] = {True: [], False: []}
@@ -60,6 +66,7 @@ def look_at_files(
             warnings.append(f"{file.name}: {told}.")
         ranges = _ranges(filesystem, file, schema, total)
         yield PlannedFile(file, stamp.number if stamp else 0, schema, constants_of(file, options.extract_paths), ranges)
+    warnings += describe_doubts({file.name: schema for file, _, schema in seen})
     if not headers[False]:
         warnings += _told_apart({file.name: schema for file, _, schema in seen})
     elif headers[True]:
@@ -70,7 +77,7 @@ def look_at_files(
 
 
 def _see(
-    reader: FileReader, files: Sequence[DataFile], warnings: list[str]
+    reader: FileReader, files: Sequence[DataFile], table: Sequence[str], warnings: list[str]
 ) -> list[tuple[DataFile, FileStamp | None, FileSchema]]:
     """The files that hold something, with what they show; whether they have headers is decided by all of them."""
     problems = []
@@ -88,9 +95,9 @@ def _see(
             seen.append((file, stamp, schema))
     if problems:
         raise PlanRefused(problems)
-    changes = headers_to_change({file.name: schema for file, _, schema in seen})
+    changes = headers_to_change({file.name: schema for file, _, schema in seen}, table)
     return [
-        (file, stamp, reader.read_again(file, header=changes[file.name]) or schema if file.name in changes else schema)
+        (file, stamp, reader.read_again(file, schema, changes[file.name]) if file.name in changes else schema)
         for file, stamp, schema in seen
     ]
 

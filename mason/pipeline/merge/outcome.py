@@ -16,6 +16,7 @@ from mason.engines.metastore.models.schema import SchemaConflict, TypeInFile
 from mason.errors import MasonError, Unprocessable
 from mason.pipeline.blocks import read_bytes
 from mason.pipeline.file_readings import describe_readings
+from mason.pipeline.header_repeats import REPEATS
 from mason.pipeline.merge.job import MergeOptions, OnBadRecord
 from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.task import TaskResult
@@ -47,11 +48,12 @@ class Sums:
     differing: Mapping[str, int] = field(default_factory=dict)
     finer: Mapping[str, int] = field(default_factory=dict)
     broken: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    cut: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, results: Iterable[TaskResult], rows_out: int, quarantined: int) -> Sums:
         rows_in = 0
-        bad, differing, finer = Counter[str](), Counter[str](), Counter[str]()
+        bad, differing, finer, cut = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
         values: dict[str, Counter[str]] = {}
         broken: dict[str, Counter[str]] = {}
         for each in results:
@@ -59,11 +61,12 @@ class Sums:
             bad.update(each.bad_values)
             differing.update(each.differing)
             finer.update(each.finer)
+            cut.update(each.cut)
             for name, counts in each.values.items():
                 values.setdefault(name, Counter()).update(counts)
             for name, counts in each.broken.items():
                 broken.setdefault(name, Counter()).update(counts)
-        return cls(rows_in, rows_out, quarantined, bad, values, differing, finer, broken)
+        return cls(rows_in, rows_out, quarantined, bad, values, differing, finer, broken, cut)
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ class MergeResult:
         for column, count in self.values_nulled.items():
             nulled = counted(count, "value")
             yield f'In column "{column}" {nulled} became null for not being of type {self._type(column)}.'
-
+        yield from _told_cut(self.sums.cut)
         yield from _told_broken(self.sums.broken)
 
     def to_dict(self) -> dict[str, Any]:
@@ -161,6 +164,14 @@ class MergeResult:
 
     def _type(self, column: str) -> str:
         return str(self.plan.schema.field(column).type)
+
+
+def _told_cut(cut: Mapping[str, int]) -> Iterator[str]:
+    for file, count in islice(cut.items(), FILES_NAMED):
+        yield f"{file}: {counted(count, 'record')} lost fields for which there is no column (ragged: cut)."
+    if len(cut) > FILES_NAMED:
+        more = counted(len(cut) - FILES_NAMED, "more file")
+        yield f"{more} have records that lost fields, {sum(cut.values()):,} in all (ragged: cut)."
 
 
 def _told_broken(broken: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
@@ -193,6 +204,8 @@ def check_share(
 ) -> None:
     """See that what does not fit is an exception and not the rule. `remedy` is for who has no such options as a merge.
 
+    Headers that stand again among the records are no sign of a wrong reading, however many they are.
+
     Raises:
         TooManyBadRecords: more than the stated share of all records, or of a column's values, is bad.
     """
@@ -205,7 +218,8 @@ def check_share(
             hint=f"Give the column another type, mend the files, or allow more ({_told(options)}). "
             "Nothing was committed.",
         )
-    if sums.quarantined > limit or (sums.quarantined and options.on_bad_record is OnBadRecord.FAIL):
+    headers = sum(reasons.get(REPEATS, 0) for reasons in sums.broken.values()) if limit else 0
+    if sums.quarantined - headers > limit or (sums.quarantined and options.on_bad_record is OnBadRecord.FAIL):
         raise TooManyBadRecords(
             f"{sums.quarantined:,} of {sums.rows_in:,} records do not fit{_examples(filesystem, quarantine)}.",
             hint=f"{remedy or _remedy(options)} Nothing was committed.",

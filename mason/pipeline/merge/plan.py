@@ -292,7 +292,8 @@ def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base
     new = merged.without_merged(filesystem, files)
     adopted = list_adopted(filesystem, job, table, files)
     warnings += map(describe_adopted, adopted)
-    planned = list(look_at_files(filesystem, job.options, [*new, *(each.file for each in adopted)], warnings))
+    columns = base.schema.names if base else ()
+    planned = list(look_at_files(filesystem, job.options, [*new, *(each.file for each in adopted)], warnings, columns))
     if not planned and len(new) == len(files):
         raise NoData(f'All data files at "{job.inputs}" are empty.')
     if job.options.names is Names.FOLD:
@@ -303,7 +304,7 @@ def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base
         raise BadPath(f"The output {job.output} is a file: a table is a folder.")
     if base is None and job.options.mode is not Mode.REPLACE and job.options.foreign is Foreign.REFUSE:
         check_nothing_is_there(filesystem, job.output)
-    warnings += notes_on_columns(given, planned, base.schema.names if base else ())
+    warnings += notes_on_columns(given, planned, columns)
     plan = MergePlan(
         job,
         planned,

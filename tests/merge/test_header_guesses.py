@@ -1,0 +1,269 @@
+"""Whether a first line is a header: where it cannot be known, the likelier reading is taken, and that is told."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow.fs as pafs
+import pytest
+
+from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.pipeline.inference import infer
+from mason.pipeline.merge.outcome import TooManyBadRecords
+from tests.merge.conftest import Merge
+
+SETTLES = "parse_headers: true or false settles it."
+
+
+def read(merge: Merge, files: Mapping[str, str], **options: Any) -> tuple[list[dict[str, Any]], list[str]]:
+    """The rows of some files, and all warnings."""
+    for name, text in files.items():
+        merge.given(name, text)
+    result = merge.run(**options)
+    return merge.table().to_pylist(), [*result.plan.warnings, *result.warnings]
+
+
+# Headers that stand again among the records
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "types"),
+    [
+        ("id,name\n1,a\n2,b\nid,name\n3,c\n", {"id": 1, "name": "a"}, {"id": "int64", "name": "string"}),
+        ("name,city\nAnn,Rome\nBob,Ulm\nname,city\nCid,Graz\n", {"name": "Ann", "city": "Rome"}, {}),
+        ("id\n1\n2\nid\n3\n", {"id": 1}, {"id": "int64"}),
+        (",n,n\n0,1,2\n1,2,3\n,n,n\n2,4,5\n", {"col_0": 0, "n": 1, "n_2": 2}, {"n": "int64", "n_2": "int64"}),
+        ("land,2023\nAT,1\nIT,2\nland,2023\nDE,3\n", {"land": "AT", "2023": 1}, {"2023": "int64"}),
+    ],
+)
+def test_a_header_that_stands_again_in_the_file_is_no_record(
+    merge: Merge, text: str, first: dict[str, Any], types: dict[str, str]
+) -> None:
+    rows, warnings = read(merge, {"a.csv": text}, names="number")
+
+    assert (rows[0], len(rows)) == (first, 3)
+    assert merge.types().items() >= types.items()
+    (reject,) = merge.rejects()
+    assert (reject.record, reject.reason, reject.raw) == (4, "it repeats the header", text.partition("\n")[0])
+    assert [each for each in warnings if "more than one column" not in each] == [
+        "a.csv: its header stands again as record 4: such records are set aside.",
+        "a.csv: 1 record is in the quarantine: it repeats the header.",
+    ]
+
+
+def test_a_header_that_stands_again_beyond_the_sample_is_no_record_either(merge: Merge) -> None:
+    lines = [f"{number},x" for number in range(3000)]
+    lines[2500:2500] = ["id,name"]
+    merge.given("a.csv", "\n".join(["id,name", *lines, ""]))
+
+    result = merge.run(sample=100)
+
+    assert (result.rows_in, result.rows_out, result.quarantined) == (3001, 3000, 1)
+    assert merge.types() == {"id": "int64", "name": "string"}
+    assert merge.rejects()[0].raw == "id,name"
+
+
+def test_looking_for_headers_that_come_again_imports_no_pandas(merge: Merge) -> None:
+    """It would take a merge of text a third of a second and 50 MB."""
+    code = """
+import sys
+import pyarrow as pa
+from mason.pipeline.header_repeats import find_repeats
+columns = [pa.nulls(2, pa.string()), pa.nulls(2, pa.string())]
+assert find_repeats(columns, ["name", "Köln"]).tolist() == [], "null is no name"
+assert find_repeats(columns, ["", ""]).tolist() == [0, 1]
+assert "pandas" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_many_small_files_one_behind_the_other_are_not_refused_for_their_headers(merge: Merge) -> None:
+    text = "".join(f"id,name\n{number},x\n" for number in range(30))
+    rows, warnings = read(merge, {"a.csv": text})
+
+    assert [row["id"] for row in rows] == list(range(30))
+    assert warnings[-1] == "a.csv: 29 records are in the quarantine: it repeats the header."
+    with pytest.raises(TooManyBadRecords):
+        merge.run(most_bad_share=0)
+
+
+def test_records_that_come_again_are_no_headers(merge: Merge) -> None:
+    rows, warnings = read(merge, {"a.csv": "Ann,Rome\nBob,Ulm\nAnn,Rome\nBob,Ulm\n"})
+
+    assert len(rows) == 4
+    assert any(each.startswith('a.csv: its first line, "Ann,Rome", was taken for data') for each in warnings)
+
+
+def test_a_value_that_is_its_column_s_name_stays_a_value(merge: Merge) -> None:
+    codes = ["AT", "BE", "CH", "DE", "ES", "FR", "GB", "HU", "ID", "IT", "JP"]
+    rows, _ = read(merge, {"a.csv": "\n".join(["ID", *codes, ""])}, parse_headers=True)
+
+    assert [row["ID"] for row in rows] == codes
+
+
+# Files of nothing but text
+
+
+def test_two_tables_of_text_in_one_folder_keep_their_headers(merge: Merge) -> None:
+    files = {"a.csv": "name,city\nAnn,Rome\nBob,Ulm\n", "b.csv": "product,colour\nsaw,red\naxe,blue\n"}
+    rows, warnings = read(merge, files)
+
+    assert len(rows) == 4
+    assert set(rows[0]) == {"name", "city", "product", "colour"}
+    assert warnings == ["a.csv has no column in common with b.csv: are they files of one table?"]
+
+
+def test_first_records_that_share_a_value_are_no_headers(merge: Merge) -> None:
+    files = {"a.csv": "Ann,DE\nBob,FR\n", "b.csv": "Cid,DE\nDee,IT\n"}
+    rows, warnings = read(merge, files)
+
+    assert [row["col_0"] for row in rows] == ["Ann", "Bob", "Cid", "Dee"]
+    so = "was taken for data (so were those of b.csv), and could be the header"
+    assert warnings == [f'a.csv: its first line, "Ann,DE", {so}; {SETTLES}']
+
+
+def test_a_first_line_of_text_that_could_be_either_is_told(merge: Merge) -> None:
+    rows, warnings = read(merge, {"a.csv": "Anna,Vienna\nBob,Graz\n"})
+
+    assert rows == [{"Anna": "Bob", "Vienna": "Graz"}]
+    assert warnings == [f'a.csv: its first line, "Anna,Vienna", was taken for the header, and could be data; {SETTLES}']
+    found = infer(pafs.LocalFileSystem(), str(merge.root / "in"))
+    assert list(found.warnings) == warnings
+
+
+def test_many_files_in_doubt_are_one_warning(merge: Merge) -> None:
+    files = {f"{number}.csv": f"Ann{'abcdefgh'[number]},Rome\nBob,Ulm\n" for number in range(8)}
+    rows, warnings = read(merge, files)
+
+    assert len(rows) == 16
+    (told,) = warnings
+    assert "(so were those of 1.csv, 2.csv, 3.csv and 4 more files)" in told
+
+
+def test_files_that_begin_alike_and_go_on_differently_have_a_header(merge: Merge) -> None:
+    rows, warnings = read(merge, {"a.csv": "Planet,Moon\nMars,Phobos\n", "b.csv": "Planet,Moon\nEarth,Luna\n"})
+
+    assert rows == [{"Planet": "Mars", "Moon": "Phobos"}, {"Planet": "Earth", "Moon": "Luna"}]
+    assert warnings == []
+
+
+def test_files_that_all_begin_with_the_same_records_tell_nothing(merge: Merge) -> None:
+    _, warnings = read(merge, {"a.csv": "Anna,Rome\nBob,Ulm\n", "b.csv": "Anna,Rome\nBob,Ulm\nCid,Graz\n"})
+
+    assert any('"Anna,Rome", was taken for the header (so were those of b.csv)' in each for each in warnings)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("name,city\nann,rome\n", 1),
+        ("planet,moon\nMars,Phobos\nEarth,Luna\n", 2),
+        ("first_name,homeTown\nann,rome\nbob,ulm\n", 2),
+        ("Order Date,Customer\nMonday,Ann\n", 1),
+        ("name,type,city\nAnn,x,Rome\nBob,y,Ulm\n", 2),
+    ],
+)
+def test_names_of_columns_are_known_by_their_words_and_their_case(merge: Merge, text: str, count: int) -> None:
+    rows, warnings = read(merge, {"a.csv": text})
+
+    assert (list(rows[0]), len(rows)) == (text.partition("\n")[0].split(","), count)
+    assert warnings == []
+
+
+def test_a_name_that_is_a_value_once_is_a_name_in_doubt(merge: Merge) -> None:
+    rows, warnings = read(merge, {"a.csv": "name,type,city\nAnn,x,Rome\nBob,type,Ulm\n"})
+
+    assert [row["type"] for row in rows] == ["x", "type"]
+    assert "was taken for the header, and could be data" in warnings[0]
+
+
+# Cells that say little
+
+
+@pytest.mark.parametrize("text", ["Ann,,\nBob,3,x\n", "Ann,,\nBob,Rome,x\nCid,Ulm,y\n", "Ann,NA,NA\nBob,3,4\n"])
+def test_a_first_record_of_hardly_any_cells_is_data(merge: Merge, text: str) -> None:
+    rows, warnings = read(merge, {"a.csv": text})
+
+    assert rows[0]["col_0"] == "Ann"
+    assert len(rows) == text.count("\n")
+    assert "was taken for data, and could be the header" in warnings[0]
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["shop,2026-01-01,2026-01-02", "shop,1/22/20,1/23/20", "shop,01.02.2026,01.03.2026", "shop,2026-01,2026-02"],
+)
+def test_dates_above_numbers_are_names(merge: Merge, header: str) -> None:
+    rows, warnings = read(merge, {"a.csv": f"{header}\nnorth,5,6\nsouth,7,\n"})
+
+    assert [list(row.values()) for row in rows] == [["north", 5, 6], ["south", 7, None]]
+    assert list(rows[0]) == header.split(",")
+    assert warnings == []
+
+
+@pytest.mark.parametrize("text", ["Ann,2026-01-01\nBob,2026-01-02\n", "Ann,2026-01-01\nBob,\n"])
+def test_dates_above_dates_or_nothing_are_values(merge: Merge, text: str) -> None:
+    assert len(read(merge, {"a.csv": text})[0]) == 2
+
+
+# What a table tells
+
+
+def test_files_that_begin_with_the_names_of_the_table_have_a_header(merge: Merge) -> None:
+    read(merge, {"a.csv": "word,tongue\nsaw,en\naxe,en\n"}, parse_headers=True)
+    (merge.root / "in" / "a.csv").unlink()
+    rows, warnings = read(merge, {"b.csv": "word,tongue\nword,en\nWort,de\n"}, mode="append")
+
+    assert rows[2:] == [{"word": "word", "tongue": "en"}, {"word": "Wort", "tongue": "de"}]
+    assert warnings == []
+
+
+def test_files_that_are_added_to_a_table_without_names_have_none(merge: Merge) -> None:
+    read(merge, {"a.csv": "Ann,Rome\nBob,Ulm\n"}, parse_headers=False)
+    rows, _ = read(merge, {"a.csv": "Cid,Graz\nDee,Linz\n"}, mode="append")
+
+    assert [row["col_0"] for row in rows] == ["Ann", "Bob", "Cid", "Dee"]
+
+
+# Records off by one, but for a broken one
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "bad", "said"),
+    [
+        ("n,c\na,b,\nc,d,\ne\nf,g,\n", ["n", "c"], "e", "end with a delimiter"),
+        ("n,c\na,b,\nc,d,\ne,f,x\nf,g,\n", ["n", "c"], "e,f,x", "end with a delimiter"),
+        ("mpg,c\nM,2,6\nD,3,4\nTotal\nE,5,6\n", ["col_0", "mpg", "c"], "Total", "called col_0"),
+        ("n,c,\na,b\nc,d\nx\ne,f\n", ["n", "c"], "x", "its header ends with a delimiter"),
+        ("n,c,x\na,1\nb,2\nTotal\nd,4\n", ["n", "c", "x"], "Total", '"x" is null'),
+        ("id||name\n1||a\n2||b\n3\n4||d\n", ["id", "name"], "3", 'its delimiter is "||"'),
+        ("id, name, n\n1, Ann, 5\n2, Bob, 6\nend\n3, Cid, 7\n", ["id", "name", "n"], "end", "spaces behind"),
+    ],
+)
+def test_one_broken_line_does_not_hide_how_the_others_are_written(
+    merge: Merge, text: str, names: list[str], bad: str, said: str
+) -> None:
+    rows, warnings = read(merge, {"a.csv": text})
+
+    assert (list(rows[0]), len(rows)) == (names, 3)
+    assert [each.raw for each in merge.rejects()] == [bad]
+    assert said in warnings[0]
+
+
+def test_five_broken_lines_of_a_hundred_do_not_hide_how_the_others_are_written(merge: Merge) -> None:
+    lines = [f"{number},x," if number % 20 else "?" for number in range(100)]
+    rows, _ = read(merge, {"a.csv": "\n".join(["id,t", *lines, ""])})
+
+    assert (list(rows[0]), len(rows), len(merge.rejects())) == (["id", "t"], 95, 5)
+
+
+def test_what_is_cut_off_is_counted_by_file(merge: Merge) -> None:
+    files = {"a.csv": "a,b\n1,2\n4,5,6\n7,8,\n9,8,7\n", "b.csv": "a,b\n1,2\n"}
+    rows, warnings = read(merge, files, csv=DelimitedOptions(ragged="cut"))
+
+    assert len(rows) == 5
+    assert "a.csv: 2 records lost fields for which there is no column (ragged: cut)." in warnings
+    assert not any(each.startswith("b.csv") for each in warnings)

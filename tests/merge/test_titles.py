@@ -1,0 +1,171 @@
+"""What stands before the records of a file is skipped, whatever it looks like, and told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.errors import BadInput
+from tests.merge.conftest import Merge
+
+BANK = """"Account:";"DE12 3456 7890";""
+"From:";"01.01.2026";""
+"To:";"31.01.2026";""
+"Balance of 31.01.2026:";"1.234,56 EUR";""
+
+"Booked";"Valid";"Kind";"Payee";"Purpose";"Amount";"Currency"
+"02.01.2026";"02.01.2026";"Debit";"Gas AG";"January";"-20,00";"EUR"
+"03.01.2026";"03.01.2026";"Credit";"Ann";"";"500,00";"EUR"
+"""
+
+
+def read(merge: Merge, text: str, **options: Any) -> tuple[list[dict[str, Any]], list[str]]:
+    """The rows of a file, and all warnings."""
+    merge.given("a.csv", text)
+    result = merge.run(csv=DelimitedOptions(**options))
+    return merge.table().to_pylist(), [*result.plan.warnings, *result.warnings]
+
+
+@pytest.mark.parametrize(
+    ("titles", "table"),
+    [
+        ("Report,Sales\nDate,2026-01-01\n\n", "id,name,price\n1,saw,5\n2,axe,6\n"),
+        ("Report,Sales\nDate,2026-01-01\n\n", "id,name\n1,saw\n2,axe\n"),
+        ("Report,Sales\nDate,2026-01-01\nBy,Ann\n\n", "name,city,note\nAnn,Rome,x\n"),
+        ("Report,Sales\nDate,2026-01-01\nBy,Ann\n", "id,name,price\n1,saw,5\n"),
+        ("Members\n", "name,city\nAnn,Rome\nBob,Ulm\n"),
+        ("Members\n", "name;city\nAnn;Rome\nBob;Ulm\n"),
+        ("Members,2026\n", "name,city,note\nAnn,Rome,x\nBob,Ulm,y\n"),
+        ("Members\n\n", "planet\tmoon\nMars\tPhobos\nEarth\tLuna\n"),
+    ],
+)
+def test_titles_in_fields_of_their_own_are_skipped(merge: Merge, titles: str, table: str) -> None:
+    rows, warnings = read(merge, titles + table)
+
+    delimiter = next(each for each in ",;\t" if each in table)
+    names, *lines = (line.split(delimiter) for line in table.splitlines())
+    assert [list(map(str, row.values())) for row in rows] == lines
+    assert list(rows[0]) == names
+    lines_skipped = titles.count("\n")
+    which = "its first line is" if lines_skipped == 1 else f"its first {lines_skipped} lines are"
+    assert warnings == [
+        f'a.csv: {which} no record of {len(names)} fields, and skipped: "{titles.partition(chr(10))[0]}".'
+    ]
+
+
+def test_a_short_export_of_a_bank_is_read_behind_the_lines_about_the_account(merge: Merge) -> None:
+    rows, warnings = read(merge, BANK)
+
+    assert [(row["Payee"], row["Amount"]) for row in rows] == [("Gas AG", "-20,00"), ("Ann", "500,00")]
+    assert warnings[0].startswith("a.csv: its first 5 lines are no record of 7 fields, and skipped")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["id,name\n1,a\n\n2,b\n3,c\n", "id,name\n1,a\n\nid,price\n1,5\n2,6\n", "a,b\n1,2\n3,4\n\nx,y,z\nTotal,4,5\n"],
+)
+def test_records_before_a_blank_line_are_no_titles(merge: Merge, text: str) -> None:
+    _, warnings = read(merge, text)
+
+    assert not any("skipped" in each for each in warnings)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# made by x\n\nid,v\n1,2\n3,4\n",
+        "# made by x\n# on Monday\n\n\nid,v\n1,2\n# between\n\n3,4\n",
+        "\n# made by x\n\nid,v\n1,2\n3,4\n",
+        "# made by x\nid,v\n1,2\n3,4\n# the end\n",
+    ],
+)
+def test_blank_lines_behind_comments_are_no_header(merge: Merge, text: str) -> None:
+    rows, warnings = read(merge, text, comment="#")
+
+    assert rows == [{"id": 1, "v": 2}, {"id": 3, "v": 4}]
+    assert warnings == []
+
+
+@pytest.mark.parametrize(
+    "text", ["# made by x\nReport\n\nid,v,w\n1,2,a\n3,4,b\n", "# x\n\nReport\n# y\nid,v,w\n1,2,a\n3,4,b\n"]
+)
+def test_titles_behind_comments_are_skipped(merge: Merge, text: str) -> None:
+    rows, warnings = read(merge, text, comment="#")
+
+    assert rows == [{"id": 1, "v": 2, "w": "a"}, {"id": 3, "v": 4, "w": "b"}]
+    assert warnings == ['a.csv: its first 3 lines are no record of 3 fields, and skipped: "Report".']
+
+
+def test_a_column_of_numbers_behind_a_comment_and_a_blank_line(merge: Merge) -> None:
+    assert read(merge, "# x\n\nid\n1\n\n2\n", comment="#")[0] == [{"id": 1}, {"id": None}, {"id": 2}]
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ('"a" "b"\n"1" 1 "x y"\n"2" 2 "z"\n', [["1", 1, "x y"], ["2", 2, "z"]]),
+        ('"a" "b"\n"Ann" "x, y" "z"\n"Bob" "u, v" "w w"\n', [["Ann", "x, y", "z"], ["Bob", "u, v", "w w"]]),
+        ("a b\nr1 1 x\nr2 2 z\n", [["r1", 1, "x"], ["r2", 2, "z"]]),
+    ],
+)
+def test_tables_of_r_with_names_of_rows_are_read(merge: Merge, text: str, rows: list[list[Any]]) -> None:
+    found, warnings = read(merge, text)
+
+    assert [list(row) for row in found] == [["col_0", "a", "b"]] * 2
+    assert [[str(cell) for cell in row.values()] for row in found] == [list(map(str, row)) for row in rows]
+    assert "called col_0" in warnings[0]
+
+
+def test_tables_of_r_without_names_of_rows_are_read(merge: Merge) -> None:
+    rows, warnings = read(merge, '"a" "b"\n1 "x y"\n2 "z"\n')
+
+    assert (rows, warnings) == ([{"a": 1, "b": "x y"}, {"a": 2, "b": "z"}], [])
+
+
+def test_numbers_with_exponents_between_spaces_are_fields(merge: Merge) -> None:
+    rows, warnings = read(merge, "0.0e+00 1.5e+00\n2.0e+00 1.7e+00\n4.0e+00 1.9e+00\n")
+
+    assert [list(row.values()) for row in rows] == [
+        ["0.0e+00", "1.5e+00"],
+        ["2.0e+00", "1.7e+00"],
+        ["4.0e+00", "1.9e+00"],
+    ]
+    assert warnings == []
+
+
+def test_lines_of_words_are_one_column(merge: Merge) -> None:
+    rows, _ = read(merge, "note\nthe sea is\nblue and big\nso it goes\n")
+
+    assert [list(row.values()) for row in rows][-1] == ["so it goes"]
+
+
+def test_files_with_one_header_may_have_different_quotes(merge: Merge) -> None:
+    merge.given("a.csv", "id,name\n1,x\n2,y\n")
+    merge.given("b.csv", "id,name\n3,'a, b'\n4,'c'\n")
+
+    assert [row["name"] for row in merge.rows()] == ["x", "y", "a, b", "c"]
+
+
+def test_the_line_of_excel_may_end_with_a_space(merge: Merge) -> None:
+    rows, warnings = read(merge, "sep=; \nid;v\n1;2\n3;4\n")
+
+    assert rows == [{"id": 1, "v": 2}, {"id": 3, "v": 4}]
+    assert warnings == ['a.csv: its first line says "sep=;" and is no record.']
+
+
+@pytest.mark.parametrize("options", [{"escape": '"'}, {"comment": '"'}, {"quote": "#", "comment": "#"}])
+def test_an_escape_that_is_the_quote_is_refused_with_what_to_do(merge: Merge, options: dict[str, str]) -> None:
+    with pytest.raises(BadInput, match="must differ.*leave escape out"):
+        read(merge, "a,b\n1,2\n", **options)
+
+
+def test_two_odd_quotes_of_many_records_do_not_turn_quoting_off(merge: Merge) -> None:
+    lines = [f"{number},x,y" for number in range(300)]
+    lines[50], lines[60], lines[250] = '50,"5 inch,y', '60,"6 inch,y', '250,"a, b",y'
+    rows, warnings = read(merge, "\n".join(["id,v,w", *lines, ""]))
+
+    assert next(row["v"] for row in rows if row["id"] == 250) == "a, b"
+    assert [each.record for each in merge.rejects()] == [52, 62]
+    assert not any("plain characters" in each for each in warnings)
