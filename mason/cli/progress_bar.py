@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _LONGEST_BAR = 30
 _SHORTEST_BAR = 10
+_MOST_OF_A_START = 0.95  # it takes as long as it takes
 _SECONDS_BETWEEN = 0.1
 _USUAL_WIDTH = 80
 _TO_THE_START_AND_CLEAR = "\r\x1b[K"
@@ -56,20 +57,25 @@ def can_draw(stream: IO[str]) -> bool:
 
 def bar_line(progress: JobProgress, width: int) -> str:
     """Return the bar with the figures that have room beside it, the more important ones first."""
+    if progress.starting:
+        usual = progress.starting.usual_seconds
+        share = min(progress.seconds / usual, _MOST_OF_A_START) if usual else 0.0
+        return _bar(share, f"{progress.starting} {_duration(progress.seconds)}", width)
     figures = [f"{progress.share:4.0%}", f"{progress.done:,} of {counted(progress.tasks, 'task')}", _time(progress)]
     figures += [f"{progress.records:,} records"] if progress.records else []
     figures += [_size(progress.bytes_done, progress.bytes)] if progress.bytes else []
     while len(figures) > 1 and len("  ".join(figures)) + _SHORTEST_BAR + 3 > width:
         figures.pop()
-    text = "  ".join(figures)
+    return _bar(progress.share, "  ".join(figures), width)
+
+
+def _bar(share: float, text: str, width: int) -> str:
     length = max(0, min(_LONGEST_BAR, width - len(text) - 3))
-    full = int(length * progress.share)
+    full = int(length * share)
     return f"[{'#' * full}{'-' * (length - full)}] {text}"[:width]
 
 
 def _time(progress: JobProgress) -> str:
-    if progress.is_starting:
-        return f"starting for {_duration(progress.seconds)}"
     left = progress.seconds_left
     return f"{_duration(progress.seconds)} so far" if left is None else f"{_duration(left)} left"
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mason.pipeline.tasks import STARTING, TaskEvent
+from mason.pipeline.tasks import Starting, TaskEvent
 from mason.util.words import counted
 
 _LEAST_SHARE = 0.05
@@ -26,8 +26,8 @@ class JobProgress:
     seconds: float
     seconds_of_done: float
     """When the last task of those that are done was done."""
-    is_starting: bool = False
-    """Whether the engine is not there yet."""
+    starting: Starting | None = None
+    """What is said of an engine that is not there yet."""
 
     @property
     def share(self) -> float:
@@ -43,6 +43,8 @@ class JobProgress:
         return max(0.0, self.seconds_of_done / self.share - self.seconds)
 
     def __str__(self) -> str:
+        if self.starting:
+            return str(self.starting)
         tasks = f"{self.done:,} of {counted(self.tasks, 'task')}"
         return f"{tasks}, {counted(self.records, 'record')}" if self.records or self.done == self.tasks else tasks
 
@@ -77,12 +79,12 @@ class Tally:
         self._bytes_here = self._told = self.records = 0
         self._began = self._changed = time.monotonic()
         self._waits_for_the_engine = True
-        self._is_starting = False
+        self._starting: Starting | None = None
 
     def note(self, event: TaskEvent) -> None:
         """Count what a runner yielded."""
-        self._is_starting = event == STARTING
-        if self._is_starting:
+        self._starting = event if isinstance(event, Starting) else None
+        if isinstance(event, Starting):
             return
         before = self._done
         if isinstance(event, tuple):
@@ -120,7 +122,7 @@ class Tally:
         ahead = (self._bytes - self._bytes_here) * (done - here) // (tasks - here) if done > here else 0
         seconds, changed = time.monotonic() - self._began, self._changed - self._began
         read = self._bytes_here + ahead
-        return JobProgress(done, tasks, self.records, read, self._bytes, seconds, changed, self._is_starting)
+        return JobProgress(done, tasks, self.records, read, self._bytes, seconds, changed, self._starting)
 
     @property
     def _done(self) -> int:

@@ -24,7 +24,7 @@ from mason.pipeline.job_log import JobLog
 from mason.pipeline.job_progress import JobProgress, Tally
 from mason.pipeline.job_totals import TOTALS
 from mason.pipeline.storage_address import shown_address
-from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent, TaskRunner, running, until_closed
+from mason.pipeline.tasks import BEAT_SECONDS, Starting, TaskEvent, TaskRunner, running, until_closed
 from mason.state.home import open_state
 from mason.state.models import Lease, Record, RecordKind
 from mason.state.store import StateStore
@@ -226,7 +226,8 @@ class _WatchedRunner:
                 if isinstance(event, tuple):
                     yield event
                 else:
-                    self._watch.heard(None)  # how many tasks a query has is its engine's affair
+                    # How many tasks a query has is its engine's affair.
+                    self._watch.heard(event if isinstance(event, Starting) else None)
         self._watch.end_query()
 
 

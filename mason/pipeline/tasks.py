@@ -11,16 +11,31 @@ import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 Kernel = Callable[[bytes], bytes]
 
-TaskEvent = tuple[int, bytes] | int | None
-"""The number of a task with its result; or a beat: how many tasks are done as far as the engine tells, if it does."""
 
-STARTING = -1
-"""The beat of an engine that is not there yet."""
+@dataclass(frozen=True)
+class Starting:
+    """The beat of an engine that is not there yet."""
+
+    engine: str = "The engine"
+    usual_seconds: float | None = None
+    """How long it took the last time on this machine, if that is known."""
+
+    def __str__(self) -> str:
+        return f"Starting {self.engine} ({self._how_long}once) …"
+
+    @property
+    def _how_long(self) -> str:
+        return f"about {max(1, round(self.usual_seconds))} s, " if self.usual_seconds else ""
+
+
+TaskEvent = tuple[int, bytes] | int | Starting | None
+"""The number of a task with its result; or a beat: how many tasks are done as far as the engine tells, if it does."""
 
 BEAT_SECONDS = 0.5
 
@@ -33,7 +48,7 @@ class TaskRunner(Protocol):
 
         Every task yields once. While a runner waits it yields a beat about every half second, so that the caller can
         look up: None, or how many tasks are done where the engine knows that before it hands over their results, or
-        STARTING as long as there is no engine.
+        `Starting` as long as there is no engine.
         Closing the iterator ends the job. A kernel that raises fails the job: the error is raised here.
         """
 
@@ -70,7 +85,7 @@ def until_closed(events: Iterator[TaskEvent]) -> Iterator[Iterator[TaskEvent]]:
             close()
 
 
-def starting(start: Callable[[], T]) -> Generator[int, None, T]:
+def starting(start: Callable[[], T], beat: Starting) -> Generator[Starting, None, T]:
     """Start an engine in a thread of its own, yield beats meanwhile, and return what it is then.
 
     Who gives up meanwhile does not wait for it: it goes on starting, for the next job.
@@ -80,7 +95,7 @@ def starting(start: Callable[[], T]) -> Generator[int, None, T]:
     while not started.done():
         wait([started], BEAT_SECONDS)
         if not started.done():
-            yield STARTING
+            yield beat
     return started.result()
 
 

@@ -16,7 +16,7 @@ import pytest
 from mason.cli.progress_bar import bar_line
 from mason.clients.spark.runners import build_runner
 from mason.pipeline.job_progress import JobProgress, Tally
-from mason.pipeline.tasks import STARTING, running, without_beats
+from mason.pipeline.tasks import Starting, running, without_beats
 from mason.state.home import read_state
 from mason.state.models import Record, RecordKind
 from mason.util.environment import MasonEnvironment
@@ -123,8 +123,9 @@ def test_tasks_that_an_engine_is_done_with_count_before_their_results_are_here()
 
 def test_an_engine_that_is_starting_is_told_and_does_not_count_as_time_of_the_tasks() -> None:
     tally = Tally([10])
-    tally.note(STARTING)
-    assert "  0 of 1 task  starting for 0 s  " in bar_line(tally.progress(), 100)
+    tally.note(Starting("Spark", 8.2))
+    assert str(tally.progress()) == "Starting Spark (about 8 s, once) …"
+    assert bar_line(tally.progress(), 100).endswith("] Starting Spark (about 8 s, once) … 0 s")
     tally.note(None)
     assert "  0 of 1 task  0 s so far  " in bar_line(tally.progress(), 100)
 

@@ -7,6 +7,7 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from mason.clients.spark.server.record import RETIRE, ServerRecord, has_successo
 from mason.clients.spark.server.runtime import private_folder, runtime_folder
 from mason.clients.spark.server.sessions import count_sessions, last_use, lease_session
 from mason.clients.spark.settings import RunnerSettings, default_memory
+from mason.clients.spark.start_times import start_spark
 from mason.errors import (
     BadInput,
     ClientFailed,
@@ -319,3 +321,15 @@ def test_what_is_shown_of_a_log_is_the_cause_and_no_stack(tmp_path: Path) -> Non
         list(submit._checked(iter(()), 1, log))
 
     assert str(caught.value).splitlines()[1:] == ["x ERROR Backend: no master", "It was stopped."]
+
+
+def test_how_long_spark_took_to_start_is_said_the_next_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MASON_RUNTIME_DIR", str(tmp_path / "runtime"))
+
+    def beats() -> list[str]:
+        return [str(each) for each in start_spark("process", lambda: time.sleep(1.2))]
+
+    assert beats()[-1] == "Starting Spark (once) …"
+    assert beats()[-1] == "Starting Spark (about 1 s, once) …"
+    (tmp_path / "runtime" / "spark" / "seconds-to-start-a-process").write_text("soon", encoding="ascii")
+    assert beats()[0] == "Starting Spark (once) …"

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from mason.clients.spark.code import write_archive
 from mason.clients.spark.settings import RunnerSettings, is_version
 from mason.errors import ClientFailed, InvalidConfiguration, MasonError
-from mason.pipeline.tasks import TaskEvent, starting
+from mason.pipeline.tasks import Starting, TaskEvent, starting
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,14 +40,14 @@ class ConnectRunner:
         from mason.clients.spark.job import run_job
         from mason.clients.spark.results import Streamed
 
-        session = yield from starting(partial(self._session, kernel))
+        session = yield from starting(partial(self._session, kernel), Starting("the connection to Spark"))
         yield from run_job(session, kernel, tasks, Streamed)
 
     def query(self, content: bytes) -> Iterator[TaskEvent]:
         from mason.clients.spark.job import run_query
         from mason.clients.spark.results import Streamed
 
-        session = yield from starting(partial(self._session, _MASON))
+        session = yield from starting(partial(self._session, _MASON), Starting("the connection to Spark"))
         yield from run_query(session, content, Streamed)
 
     def describe(self) -> str:

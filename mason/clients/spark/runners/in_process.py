@@ -28,8 +28,9 @@ from mason.clients.spark.settings import (
     private_conf,
     private_variables,
 )
+from mason.clients.spark.start_times import IN_PROCESS, start_spark
 from mason.errors import ClientFailed, Unsupported
-from mason.pipeline.tasks import TaskEvent, starting
+from mason.pipeline.tasks import TaskEvent
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -55,13 +56,13 @@ class InProcessRunner:
     def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[TaskEvent]:
         if not tasks:
             return
-        context = yield from starting(self._context)
+        context = yield from start_spark(IN_PROCESS, self._context)
         from mason.clients.spark.rdd_job import run_tasks
 
         yield from _while_alive(context, run_tasks(context, kernel, tasks))
 
     def query(self, content: bytes) -> Iterator[TaskEvent]:
-        session = yield from starting(self._session)
+        session = yield from start_spark(IN_PROCESS, self._session)
         from mason.clients.spark.job import run_query
         from mason.clients.spark.results import Collected
 

@@ -18,8 +18,9 @@ from mason.clients.spark.server.launch import Launch
 from mason.clients.spark.server.record import ran_out_of_memory
 from mason.clients.spark.server.warm import ServerUnavailable, WarmSession, give_up, warm_session
 from mason.clients.spark.settings import RunnerSettings
+from mason.clients.spark.start_times import SERVER, start_spark
 from mason.errors import ClientFailed, Forbidden
-from mason.pipeline.tasks import TaskEvent, starting
+from mason.pipeline.tasks import Starting, TaskEvent
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -76,12 +77,12 @@ class LocalRunner:
                 self._held.release()
                 self._held = None
 
-    def _server(self) -> Generator[int, None, WarmConnection | None]:
+    def _server(self) -> Generator[Starting, None, WarmConnection | None]:
         """Wait for the warm server and return it; nothing if none may be kept, or none can be had."""
         if not keeps_warm(self._settings.warm) or time.monotonic() < self._go_without_until:
             return None
         try:
-            return (yield from starting(self._connection))
+            return (yield from start_spark(SERVER, self._connection))
         except (ServerUnavailable, Forbidden, OSError) as error:
             # A job runs tasks more than once: it does not wait again for what has just failed, and warns once.
             self._go_without_until = time.monotonic() + _SECONDS_TO_GO_WITHOUT
