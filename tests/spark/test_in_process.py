@@ -50,7 +50,7 @@ def test_jobs_that_begin_at_once_start_one_jvm_and_leave_the_environment_as_it_w
 ) -> None:
     started = []
 
-    def start(conf: Any, environment: Any) -> None:
+    def start(conf: Any, java: Any, environment: Any) -> None:
         started.append(environment["SPARK_HOME"])
         assert "SPARK_HOME" not in os.environ, "other threads of this process need its variables as they are"
         time.sleep(0.2)
