@@ -143,4 +143,5 @@ class FileReader:
             schema = read_csv(file.name, texts, options, self.budget, self._headers)
         if schema is None:
             return None
-        return replace(schema, encoding=encoding.name, warnings=[*warnings, *schema.warnings])
+        seen = [*warnings, *schema.warnings]
+        return replace(schema, encoding=encoding.name, encoding_guessed=encoding.guessed, warnings=seen)

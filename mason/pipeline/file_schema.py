@@ -38,6 +38,7 @@ class FileSchema:
     """The first records as they are read, for who wants to see them."""
     quoted: bool = False
     encoding: str = ""
+    encoding_guessed: bool = False
     odd_values: Mapping[str, OddValue] = field(default_factory=dict)
     """Columns that are text for few values."""
 

@@ -6,9 +6,10 @@ from itertools import chain
 
 from tests.merge.corpus_writers.case import write_cases
 from tests.merge.corpus_writers.delimited import delimited_cases
+from tests.merge.corpus_writers.encoded import encoded_cases
 from tests.merge.corpus_writers.records import record_cases
 from tests.merge.corpus_writers.typed import typed_cases
 from tests.merge.corpus_writers.wild import wild_cases
 
 if __name__ == "__main__":
-    print(write_cases(chain(delimited_cases(), wild_cases(), record_cases(), typed_cases())))  # noqa: T201
+    print(write_cases(chain(delimited_cases(), wild_cases(), record_cases(), typed_cases(), encoded_cases())))  # noqa: T201
