@@ -10,6 +10,7 @@ from itertools import chain
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
+from mason.pipeline.archives import inside
 from mason.pipeline.blocks import read_blocks, read_sample
 from mason.pipeline.csv_files import KnownHeader, read_csv
 from mason.pipeline.csv_headers import Header
@@ -68,7 +69,7 @@ class FileReader:
         if declared is not None:
             return OpenedFile(file, declared)
         read = read_blocks if self.budget.reads_all else read_sample
-        blocks = read(self.filesystem, file, self.budget.block)
+        blocks = read(inside(self.filesystem, file.archive), file, self.budget.block)
         return OpenedFile(file, first=next(blocks, b""), others=blocks)
 
     def read_opened(self, opened: OpenedFile) -> FileSchema | None:
@@ -123,7 +124,7 @@ class FileReader:
             "orc": columnar_files.read_orc,
             "avro": columnar_files.read_avro,
         }[found]
-        return read(self.filesystem, file)
+        return read(inside(self.filesystem, file.archive), file)
 
     def _read_rows(self, file: DataFile, found: str, first: bytes, others: Iterator[bytes]) -> FileSchema | None:
         blocks = chain([first], others)

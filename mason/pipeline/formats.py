@@ -79,6 +79,11 @@ def is_cut_in_its_codec(name: str, start: bytes) -> bool:
     return claims and any(len(start) < len(magic) and magic.startswith(start) for magic in _CODECS)
 
 
+def is_archive(name: str) -> bool:
+    """Say whether a file is one whose members are files of their own."""
+    return name.lower().endswith(".zip")
+
+
 def unknown_packing(name: str) -> str:
     """Return how data are packed in a way that Mason does not unpack: `xz` for `orders.csv.xz`; "" for other names."""
     stem, _, extension = name.rpartition(".")

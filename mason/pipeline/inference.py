@@ -13,6 +13,7 @@ from mason.engines.metastore.models.schema import Column, Schema, SchemaConflict
 from mason.engines.metastore.models.table import Delimited
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import NoData, UnreadableFile
+from mason.pipeline.archives import expand_archives
 from mason.pipeline.csv_options import checked_csv
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.file_reader import FileReader
@@ -119,6 +120,10 @@ def infer_files(filesystem: pafs.FileSystem, found: Sequence[DataFile], path: st
     Raises:
         MasonError: as `infer` does.
     """
+    expanded = expand_archives(filesystem, found)
+    if expanded.problems and not expanded.files:
+        raise next(iter(expanded.problems.values()))
+    found = expanded.files
     files, strangers = (found, []) if options.input_format else without_strangers(found)
     if not files:
         raise NoData(f'There are no data files at "{path}".', hint="Names that begin with . or _ do not count.")
@@ -132,6 +137,10 @@ def infer_files(filesystem: pafs.FileSystem, found: Sequence[DataFile], path: st
         options.encoding,
     )
     warnings = FileWarnings()
+    for name, problem in expanded.problems.items():
+        warnings.add(name, reason(problem, name))
+    for name, note in expanded.notes:
+        warnings.add(name, note)
     for stranger in strangers:
         warnings.add(stranger.name, "its name is not that of a data file; it is left out")
     schemas = _read_files(reader, chosen, path, warnings)

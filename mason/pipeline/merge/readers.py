@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
+from mason.pipeline.archives import inside, stamp_of_file
 from mason.pipeline.blocks import open_stream, reading
 from mason.pipeline.columnar_files import parsing
-from mason.pipeline.file_stamp import FileStamp, file_stamp
+from mason.pipeline.file_stamp import FileStamp
 from mason.pipeline.merge.batches import Batch, Place, json_text, rows_batch
 from mason.pipeline.merge.broken_text import set_aside_broken_text
 from mason.pipeline.merge.csv_batches import read_csv
@@ -63,6 +64,7 @@ def read_records(
     Raises:
         UnreadableFile: it cannot be read.
     """
+    filesystem = inside(filesystem, file.archive)
     if file.is_own and file.format != "parquet":
         yield from _read_own(filesystem, file, schema, columns)
     else:
@@ -76,7 +78,7 @@ def check_unchanged(filesystem: pafs.FileSystem, file: FileInTask) -> None:
         UnreadableFile: it is not, or is not there.
     """
     with reading(file.data, filesystem):
-        found = file_stamp(filesystem, file.path)
+        found = stamp_of_file(filesystem, file.path, file.archive, file.size)
     if found is None:
         raise vanished(file)
     check_stamp(file, found)
@@ -179,7 +181,8 @@ def _finer_in_int96(
     import pyarrow.parquet as pq
 
     rows = _rows_at_once(stored)
-    exact = pq.ParquetFile(file.path, filesystem=filesystem).iter_batches(rows, list(groups), wanted, use_threads=False)
+    opened = pq.ParquetFile(filesystem.open_input_file(file.path))
+    exact = opened.iter_batches(rows, list(groups), wanted, use_threads=False)
 
     def count(batch: pa.RecordBatch) -> Mapping[str, int]:
         seen = next(exact)

@@ -45,6 +45,8 @@ class FileInTask:
     """How many bytes a field may have; None is no limit."""
     csv: CsvReading | None = None
     """How it is read, if it is delimited text."""
+    archive: str = ""
+    """The path of the archive that it is a member of."""
 
     @classmethod
     def of(cls, planned: PlannedFile, part: Range, types: Mapping[str, str]) -> FileInTask:
@@ -55,7 +57,9 @@ class FileInTask:
         names = (dict(planned.renames), types)
         pinned = (file.path, file.name, file.size, planned.stamp)
         most = None if planned.is_base else memory_limits().field_bytes  # what a table has, it keeps
-        return cls(*pinned, *written, columns, constants, *place, *names, planned.is_base, most, schema.csv)
+        return cls(
+            *pinned, *written, columns, constants, *place, *names, planned.is_base, most, schema.csv, file.archive
+        )
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> FileInTask:
@@ -67,7 +71,7 @@ class FileInTask:
 
     @property
     def data(self) -> DataFile:
-        return DataFile(self.path, self.name, self.size)
+        return DataFile(self.path, self.name, self.size, archive=self.archive)
 
 
 @dataclass(frozen=True)
