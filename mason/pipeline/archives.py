@@ -79,6 +79,13 @@ def expand_archives(filesystem: pafs.FileSystem, files: Sequence[DataFile]) -> E
     return Expanded(found, problems, notes)
 
 
+def find_bomb(members: Sequence[zipfile.ZipInfo]) -> str:
+    """Return why members are not to be unpacked, if they become far too much; else nothing."""
+    unpacked, packed = sum(each.file_size for each in members), sum(each.compress_size for each in members)
+    is_bomb = unpacked > MOST_UNPACKED and unpacked > MOST_TIMES * packed
+    return f"its {packed:,} bytes would unpack to {unpacked:,}, which no data do." if is_bomb else ""
+
+
 def inside(filesystem: pafs.FileSystem, archive: str) -> Any:
     """Return what files are read from: the members of an archive, where there is one, else the file system itself."""
     return ArchiveMembers(filesystem, archive) if archive else filesystem
@@ -241,9 +248,8 @@ def _problems(members: Sequence[zipfile.ZipInfo]) -> Iterator[str]:
             yield f'its member "{name}" is a link.'
         if each.compress_type not in _METHODS:
             yield f'its member "{name}" is packed by method {each.compress_type}, which is not read.'
-    unpacked, packed = sum(each.file_size for each in members), sum(each.compress_size for each in members)
-    if unpacked > MOST_UNPACKED and unpacked > MOST_TIMES * packed:
-        yield f"its {packed:,} bytes would unpack to {unpacked:,}, which no data do."
+    if bomb := find_bomb(members):
+        yield bomb
     by_place = sorted(members, key=lambda each: each.header_offset)
     for one, next_one in pairwise(by_place):
         if one.header_offset + _LOCAL_HEADER.size + one.compress_size > next_one.header_offset:

@@ -11,7 +11,7 @@ import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
 from mason.pipeline.archives import inside
-from mason.pipeline.blocks import read_blocks, read_sample
+from mason.pipeline.blocks import read_blocks, read_sample, reading
 from mason.pipeline.csv_files import KnownHeader, read_csv
 from mason.pipeline.csv_headers import Header
 from mason.pipeline.csv_options import CsvOptions
@@ -21,7 +21,7 @@ from mason.pipeline.formats import DELIMITERS, format_of, format_of_name
 from mason.pipeline.sampling import Budget
 from mason.pipeline.text_encoding import decode_blocks, encoding_of
 
-_DECLARING = ("parquet", "orc", "avro")
+_DECLARING = ("parquet", "orc", "avro", "xlsx")
 
 
 def _nothing() -> Generator[bytes]:
@@ -116,15 +116,25 @@ class FileReader:
         except UnreadableFile:
             return None  # its beginning tells what it is, or what is wrong with it
 
-    def _read_declared(self, file: DataFile, found: str) -> FileSchema:
+    def _read_declared(self, file: DataFile, found: str) -> FileSchema | None:
         from mason.pipeline import columnar_files
 
+        if found == "xlsx":
+            return self._read_sheets(file)
         read = {
             "parquet": columnar_files.read_parquet,
             "orc": columnar_files.read_orc,
             "avro": columnar_files.read_avro,
         }[found]
         return read(inside(self.filesystem, file.archive), file)
+
+    def _read_sheets(self, file: DataFile) -> FileSchema | None:
+        from mason.pipeline.sheet_files import SheetsAsked, read_workbook
+
+        asked = SheetsAsked(self.csv.sheet, self.csv.read_headers, self.csv.asked.skip_rows, self.csv.nulls)
+        filesystem = inside(self.filesystem, file.archive)
+        with reading(file, filesystem), filesystem.open_input_file(file.path) as source:
+            return read_workbook(file.name, source, asked)
 
     def _read_rows(self, file: DataFile, found: str, first: bytes, others: Iterator[bytes]) -> FileSchema | None:
         blocks = chain([first], others)

@@ -9,6 +9,7 @@ from itertools import count
 from mason.pipeline.csv_headers import Header
 from mason.pipeline.csv_reading import CsvReading
 from mason.pipeline.odd_values import OddValue
+from mason.pipeline.sheet_parts import SheetPart
 from mason.pipeline.types import Evidence
 
 
@@ -39,6 +40,8 @@ class FileSchema:
     quoted: bool = False
     encoding: str = ""
     encoding_guessed: bool = False
+    sheets: tuple[SheetPart, ...] = ()
+    """What is read of a workbook."""
     odd_values: Mapping[str, OddValue] = field(default_factory=dict)
     """Columns that are text for few values."""
 

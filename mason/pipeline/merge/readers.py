@@ -108,6 +108,8 @@ def _read(
         yield from read_json_lines(filesystem, file, _types_in_file(file, schema))
     elif file.format == "parquet":
         yield from _read_parquet(filesystem, file, columns)
+    elif file.format == "xlsx":
+        yield from _read_xlsx(filesystem, file, nulls)
     else:
         yield from _READERS[file.format](filesystem, file)
 
@@ -245,6 +247,19 @@ def _read_stripe(file: FileInTask, stored: Any, number: int) -> pa.RecordBatch:
             raise
         far = "it has a time beyond the years 1677 to 2262, which are all that is read of ORC."
         raise UnreadableFile(file.name, far, hint="Parquet has times of every year.") from error
+
+
+def _read_xlsx(filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[str]) -> Iterator[Batch]:
+    from mason.pipeline.sheet_files import read_rows
+
+    assert file.sheets
+    before = 0
+    with reading(file.data, filesystem), filesystem.open_input_file(file.path) as source:
+        for rows, arrays in read_rows(file.name, source, file.sheets, nulls, ROWS):
+            columns: dict[str, Source] = {name: ArrowSource(values) for name, values in arrays.items()}
+            held = sum(values.nbytes for values in arrays.values())
+            yield set_aside_long(Batch(columns, rows, rows, place=_counted_from(before)), file, held)
+            before += rows
 
 
 def _read_avro(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:

@@ -16,6 +16,7 @@ from mason.pipeline.merge.gather import folder_evidence
 from mason.pipeline.merge.job import Names, OnBadRecord
 from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.planned_file import PlannedFile
+from mason.pipeline.sheet_parts import SheetPart
 from mason.pipeline.sinks import SinkSpec, table_spec
 from mason.pipeline.types import decide
 
@@ -47,6 +48,8 @@ class FileInTask:
     """How it is read, if it is delimited text."""
     archive: str = ""
     """The path of the archive that it is a member of."""
+    sheets: Sequence[SheetPart] = ()
+    """What is read of a workbook."""
 
     @classmethod
     def of(cls, planned: PlannedFile, part: Range, types: Mapping[str, str]) -> FileInTask:
@@ -57,13 +60,13 @@ class FileInTask:
         names = (dict(planned.renames), types)
         pinned = (file.path, file.name, file.size, planned.stamp)
         most = None if planned.is_base else memory_limits().field_bytes  # what a table has, it keeps
-        return cls(
-            *pinned, *written, columns, constants, *place, *names, planned.is_base, most, schema.csv, file.archive
-        )
+        known = (*pinned, *written, columns, constants, *place, *names, planned.is_base, most)
+        return cls(*known, csv=schema.csv, archive=file.archive, sheets=schema.sheets)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> FileInTask:
-        return cls(**{**value, "csv": CsvReading.of(value["csv"]) if value["csv"] else None})
+        csv = CsvReading.of(value["csv"]) if value["csv"] else None
+        return cls(**{**value, "csv": csv, "sheets": [SheetPart.of(each) for each in value["sheets"]]})
 
     @property
     def is_whole(self) -> bool:
