@@ -24,6 +24,7 @@ from mason.pipeline.files import DataFile, list_files, partitions_of, without_st
 from mason.pipeline.findings import FoundColumn, partition_columns, stated_column
 from mason.pipeline.formats import checked_format, format_of_name
 from mason.pipeline.headers_together import headers_to_change
+from mason.pipeline.pattern_hints import describe_hints
 from mason.pipeline.sampling import budget_for, spread
 from mason.pipeline.table_commit import CommitRecord
 from mason.pipeline.table_files import files_of, newest_commit, shown_partitions
@@ -188,7 +189,8 @@ def _combine(
     partitions = partition_columns(files)
     _compare_keys(files, list(partitions), warnings)
     _compare_headers(schemas, warnings)
-    notes = [*warnings.lines(), *_case_twins(schemas), *_notes(found, partitions)]
+    hints = describe_hints({name: each.hints for name, each in schemas.items()}, _column_names(schemas))
+    notes = [*warnings.lines(), *_case_twins(schemas), *_notes(found, partitions), *hints]
     columns = [column for name, column in found.items() if name not in partitions]
     formats = {schema.format for schema in schemas.values()}
     data = [column.to_column(len(schemas), with_details=formats == {"parquet"}) for column in columns]
@@ -205,6 +207,10 @@ def _combine(
         delimited=_delimited(schemas.values()),
         readings=describe_readings(schemas),
     )
+
+
+def _column_names(schemas: Mapping[str, FileSchema]) -> Mapping[str, Collection[str]]:
+    return {name: schema.columns for name, schema in schemas.items()}
 
 
 def _delimited(schemas: Collection[FileSchema]) -> Delimited | None:

@@ -30,7 +30,7 @@ from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.merge.sources_merged import merged_before
 from mason.pipeline.odd_values import Misfit
 from mason.pipeline.output_place import check_apart
-from mason.pipeline.sql_types import parse_schema
+from mason.pipeline.sql_types import parse_given_schema
 from mason.pipeline.step_work import Work
 from mason.pipeline.table_commit import CommitRecord, TableStore, open_table
 from mason.pipeline.types import NOTHING, Evidence, decide, evidence_of, merge, mixes_zones, storable
@@ -285,7 +285,7 @@ def _is_as_before(filesystem: pafs.FileSystem, table: TableStore, base: BaseTabl
 
 
 def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base: BaseTable | None) -> MergePlan:
-    given = parse_schema(job.options.schema)
+    given = parse_given_schema(job.options.schema).types
     files, warnings = list_inputs(filesystem, job)
     work = Work.here()
     merged = merged_before(job.options, table, work)

@@ -103,9 +103,9 @@ def _read(
     filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[str], schema: pa.Schema, columns: Collection[str]
 ) -> Iterator[Batch]:
     if file.format == "csv":
-        yield from read_csv(filesystem, file, nulls, _types_in_file(file, schema))
+        yield from read_csv(filesystem, file, nulls, _types_in_text(file, schema))
     elif file.format == "jsonl":
-        yield from read_json_lines(filesystem, file, _types_in_file(file, schema))
+        yield from read_json_lines(filesystem, file, _types_in_text(file, schema))
     elif file.format == "parquet":
         yield from _read_parquet(filesystem, file, columns)
     elif file.format == "xlsx":
@@ -123,6 +123,12 @@ def _read_own(
     for batch in _read(filesystem, file, (), stored_types(file.format, schema), columns):
         found = read_back(file.name, file.format, batch.columns, file.columns, schema, batch.rows, columns)
         yield replace(batch, columns=found)
+
+
+def _types_in_text(file: FileInTask, schema: pa.Schema) -> dict[str, pa.DataType]:
+    """The types by which Arrow may parse: not those of columns that have a pattern, which it does not know."""
+    types = _types_in_file(file, schema)
+    return {old: each for old, each in types.items() if file.renames.get(old, old) not in file.patterned}
 
 
 def _types_in_file(file: FileInTask, schema: pa.Schema) -> dict[str, pa.DataType]:

@@ -18,6 +18,7 @@ from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.sheet_parts import SheetPart
 from mason.pipeline.sinks import SinkSpec, table_spec
+from mason.pipeline.sql_types import parse_given_schema
 from mason.pipeline.types import decide
 
 KERNEL = "mason.pipeline.merge.kernel:merge_task"
@@ -50,9 +51,13 @@ class FileInTask:
     """The path of the archive that it is a member of."""
     sheets: Sequence[SheetPart] = ()
     """What is read of a workbook."""
+    patterned: Sequence[str] = ()
+    """Columns of the table for whose values text stands in its own way."""
 
     @classmethod
-    def of(cls, planned: PlannedFile, part: Range, types: Mapping[str, str]) -> FileInTask:
+    def of(
+        cls, planned: PlannedFile, part: Range, types: Mapping[str, str], patterned: Sequence[str] = ()
+    ) -> FileInTask:
         file, schema = planned.file, planned.schema
         columns, constants = list(schema.columns), dict(planned.constants)
         written = (schema.format, schema.encoding)
@@ -61,7 +66,7 @@ class FileInTask:
         pinned = (file.path, file.name, file.size, planned.stamp)
         most = None if planned.is_base else memory_limits().field_bytes  # what a table has, it keeps
         known = (*pinned, *written, columns, constants, *place, *names, planned.is_base, most)
-        return cls(*known, csv=schema.csv, archive=file.archive, sheets=schema.sheets)
+        return cls(*known, csv=schema.csv, archive=file.archive, sheets=schema.sheets, patterned=patterned)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> FileInTask:
@@ -90,6 +95,8 @@ class MergeTask:
     files: Sequence[FileInTask]
     given: Sequence[str] = ()
     """Columns whose type the user gave: what does not fit it is bad, and widens nothing."""
+    patterns: Mapping[str, str] = field(default_factory=dict)
+    """How text stands for values of given columns, where that is not as usual."""
     nulls_bad_values: bool = False
     timezone: str = ""
     folds_names: bool = False
@@ -152,10 +159,12 @@ def tasks_of(
     """Return the tasks of a plan; without a sink their rows become the files of a table."""
     sink = sink or table_spec(plan.partition_keys)
     options = plan.job.options
+    patterns = dict(parse_given_schema(options.schema).patterns)
     common: dict[str, Any] = {
         "schema": encode_schema(plan.schema),
         "nulls": list(options.nulls),
         "given": list(plan.given),
+        "patterns": patterns,
         "nulls_bad_values": options.on_bad_record is OnBadRecord.NULL,
         "timezone": options.timezone,
         "folds_names": options.names is Names.FOLD,
@@ -165,13 +174,14 @@ def tasks_of(
         "sink_options": dict(sink.options),
     }
     of_folders = _types_of_folders(plan) if plan.conflicts else {}
+    patterned = list(patterns)
     return [
         MergeTask(
             number,
             plan.job.storage,
             staging,
             commit,
-            files=[FileInTask.of(file, part, _types_in(plan, file, of_folders)) for file, part in parts],
+            files=[FileInTask.of(file, part, _types_in(plan, file, of_folders), patterned) for file, part in parts],
             **common,
         )
         for number, parts in enumerate(plan.tasks())
