@@ -25,6 +25,7 @@ from mason.pipeline.merge.inputs import check_nothing_is_there, list_inputs
 from mason.pipeline.merge.job import MergeJob, Mode, Names, OnConflict
 from mason.pipeline.merge.look import PlanRefused, look_at_files
 from mason.pipeline.merge.names import find_twins, fold_names, twins_in
+from mason.pipeline.merge.own_tables import plan_own_files
 from mason.pipeline.merge.partition_keys import wrong_keys
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.merge.sources_merged import merged_before
@@ -292,7 +293,9 @@ def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base
     new = merged.without_merged(filesystem, files)
     adopted = list_adopted(filesystem, job, table, files)
     warnings += map(describe_adopted, adopted)
-    planned = list(look_at_files(filesystem, job.options, [*new, *(each.file for each in adopted)], warnings))
+    own = plan_own_files(filesystem, job, new)
+    looked_at = [*(() if own else new), *(each.file for each in adopted)]
+    planned = [*own, *look_at_files(filesystem, job.options, looked_at, warnings)]
     if not planned and len(new) == len(files):
         raise NoData(f'All data files at "{job.inputs}" are empty.')
     if job.options.names is Names.FOLD:

@@ -14,6 +14,7 @@ from mason.errors import UnreadableFile
 from mason.pipeline.archives import inside, stamp_of_file
 from mason.pipeline.blocks import open_stream, reading
 from mason.pipeline.columnar_files import parsing
+from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.file_stamp import FileStamp
 from mason.pipeline.merge.batches import Batch, Place, json_text, rows_batch
 from mason.pipeline.merge.broken_text import set_aside_broken_text
@@ -120,6 +121,7 @@ def _read_own(
     """A file that Mason wrote: whatever the format made of its types is taken back."""
     from mason.pipeline.writers.read_back import read_back, stored_types
 
+    schema = decode_schema(file.own_schema) if file.own_schema else schema
     for batch in _read(filesystem, file, (), stored_types(file.format, schema), columns):
         found = read_back(file.name, file.format, batch.columns, file.columns, schema, batch.rows, columns)
         yield replace(batch, columns=found)

@@ -51,6 +51,8 @@ class FileInTask:
     """The path of the archive that it is a member of."""
     sheets: Sequence[SheetPart] = ()
     """What is read of a workbook."""
+    own_schema: str = ""
+    """The schema by which Mason wrote the file, if that is not the one of the table that is written."""
     patterned: Sequence[str] = ()
     """Columns of the table for whose values text stands in its own way."""
 
@@ -65,8 +67,15 @@ class FileInTask:
         names = (dict(planned.renames), types)
         pinned = (file.path, file.name, file.size, planned.stamp)
         most = None if planned.is_base else memory_limits().field_bytes  # what a table has, it keeps
-        known = (*pinned, *written, columns, constants, *place, *names, planned.is_base, most)
-        return cls(*known, csv=schema.csv, archive=file.archive, sheets=schema.sheets, patterned=patterned)
+        is_own = planned.is_base or bool(planned.own_schema)
+        return cls(
+            *(*pinned, *written, columns, constants, *place, *names, is_own, most),
+            csv=schema.csv,
+            archive=file.archive,
+            sheets=schema.sheets,
+            own_schema=planned.own_schema,
+            patterned=patterned,
+        )
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> FileInTask:
