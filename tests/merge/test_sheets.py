@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import zipfile
 from collections.abc import Callable
 from datetime import date, datetime, time
@@ -14,6 +15,7 @@ import xlsxwriter
 
 from mason.engines.storage.models.delimited_options import DelimitedOptions
 from mason.engines.storage.models.infer_options import InferOptions
+from mason.errors import MissingDependency
 from mason.pipeline import archives
 from mason.pipeline.inference import infer
 from mason.pipeline.merge.look import PlanRefused
@@ -242,4 +244,12 @@ def test_a_workbook_that_unpacks_to_far_too_much_is_refused(merge: Merge, monkey
     merge.given("a.xlsx", workbook(One=[["id"], *([1] for _ in range(5_000))]))
 
     with pytest.raises(PlanRefused, match=r"a\.xlsx: its [0-9,]+ bytes would unpack to"):
+        merge.plan()
+
+
+def test_without_calamine_the_message_says_what_to_install(merge: Merge, monkeypatch: pytest.MonkeyPatch) -> None:
+    merge.given("a.xlsx", workbook(One=[["id"], [1]]))
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+
+    with pytest.raises(MissingDependency, match=r"pip install 'mason-data\[excel\]'"):
         merge.plan()
