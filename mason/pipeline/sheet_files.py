@@ -229,15 +229,19 @@ class _Head:
 
 
 def _judge(first: Sequence[Any], below: Sequence[Sequence[Any]]) -> Header:
-    """Text names columns, and so do years among text; numbers, dates and booleans are values."""
+    """Text names columns, and so do years among text; numbers, dates and booleans are values.
+
+    Where all is text, names are distinct and none of them occurs again below it.
+    """
     cells = list(filter(_is_there, first))
     named = [cell for cell in cells if isinstance(cell, str)]
     years = [cell for cell in cells if isinstance(cell, float | int) and not isinstance(cell, bool) and cell in _YEARS]
     if not named or len(named) + len(years) < len(cells):
         return Header.NONE
-    if len({str(cell) for cell in cells}) < len(cells):
-        return Header.NONE_LIKELY if below else Header.LIKELY
-    return Header.SURE if any(not isinstance(cell, str) for row in below for cell in row) else Header.LIKELY
+    if any(_is_there(cell) and not isinstance(cell, str) for row in below for cell in row):
+        return Header.SURE
+    is_value = any(_is_there(cell) and cell == row[place] for row in below for place, cell in enumerate(first))
+    return Header.NONE_LIKELY if is_value or len(set(cells)) < len(cells) else Header.LIKELY
 
 
 def _as_name(cell: Any) -> str:

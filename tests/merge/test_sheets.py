@@ -176,6 +176,17 @@ def test_years_name_columns_and_numbers_do_not(merge: Merge) -> None:
     assert merge.rows() == [{"col_0": "DE", "col_1": 5, "col_2": 6}, {"col_0": "AT", "col_1": 7, "col_2": 8}]
 
 
+def test_text_above_text_is_a_header_unless_it_occurs_again(merge: Merge) -> None:
+    merge.given("a.xlsx", workbook(One=[["name", "city"], ["Ann", "Graz"], ["Bob", "Wien"]]))
+    assert merge.rows()[0] == {"name": "Ann", "city": "Graz"}
+
+    merge.given("a.xlsx", workbook(One=[["Ann", "Graz"], ["Bob", "Graz"]]))
+    assert merge.rows()[0] == {"col_0": "Ann", "col_1": "Graz"}
+
+    merge.given("a.xlsx", workbook(One=[["name", "n", "n"], ["Ann", 1, 2]]))
+    assert merge.rows(names="number") == [{"name": "Ann", "n": 1, "n_2": 2}]
+
+
 def test_null_words_are_null_and_leave_the_type(merge: Merge) -> None:
     merge.given("a.xlsx", workbook(One=[["id", "n"], [1, "n/a"], [2, 7]]))
 
