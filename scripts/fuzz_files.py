@@ -127,7 +127,7 @@ def count_records(file: Path, options: Mapping[str, Any], seen: Outcome) -> int 
         return None
     if file.suffix in (".jsonl", ".ndjson") and "\r" not in text and text.lstrip()[:1] == "{":
         return sum(bool(line.strip(" \t")) for line in text.split("\n"))
-    if file.suffix in (".csv", ".tsv") and not options and not any(sign in text for sign in "\"'{[\x00"):
+    if file.suffix in (".csv", ".tsv") and not options and not any(sign in text for sign in "\"'{[\x00\x1b"):
         return _count_lines(text, seen)
     return None
 

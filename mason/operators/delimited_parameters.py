@@ -21,6 +21,7 @@ def delimited_options(parameters: ValidatedParameters) -> DelimitedOptions:
         skip_footer=parameters.get_optional("skip_footer") or 0,
         widths=tuple(map(_width, parameters.get_optional("widths") or ())),
         ragged=parameters.get_optional("ragged") or "",
+        sheet=parameters.get_optional("sheet") or "",
     )
 
 

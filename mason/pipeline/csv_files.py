@@ -17,6 +17,7 @@ from mason.pipeline.csv_shape import find_shape, mend_row
 from mason.pipeline.csv_sniff import Asked, Sniffed, sniff
 from mason.pipeline.file_schema import FileSchema, unique_names
 from mason.pipeline.odd_values import OddValue, odd_value
+from mason.pipeline.pattern_hints import PatternHint, find_hint
 from mason.pipeline.sampling import Budget
 from mason.pipeline.text_buffer import TextBuffer
 from mason.pipeline.text_types import classify
@@ -76,7 +77,7 @@ def read_csv(
     skip_rows = blank + sniffed.skip_rows if sniffed.skip_rows else 0
     reading = CsvReading(sniffed.dialect, header, skip_rows, options.skip_footer, shape.surplus, ragged)
     reading = _with_header(reading, rows, names, warnings) if header else reading
-    columns, count, odd = _classify_batches(batches, names, rows[0], options.nulls, warnings, reading)
+    columns, count, odd, hints = _classify_batches(batches, names, rows[0], options.nulls, warnings, reading)
     if header and not count and not buffer.is_exhausted():
         warnings.append(f"no record below its header ends within {budget.most:,} characters")
     return FileSchema(
@@ -90,6 +91,7 @@ def read_csv(
         first_records=[_shown_row(row, len(names)) for row in (rows[1:] if header else rows)[:SHOWN_RECORDS]],
         quoted=buffer.quoted,
         odd_values={names[number]: each for number, each in odd.items()},
+        hints={names[number]: each for number, each in hints.items()},
     )
 
 
@@ -165,12 +167,13 @@ def _classify_batches(
     nulls: Collection[str],
     warnings: list[str],
     reading: CsvReading,
-) -> tuple[list[Evidence], int, dict[int, OddValue]]:
+) -> tuple[list[Evidence], int, dict[int, OddValue], dict[int, PatternHint]]:
     width = len(names)
     header = first if reading.repeats else None
     number = 1 + reading.header
     seen = [NOTHING] * width
     odd: dict[int, OddValue] = {}
+    hints: dict[int, PatternHint] = {}
     count = 0
     ragged = False
     for rows in batches:  # in a record without all fields a value may stand below a column that is not its own
@@ -185,9 +188,11 @@ def _classify_batches(
         if texts and whole:
             records = [number + count + index for index, row in enumerate(rows) if len(row) == width and row != header]
             odd |= {index: each for index in texts if (each := odd_value(values[index], nulls, records))}
+        if texts and not count:
+            hints = {index: hint for index in texts if (hint := find_hint(values[index], nulls))}
         seen = [merge(one, other) for one, other in zip(seen, found, strict=True)] if count else found
         count += len(rows)
-    return seen, count, odd
+    return seen, count, odd, hints
 
 
 def _first_ragged(rows: list[list[str]], width: int, number: int) -> str:

@@ -20,6 +20,7 @@ class CsvOptions:
     ragged: Ragged | None = None
     read_headers: bool | None = None
     nulls: Collection[str] = ()
+    sheet: str = ""
 
     def for_format(self, delimiter: str, likely: str) -> CsvOptions:
         """Return the options for a file whose format has a delimiter, or whose name promises one."""
@@ -47,7 +48,7 @@ def checked_csv(
     if any(width < 1 for width in asked.widths):
         raise BadInput("widths must be numbers from 1 on.")
     ragged = Ragged(options.ragged) if options.ragged else None
-    return CsvOptions(asked, options.skip_footer, ragged, read_headers, nulls)
+    return CsvOptions(asked, options.skip_footer, ragged, read_headers, nulls, options.sheet)
 
 
 def _checked_comment(wanted: str) -> str:

@@ -10,7 +10,8 @@ from itertools import chain
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
-from mason.pipeline.blocks import read_blocks, read_sample
+from mason.pipeline.archives import inside
+from mason.pipeline.blocks import read_blocks, read_sample, reading
 from mason.pipeline.csv_files import KnownHeader, read_csv
 from mason.pipeline.csv_headers import Header
 from mason.pipeline.csv_options import CsvOptions
@@ -20,7 +21,7 @@ from mason.pipeline.formats import DELIMITERS, format_of, format_of_name
 from mason.pipeline.sampling import Budget
 from mason.pipeline.text_encoding import decode_blocks, encoding_of
 
-_DECLARING = ("parquet", "orc", "avro")
+_DECLARING = ("parquet", "orc", "avro", "xlsx")
 
 
 def _nothing() -> Generator[bytes]:
@@ -68,7 +69,7 @@ class FileReader:
         if declared is not None:
             return OpenedFile(file, declared)
         read = read_blocks if self.budget.reads_all else read_sample
-        blocks = read(self.filesystem, file, self.budget.block)
+        blocks = read(inside(self.filesystem, file.archive), file, self.budget.block)
         return OpenedFile(file, first=next(blocks, b""), others=blocks)
 
     def read_opened(self, opened: OpenedFile) -> FileSchema | None:
@@ -116,15 +117,25 @@ class FileReader:
         except UnreadableFile:
             return None  # its beginning tells what it is, or what is wrong with it
 
-    def _read_declared(self, file: DataFile, found: str) -> FileSchema:
+    def _read_declared(self, file: DataFile, found: str) -> FileSchema | None:
         from mason.pipeline import columnar_files
 
+        if found == "xlsx":
+            return self._read_sheets(file)
         read = {
             "parquet": columnar_files.read_parquet,
             "orc": columnar_files.read_orc,
             "avro": columnar_files.read_avro,
         }[found]
-        return read(self.filesystem, file)
+        return read(inside(self.filesystem, file.archive), file)
+
+    def _read_sheets(self, file: DataFile) -> FileSchema | None:
+        from mason.pipeline.sheet_files import SheetsAsked, read_workbook
+
+        asked = SheetsAsked(self.csv.sheet, self.csv.read_headers, self.csv.asked.skip_rows, self.csv.nulls)
+        filesystem = inside(self.filesystem, file.archive)
+        with reading(file, filesystem), filesystem.open_input_file(file.path) as source:
+            return read_workbook(file.name, source, asked)
 
     def _read_rows(self, file: DataFile, found: str, first: bytes, others: Iterator[bytes]) -> FileSchema | None:
         blocks = chain([first], others)
@@ -144,4 +155,5 @@ class FileReader:
             schema = read_csv(file.name, texts, options, self.budget, self._headers)
         if schema is None:
             return None
-        return replace(schema, encoding=encoding.name, warnings=[*warnings, *schema.warnings])
+        seen = [*warnings, *schema.warnings]
+        return replace(schema, encoding=encoding.name, encoding_guessed=encoding.guessed, warnings=seen)

@@ -56,8 +56,11 @@ def explain_file(name: str, schemas: Mapping[str, FileSchema]) -> dict[str, Any]
 
 
 def _way(schema: FileSchema) -> dict[str, Any]:
+    if schema.sheets:
+        told = {"Sheets": [part.sheet for part in schema.sheets], "FirstRow": schema.sheets[0].first_row + 1}
+        return {"Format": schema.format, **told, "HeaderIs": _how_sure(schema.guess)}
     if schema.csv is None:
-        return {"Format": schema.format, **({"Encoding": schema.encoding} if schema.encoding else {})}
+        return {"Format": schema.format, **(_encoding(schema) if schema.encoding else {})}
     reading, dialect = schema.csv, schema.csv.dialect
     way: dict[str, Any] = {
         "Format": schema.format,
@@ -65,7 +68,7 @@ def _way(schema: FileSchema) -> dict[str, Any]:
         "Quote": dialect.quote,
         "Header": reading.header,
         "HeaderIs": _how_sure(schema.guess),
-        "Encoding": schema.encoding,
+        **_encoding(schema),
         "SkippedLines": reading.skip_rows,
     }
     others = {
@@ -78,6 +81,10 @@ def _way(schema: FileSchema) -> dict[str, Any]:
         "RepeatedHeader": reading.repeats,
     }
     return {**way, **{key: value for key, value in others.items() if value}}
+
+
+def _encoding(schema: FileSchema) -> dict[str, str]:
+    return {"Encoding": schema.encoding, **({"EncodingIs": "guessed"} if schema.encoding_guessed else {})}
 
 
 def _how_sure(guess: Header) -> str:

@@ -9,6 +9,8 @@ from itertools import count
 from mason.pipeline.csv_headers import Header
 from mason.pipeline.csv_reading import CsvReading
 from mason.pipeline.odd_values import OddValue
+from mason.pipeline.pattern_hints import PatternHint
+from mason.pipeline.sheet_parts import SheetPart
 from mason.pipeline.types import Evidence
 
 
@@ -38,8 +40,13 @@ class FileSchema:
     """The first records as they are read, for who wants to see them."""
     quoted: bool = False
     encoding: str = ""
+    encoding_guessed: bool = False
+    sheets: tuple[SheetPart, ...] = ()
+    """What is read of a workbook."""
     odd_values: Mapping[str, OddValue] = field(default_factory=dict)
     """Columns that are text for few values."""
+    hints: Mapping[str, PatternHint] = field(default_factory=dict)
+    """Columns of text that look like something else."""
 
     @property
     def header(self) -> bool:

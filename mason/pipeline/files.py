@@ -43,6 +43,8 @@ class DataFile:
     partition: Mapping[str, str | None] = field(default_factory=dict)
     links: Sequence[str] = ()
     """Other names of the same file among those that were listed: its rows count once."""
+    archive: str = ""
+    """The path of the archive that it is a member of."""
 
 
 def list_files(filesystem: pafs.FileSystem, path: str, *, strict: bool = False) -> list[DataFile]:

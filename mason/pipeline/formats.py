@@ -8,6 +8,7 @@ from mason.errors import BadInput
 
 DELIMITED = "csv"
 FORMATS = ("csv", "tsv", "psv", "json", "jsonl", "parquet", "orc", "avro", "msgpack")
+"""Formats in which tables are read; sheets of Excel are read where others have made them."""
 DELIMITERS = {"tsv": "\t", "psv": "|"}
 
 _BY_EXTENSION = {
@@ -25,6 +26,8 @@ _BY_EXTENSION = {
     "avro": "avro",
     "msgpack": "msgpack",
     "mpk": "msgpack",
+    "xlsx": "xlsx",
+    "xlsm": "xlsx",
 }
 _COMPRESSED = frozenset(["gz", "gzip", "bz2", "zst", "zstd"])
 _OTHER_PACKINGS = frozenset(["xz", "lzma", "zip", "lz4", "br", "sz", "snappy", "z", "7z", "rar", "lzo", "tar"])
@@ -79,6 +82,11 @@ def is_cut_in_its_codec(name: str, start: bytes) -> bool:
     return claims and any(len(start) < len(magic) and magic.startswith(start) for magic in _CODECS)
 
 
+def is_archive(name: str) -> bool:
+    """Say whether a file is one whose members are files of their own."""
+    return name.lower().endswith(".zip")
+
+
 def unknown_packing(name: str) -> str:
     """Return how data are packed in a way that Mason does not unpack: `xz` for `orders.csv.xz`; "" for other names."""
     stem, _, extension = name.rpartition(".")
@@ -94,7 +102,7 @@ def format_of(name: str, start: bytes) -> str:
     if found and found[0] in _MAGIC:
         return _MAGIC[found[0]]
     claimed = format_of_name(name)
-    if claimed == "msgpack" or claimed in _MAGIC.values():
+    if claimed in ("msgpack", "xlsx") or claimed in _MAGIC.values():
         return claimed  # without the bytes that it must begin with, it is damaged: reading it will say so
     if not is_text(start):
         return _format_of_bytes(start)
@@ -113,7 +121,7 @@ def checked_format(wanted: str) -> str:
     """
     known = _BY_EXTENSION.get(wanted.lower().lstrip("."), "")
     if wanted and not known:
-        raise BadInput(f'"{wanted}" is no format that can be read.', hint=f"One of: {', '.join(FORMATS)}.")
+        raise BadInput(f'"{wanted}" is no format that can be read.', hint=f"One of: {', '.join(FORMATS)}, xlsx.")
     return known
 
 

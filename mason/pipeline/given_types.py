@@ -17,6 +17,7 @@ from mason.pipeline.zones import text_instants
 _NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)"
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _TIME = rf"{_DAY}([ T][0-9]{{2}}:[0-9]{{2}}(:[0-9]{{2}}(\.[0-9]{{1,6}})?)?)?"
+_CLOCK = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
 _ZONE = r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
 _TRUE = ("true", "t", "yes", "y", "1")
 _FALSE = ("false", "f", "no", "n", "0")
@@ -85,7 +86,7 @@ def _pattern(target: pa.DataType, timezone: str) -> str:
         return _DAY
     if pa.types.is_timestamp(target):
         return f"{_TIME}({_ZONE}{'?' if timezone else ''})" if target.tz else _TIME
-    return ".*"
+    return _CLOCK if pa.types.is_time(target) else ".*"
 
 
 def _convert(values: pa.Array, target: pa.DataType, timezone: str) -> pa.Array:
@@ -95,6 +96,8 @@ def _convert(values: pa.Array, target: pa.DataType, timezone: str) -> pa.Array:
         return text_instants(values, timezone)
     if pa.types.is_timestamp(target) or pa.types.is_date(target) or pa.types.is_binary(target):
         return values.cast(target)
+    if pa.types.is_time(target):  # Arrow reads no time of day, but one of a day
+        return pc.binary_join_element_wise("1970-01-01", values, " ").cast(pa.timestamp("us")).cast(target)
     if pa.types.is_nested(target):
         raise pa.ArrowInvalid("text is nothing nested")
     converted = pc.replace_substring_regex(values, r"^\+", "").cast(target)
@@ -123,6 +126,7 @@ WORDS: Mapping[int, str] = {
     pa.float32().id: "a float",
     pa.bool_().id: "a boolean",
     pa.date32().id: "a date",
+    pa.time64("us").id: "a time",
 }
 
 

@@ -13,6 +13,7 @@ from mason.engines.metastore.models.schema import Column, Schema, SchemaConflict
 from mason.engines.metastore.models.table import Delimited
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import NoData, UnreadableFile
+from mason.pipeline.archives import expand_archives
 from mason.pipeline.csv_options import checked_csv
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.file_reader import FileReader
@@ -23,6 +24,7 @@ from mason.pipeline.files import DataFile, list_files, partitions_of, without_st
 from mason.pipeline.findings import FoundColumn, partition_columns, stated_column
 from mason.pipeline.formats import checked_format, format_of_name
 from mason.pipeline.headers_together import describe_doubts, headers_to_change
+from mason.pipeline.pattern_hints import describe_hints
 from mason.pipeline.sampling import budget_for, spread
 from mason.pipeline.table_commit import CommitRecord
 from mason.pipeline.table_files import files_of, newest_commit, shown_partitions
@@ -119,6 +121,10 @@ def infer_files(filesystem: pafs.FileSystem, found: Sequence[DataFile], path: st
     Raises:
         MasonError: as `infer` does.
     """
+    expanded = expand_archives(filesystem, found)
+    if expanded.problems and not expanded.files:
+        raise next(iter(expanded.problems.values()))
+    found = expanded.files
     files, strangers = (found, []) if options.input_format else without_strangers(found)
     if not files:
         raise NoData(f'There are no data files at "{path}".', hint="Names that begin with . or _ do not count.")
@@ -132,6 +138,10 @@ def infer_files(filesystem: pafs.FileSystem, found: Sequence[DataFile], path: st
         options.encoding,
     )
     warnings = FileWarnings()
+    for name, problem in expanded.problems.items():
+        warnings.add(name, reason(problem, name))
+    for name, note in expanded.notes:
+        warnings.add(name, note)
     for stranger in strangers:
         warnings.add(stranger.name, "its name is not that of a data file; it is left out")
     schemas = _read_files(reader, chosen, path, warnings)
@@ -179,7 +189,9 @@ def _combine(
     partitions = partition_columns(files)
     _compare_keys(files, list(partitions), warnings)
     _compare_headers(schemas, warnings)
-    notes = [*warnings.lines(), *describe_doubts(schemas), *_case_twins(schemas), *_notes(found, partitions)]
+    hints = describe_hints({name: each.hints for name, each in schemas.items()}, _column_names(schemas))
+    doubts = describe_doubts(schemas)
+    notes = [*warnings.lines(), *doubts, *_case_twins(schemas), *_notes(found, partitions), *hints]
     columns = [column for name, column in found.items() if name not in partitions]
     formats = {schema.format for schema in schemas.values()}
     data = [column.to_column(len(schemas), with_details=formats == {"parquet"}) for column in columns]
@@ -196,6 +208,10 @@ def _combine(
         delimited=_delimited(schemas.values()),
         readings=describe_readings(schemas),
     )
+
+
+def _column_names(schemas: Mapping[str, FileSchema]) -> Mapping[str, Collection[str]]:
+    return {name: schema.columns for name, schema in schemas.items()}
 
 
 def _delimited(schemas: Collection[FileSchema]) -> Delimited | None:

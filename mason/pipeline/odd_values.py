@@ -16,6 +16,7 @@ from mason.util.words import counted
 
 LEAST_VALUES = 10
 ODD_ONES = 0.1  # as many as a merge takes for exceptions unless told
+NULL_WORDS = frozenset(["n/a", "na", "#n/a", "null", "none", "nil", "nan", "-", "--", "?", ".", "n.a.", "k.a."])
 _LONGEST_SHOWN = 60
 _BEGINNING = 3
 _DIGITS = re.compile(r"[+-]?[0-9._,]*[0-9][0-9._,]*([eE][+-]?[0-9]+)?").fullmatch
@@ -34,7 +35,8 @@ class OddValue:
     def describe(self, column: str) -> str:
         also = f" and {counted(self.count - 1, 'more value')}" if self.count > 1 else ""
         value = f'"{shown(self.value)}" in record {self.record:,}{also}'
-        return f'column "{column}" is text for {value}: the others are {self.others}'
+        remedy = f' (nulls:"{self.value}" makes it null)' if self.value.lower() in NULL_WORDS else ""
+        return f'column "{column}" is text for {value}: the others are {self.others}{remedy}'
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from mason.pipeline.archives import inside
 from mason.pipeline.columns import chosen_columns
 from mason.pipeline.memory_limits import ResultTooLarge, memory_limits, size_of
 from mason.pipeline.merge.batches import Batch
@@ -146,7 +147,8 @@ def _rows_by_file(view: TableView, limit: int, chance: random.Random) -> Counter
 def _any_of_parquet(
     filesystem: pafs.FileSystem, schema: pa.Schema, file: PlannedFile, count: int, chance: random.Random
 ) -> Iterator[dict[str, Any]]:
-    with open_parquet(file.file.path, filesystem=filesystem) as stored:
+    opened = inside(filesystem, file.file.archive).open_input_file(file.file.path)
+    with opened as source, open_parquet(source) as stored:
         # A file of the table's own may be older than some of its columns.
         names = stored.schema_arrow.names if file.is_base else list(file.schema.columns)
         total = stored.metadata.num_rows

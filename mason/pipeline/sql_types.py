@@ -1,9 +1,13 @@
-"""Schemas as SQL declares them: `id bigint, price decimal(10,2), tags array<string>, place struct<x: double>`."""
+"""Schemas as SQL declares them: `id bigint, price decimal(10,2), tags array<string>, place struct<x: double>`.
+
+Behind the type of a column a pattern may say how text stands for its values: `day date 'dd.MM.yyyy'`.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -26,14 +30,24 @@ _SCALARS: Mapping[str, pa.DataType] = {
     **dict.fromkeys(("date", "date32"), pa.date32()),
     **dict.fromkeys(("timestamp", "timestamp_ntz", "datetime"), NAIVE),
     **dict.fromkeys(("timestamptz", "timestamp_ltz"), INSTANT),
+    **dict.fromkeys(("time", "time64"), pa.time64("us")),
     "binary": pa.binary(),
 }
+_PATTERN = re.compile(r"\s*'((?:[^']|'')*)'")
 _DECIMALS = ("decimal", "numeric", "decimal128")
 _MOST_DIGITS = 38
 
 
 class BadSchema(Unprocessable):
     """422 · exit 1 · what was given is no schema"""
+
+
+@dataclass(frozen=True)
+class GivenSchema:
+    """The types that columns must have, and how text stands for values of them, where that is not as usual."""
+
+    types: Mapping[str, pa.DataType]
+    patterns: Mapping[str, str]
 
 
 def parse_schema(text: str) -> dict[str, pa.DataType]:
@@ -44,16 +58,42 @@ def parse_schema(text: str) -> dict[str, pa.DataType]:
     Raises:
         BadSchema: it cannot be read; the message says where.
     """
+    given = parse_given_schema(text)
+    if given.patterns:
+        name, pattern = next(iter(given.patterns.items()))
+        raise BadSchema(f'In the schema "{text}" \'{pattern}\' stands behind "{name}": there is no text to read here.')
+    return dict(given.types)
+
+
+def parse_given_schema(text: str) -> GivenSchema:
+    """Return the columns that a declaration names, with their types and patterns.
+
+    Raises:
+        BadSchema: it cannot be read; the message says where.
+    """
     parser = _Parser(text)
     columns: dict[str, pa.DataType] = {}
+    patterns: dict[str, str] = {}
     while not parser.at_end:
         name, declared = parser.column()
         if name in columns:
             raise BadSchema(f'The schema names "{name}" twice.')
         columns[name] = declared
+        if pattern := parser.pattern():
+            patterns[name] = _checked(name, pattern, declared)
         if not parser.at_end:
             parser.expect(",")
-    return columns
+    return GivenSchema(columns, patterns)
+
+
+def _checked(name: str, pattern: str, declared: pa.DataType) -> str:
+    from mason.pipeline.value_patterns import BadPattern, compile_pattern
+
+    try:
+        compile_pattern(pattern, declared)
+    except BadPattern as error:
+        raise BadSchema(f'Column "{name}" of the schema: {error}') from error
+    return pattern
 
 
 class _Parser:
@@ -69,6 +109,14 @@ class _Parser:
         name = self._name()
         self._skip(":")
         return name, self._type()
+
+    def pattern(self) -> str:
+        """Return what stands in single quotes here; nothing where there is none."""
+        found = _PATTERN.match(self._text, self._place)
+        if found is None:
+            return ""
+        self._place = found.end()
+        return found[1].replace("''", "'")
 
     def expect(self, mark: str) -> None:
         if not self._skip(mark):
@@ -87,7 +135,7 @@ class _Parser:
             return self._decimal()
         if word == "timestamp" and self._skip("["):
             return self._printed_timestamp()
-        if word == "date32" and self._skip("["):
+        if word in ("date32", "time64") and self._skip("["):
             self._name()  # the unit, as Arrow prints it
             self.expect("]")
         if word == "varchar" and self._skip("("):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import codecs
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mason.errors import BadInput
+from mason.pipeline.encoding_guess import guess_encodings, is_east_asian
 
 _BOMS = {
     codecs.BOM_UTF32_LE: "utf-32",  # it begins like that of UTF-16
@@ -20,24 +21,42 @@ _BOMS = {
 
 @dataclass(frozen=True)
 class Encoding:
-    """A codec's name, what to do with bytes that it cannot read, and what the user should know of it."""
+    """A codec's name, what to do with bytes that it cannot read, and what the user should know of it.
+
+    `guessed`: other encodings could be meant as well.
+    """
 
     name: str
     errors: str = "strict"
     warning: str = ""
+    guessed: bool = False
 
 
 _UTF8 = Encoding("utf-8")
 _SOME_TEXT = "id,name\n1,one\n"
+_SHIFTS = {b"\x1b$)C": "iso2022_kr", b"\x1b$": "iso2022_jp_2"}  # ASCII throughout, but for these
+_KNOWN_AS = {
+    "cp1252": "Windows-1252",
+    "latin-1": "Latin-1",
+    "cp932": "Shift-JIS (cp932)",
+    "gb18030": "GBK (gb18030)",
+    "cp949": "EUC-KR (cp949)",
+    "cp950": "Big5 (cp950)",
+    "big5hkscs": "Big5 (big5hkscs)",
+    "euc_jp": "EUC-JP (euc_jp)",
+    "euc_jis_2004": "EUC-JP (euc_jis_2004)",
+    "iso2022_jp_2": "ISO-2022-JP (iso2022_jp_2)",
+    "iso2022_kr": "ISO-2022-KR (iso2022_kr)",
+}
 
 
 def detect_encoding(start: bytes) -> Encoding:
     """Return the encoding of a text by its first bytes.
 
     A byte order mark says it; NULs in every other byte are UTF-16, in three of four UTF-32; what is valid UTF-8 is
-    UTF-8. Else it is Windows-1252, or Latin-1 for the five bytes that Windows-1252 lacks, with a warning: no byte tells
-    these apart. Where valid UTF-8 stood before the first wrong byte, or as much valid as wrong, the file is UTF-8 with
-    faults in it.
+    UTF-8. Where as much is valid as wrong, the file is UTF-8 with faults in it. Else its characters tell what is likely
+    (Shift-JIS, GBK, Big5, EUC, Cyrillic and so on), or it is Windows-1252, or Latin-1 for the five bytes that
+    Windows-1252 lacks. Such a guess is told, with the encodings that are as likely: no byte proves it.
     """
     for mark, name in _BOMS.items():
         if start.startswith(mark):
@@ -88,7 +107,7 @@ def checked_encoding(wanted: str, start: bytes) -> Encoding:
     except Exception:  # noqa: BLE001 (Python has codecs of bytes, too, which say no in many ways)
         serves = False
     if not serves:
-        raise BadInput(f'"{wanted}" is no known encoding.', hint="utf-8, utf-16, latin-1 and cp1252 are.")
+        raise BadInput(f'"{wanted}" is no known encoding.', hint="utf-8, utf-16, cp1252, cp932, gb18030 and big5 are.")
     return Encoding("utf-8-sig" if name == "utf-8" and start.startswith(codecs.BOM_UTF8) else name)
 
 
@@ -103,19 +122,41 @@ def _detect_with_nulls(start: bytes) -> Encoding:
         return Encoding("utf-16-be" if even > odd else "utf-16-le")
     found = _detect_eight_bit(start)
     warning = "it has NUL bytes" + (f"; {found.warning}" if found.warning else "")
-    return Encoding(found.name, found.errors, warning)
+    return Encoding(found.name, found.errors, warning, found.guessed)
 
 
 def _detect_eight_bit(start: bytes) -> Encoding:
     try:
         codecs.utf_8_decode(start, "strict", False)
     except UnicodeDecodeError as error:
-        fault = _fault("utf-8", error)
-        if not start[: error.start].isascii() or _has_utf8(start):
-            return Encoding("utf-8", "replace", f"{fault}; such bytes are read as �")
-        name, shown = ("cp1252", "Windows-1252") if _is_windows(start) else ("latin-1", "Latin-1")
-        return Encoding(name, "strict", f"{fault}; it is read as {shown} (the parameter encoding can say otherwise)")
-    return _UTF8
+        return _detect_by_characters(start, error)
+    return _detect_shifts(start) if b"\x1b$" in start else _UTF8
+
+
+def _detect_by_characters(start: bytes, error: UnicodeDecodeError) -> Encoding:
+    fault = _fault("utf-8", error)
+    likely = [] if _has_utf8(start) else list(guess_encodings(start))
+    began_as_utf8 = not start[: error.start].isascii()
+    if _has_utf8(start) or (began_as_utf8 and not (likely and is_east_asian(likely[0]))):
+        return Encoding("utf-8", "replace", f"{fault}; such bytes are read as �")
+    return _guessed(fault, likely or ["cp1252" if _is_windows(start) else "latin-1"])
+
+
+def _detect_shifts(start: bytes) -> Encoding:
+    """ISO-2022, in which sequences of ASCII stand for other characters between marks."""
+    name = next(name for mark, name in _SHIFTS.items() if mark in start)
+    try:
+        codecs.getincrementaldecoder(name)("strict").decode(start)
+    except UnicodeDecodeError:
+        return _UTF8
+    return _guessed("it has the marks of ISO-2022", [name])
+
+
+def _guessed(reason: str, likely: Sequence[str]) -> Encoding:
+    first, *others = (_KNOWN_AS.get(name, name) for name in likely)
+    also = f"; {', '.join(others)} would fit, too" if others else ""
+    warning = f"{reason}; it is read as {first}{also} (the parameter encoding can say otherwise)"
+    return Encoding(likely[0], "strict", warning, guessed=True)
 
 
 def _has_utf8(start: bytes) -> bool:

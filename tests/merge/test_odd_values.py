@@ -21,7 +21,8 @@ def lines(*values: str) -> str:
 def test_a_value_in_the_sample_that_makes_a_column_text_is_told_with_its_record(merge: Merge) -> None:
     merge.given("a.csv", "id,amount\n" + lines(*NUMBERS, "n/a", *NUMBERS, "-"))
 
-    told = 'a.csv: column "amount" is text for "n/a" in record 22 and 1 more value: the others are int64.'
+    remedy = '(nulls:"n/a" makes it null)'
+    told = f'a.csv: column "amount" is text for "n/a" in record 22 and 1 more value: the others are int64 {remedy}.'
     assert merge.plan().warnings == [told]
     assert merge.plan(nulls=["n/a", "-"]).warnings == []
     assert merge.plan(schema="amount int").warnings == []
@@ -30,7 +31,10 @@ def test_a_value_in_the_sample_that_makes_a_column_text_is_told_with_its_record(
 def test_records_that_lack_fields_are_counted_too(merge: Merge) -> None:
     merge.given("a.csv", "id,amount\n7\n" + lines(*NUMBERS, "n/a"))
 
-    assert 'a.csv: column "amount" is text for "n/a" in record 23: the others are int64.' in merge.plan().warnings
+    assert (
+        'a.csv: column "amount" is text for "n/a" in record 23: the others are int64 (nulls:"n/a" makes it null).'
+        in merge.plan().warnings
+    )
 
 
 def test_table_infer_tells_it_as_a_merge_does(tmp_path: Path) -> None:

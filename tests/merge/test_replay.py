@@ -311,3 +311,15 @@ def test_a_replay_is_a_commit_of_its_own(merge: Merge) -> None:
     newest, oldest = TableFolder(str(merge.output)).history()
 
     assert newest.parent == oldest.id and newest.adds and newest.rows == 3
+
+
+def test_mended_records_are_read_by_the_patterns_of_their_merge(merge: Merge) -> None:
+    merge.given("a.csv", "id;day\n" + "".join(f"{number};31.01.2024\n" for number in range(20)) + "20;31.02.2024\n")
+    merge.run(schema="day date 'dd.MM.yyyy'")
+    file = export(merge)
+    mend(file, ("31.02.2024", "29.02.2024"))
+
+    result = replay(merge, file)
+
+    assert (result.merge.rows_out, len(merge.rejects())) == (1, 0)
+    assert {str(day) for day in merge.table()["day"].to_pylist()} == {"2024-01-31", "2024-02-29"}

@@ -60,7 +60,7 @@ def test_every_direct_dependency_is_locked() -> None:
     locked = (PROJECT / "requirements.lock").read_text()
 
     for dependency in project["dependencies"]:
-        name = re.match(r"[a-z]+", dependency)
+        name = re.match(r"[a-z-]+", dependency)
         assert name and f"{name[0]}==" in locked, dependency
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Callable
 from uuid import uuid4
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -173,3 +176,19 @@ def test_a_reader_cannot_merge_and_leaves_nothing(on_s3: Mason, seaweed: Seaweed
     [error] = done.json["Errors"]
     assert "access denied" in error
     assert place.contents() == before
+
+
+def test_a_merge_reads_the_members_of_an_archive(on_s3: Mason, place: Place, rows: Rows) -> None:
+    content = io.BytesIO()
+    parquet = io.BytesIO()
+    pq.write_table(pa.table({"type": ["hoe"], "price": [3]}), parquet)
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", "type,price\nsaw,1\n")
+        archive.writestr("b.parquet", parquet.getvalue())
+    place.write("in/2024.zip", content.getvalue())
+    place.write("in/b.csv", b"price,type\n2,axe\n")
+
+    told = run(on_s3, "merge", input_path=place.below("in"), output_path=place.below("out"))
+
+    assert told["RowsIn"] == 3
+    assert rows("out") == [{"type": "axe", "price": 2}, {"type": "hoe", "price": 3}, {"type": "saw", "price": 1}]

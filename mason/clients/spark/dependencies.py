@@ -20,8 +20,11 @@ from pathlib import Path, PurePath
 
 FOLDER = "mason_dependencies"
 
-# What kernels import; where they are installed boto3, for tables on S3, and xlsxwriter, for sheets.
-_NEEDED = ("numpy", "pyarrow", "pandas", "fastavro", "msgpack", "duckdb", "sqlglot", "pyyaml", "boto3", "xlsxwriter")
+# What kernels import; where they are installed boto3, for tables on S3, and those for sheets of Excel.
+_NEEDED = (
+    *("numpy", "pyarrow", "pandas", "fastavro", "msgpack", "duckdb", "sqlglot", "pyyaml", "boto3"),
+    *("xlsxwriter", "python-calamine"),
+)
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 # A third of it all: nobody compiles or tests anything on an executor.
 _LEFT_OUT = {"tests", "include", "__pycache__"}

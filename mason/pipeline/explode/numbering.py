@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
+from mason.pipeline.archives import inside
 from mason.pipeline.blocks import read_blocks, read_range
 from mason.pipeline.csv_chunks import cut_chunks
 from mason.pipeline.csv_reading import records_of
@@ -40,9 +41,10 @@ def first_rows(filesystem: pafs.FileSystem, plan: MergePlan) -> Sequence[int]:
 
 
 def _records_in(filesystem: pafs.FileSystem, planned: PlannedFile, part: Range, most: int | None) -> int:
-    kind = planned.schema.format
+    kind, filesystem = planned.schema.format, inside(filesystem, planned.file.archive)
     if kind == "parquet":
-        stored = pq.read_metadata(planned.file.path, filesystem=filesystem)
+        with filesystem.open_input_file(planned.file.path) as source:
+            stored = pq.read_metadata(source)
         return sum(stored.row_group(group).num_rows for group in groups_in(stored, part.offset, part.length))
     if kind == "jsonl":
         return sum(map(_lines_in, cut_lines(_blocks(filesystem, planned, part), CHUNK, most)))

@@ -8,13 +8,15 @@ import pyarrow as pa
 
 from mason.pipeline.file_warnings import FileWarnings
 from mason.pipeline.merge.planned_file import PlannedFile
+from mason.pipeline.pattern_hints import describe_hints
 
 
 def notes_on_columns(
     given: Mapping[str, pa.DataType], planned: Sequence[PlannedFile], known: Sequence[str]
 ) -> list[str]:
     """Return what is to be said of the columns of files; `known` are those of the table that they are added to."""
-    return [*_absent(given, planned), *_of_other_columns(known, planned), *_text_for_few(given, planned)]
+    notes = [*_absent(given, planned), *_of_other_columns(known, planned), *_text_for_few(given, planned)]
+    return [*notes, *_like_something_else(given, planned, known)]
 
 
 def _absent(given: Mapping[str, pa.DataType], planned: Sequence[PlannedFile]) -> list[str]:
@@ -44,6 +46,22 @@ def _text_for_few(given: Mapping[str, pa.DataType], planned: Sequence[PlannedFil
             if each.renames.get(name, name) not in given:
                 warnings.add(each.file.name, odd.describe(name))
     return warnings.lines()
+
+
+def _like_something_else(
+    given: Mapping[str, pa.DataType], planned: Sequence[PlannedFile], known: Sequence[str]
+) -> list[str]:
+    """Return the schema by which columns of text are read as what they look like; those of a table stay as they are."""
+    settled = {*given, *known}
+    hints = {
+        each.file.name: {
+            each.renames.get(name, name): hint
+            for name, hint in each.schema.hints.items()
+            if each.renames.get(name, name) not in settled
+        }
+        for each in planned
+    }
+    return describe_hints(hints, {each.file.name: _columns(each) for each in planned})
 
 
 def respelled_columns(before: pa.Schema, after: pa.Schema) -> dict[str, str]:

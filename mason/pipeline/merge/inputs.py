@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow.fs as pafs
 
 from mason.errors import NoData, PathNotFound
+from mason.pipeline.archives import UNPACK, expand_archives
 from mason.pipeline.files import DataFile, describe_links, list_files, without_strangers
 from mason.pipeline.formats import unknown_packing
 from mason.pipeline.merge.job import MergeJob
@@ -20,17 +21,22 @@ def list_inputs(filesystem: pafs.FileSystem, job: MergeJob) -> tuple[list[DataFi
         NoData: there are none.
         PlanRefused: some are packed in a way that cannot be read: leaving them out would lose their rows.
     """
-    found = find_files(filesystem, job.storage, job.inputs, strict=True)  # what is left out would be lost
+    listed = find_files(filesystem, job.storage, job.inputs, strict=True)  # what is left out would be lost
+    expanded = expand_archives(filesystem, listed)
+    if expanded.problems:
+        raise PlanRefused(expanded.problems.values(), hint=UNPACK)
+    found = expanded.files
     if packed := [each.name for each in found if unknown_packing(each.name)]:
         raise PlanRefused(
             [f"{name}: it is packed as {unknown_packing(name)}, which cannot be read." for name in packed],
             hint="Unpack it, or pack it as gz, bz2 or zst.",
         )
-    files, strangers = (found, []) if job.options.input_format else without_strangers(found)
+    files, strangers = (list(found), []) if job.options.input_format else without_strangers(found)
     if not files:
         raise NoData(f'There are no data files at "{job.inputs}".', hint="Names that begin with . or _ do not count.")
+    of_archives = [f"{name}: {note}." for name, note in expanded.notes]
     left_out = [f"{each.name}: its name is not that of a data file; it is left out." for each in strangers]
-    return files, [*left_out, *map(describe_links, (each for each in files if each.links))]
+    return files, [*of_archives, *left_out, *map(describe_links, (each for each in files if each.links))]
 
 
 def check_nothing_is_there(filesystem: pafs.FileSystem, output: str) -> None:

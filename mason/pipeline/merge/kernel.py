@@ -19,20 +19,22 @@ from mason.errors import UnreadableFile
 from mason.pipeline.evidence_json import decode_schema, encode
 from mason.pipeline.far_times import is_day_or_moment
 from mason.pipeline.files import make_folder
-from mason.pipeline.given_types import fit_given_text, told
+from mason.pipeline.given_types import Fitted, told
 from mason.pipeline.merge.batches import Batch, CannotBeCut
 from mason.pipeline.merge.misfit import find_misfit
 from mason.pipeline.merge.numbering import COUNTED_FROM
 from mason.pipeline.merge.task import FileInTask, MergeTask, TaskResult
 from mason.pipeline.merge.task_files import read_files
+from mason.pipeline.merge.texts import texts_of
 from mason.pipeline.odd_values import Misfit
 from mason.pipeline.python_values import python_value
 from mason.pipeline.rejects import Reject
 from mason.pipeline.sinks import Sink, SinkPlace, open_sink
-from mason.pipeline.sources import ArrowSource, Source
+from mason.pipeline.sources import ArrowSource, Source, TextSource
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_writer import too_far_for_folders, too_long_for_folders
 from mason.pipeline.types import NOTHING, Evidence, decide, evidence_of, merge, storable
+from mason.pipeline.value_patterns import fit_pattern
 
 _LONGEST_SHOWN = 60
 
@@ -191,7 +193,7 @@ class _Work:
     ) -> pa.Array | None:
         values: pa.Array | None
         if field.name in self._given:
-            fitted = source.fit_given(field.type, self._task.timezone)
+            fitted = self._fit_given(field, source)
             values = fitted.values
             if fitted.bad is not None:
                 bad[field.name] = fitted.bad
@@ -204,6 +206,13 @@ class _Work:
             self._count_values(file, field.name, values)
             self._count_finer(field, source, values)
         return values
+
+    def _fit_given(self, field: pa.Field, source: Source) -> Fitted:
+        pattern = self._task.patterns.get(field.name)
+        texts = texts_of(source) if pattern else None
+        if pattern and texts is not None:
+            return fit_pattern(texts, pattern, field.type, self._task.timezone)
+        return source.fit_given(field.type, self._task.timezone)
 
     def _count_finer(self, field: pa.Field, source: Source, values: pa.Array) -> None:
         """Count the times that were told in nanoseconds, and are no whole microseconds."""
@@ -223,9 +232,11 @@ class _Work:
     ) -> pa.Array:
         value = file.constants[field.name]
         try:
+            if field.name in self._task.patterns:
+                raise pa.ArrowInvalid("it is written by a pattern")
             constant = pa.nulls(rows, field.type) if not value else _repeated(value, field.type, rows)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # a type that the user gave, and the folder has another
-            fitted = fit_given_text(pa.array([value]), field.type, self._task.timezone)
+            fitted = self._fit_given(field, TextSource(pa.array([value], pa.string())))
             constant = pa.nulls(rows, field.type) if fitted.bad is not None else pa.repeat(fitted.values[0], rows)
             if fitted.bad is not None:
                 bad[field.name] = pa.repeat(True, rows)

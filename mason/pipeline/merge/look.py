@@ -8,12 +8,13 @@ from functools import partial
 import pyarrow.fs as pafs
 
 from mason.errors import Problems, UnreadableFile
+from mason.pipeline.archives import stamp_of_file
 from mason.pipeline.blocks import is_compressed, reading
 from mason.pipeline.csv_options import checked_csv
 from mason.pipeline.csv_splits import Range, find_ranges
 from mason.pipeline.file_reader import FileReader, OpenedFile
 from mason.pipeline.file_schema import FileSchema
-from mason.pipeline.file_stamp import FileStamp, file_stamp
+from mason.pipeline.file_stamp import FileStamp
 from mason.pipeline.files import DataFile
 from mason.pipeline.formats import checked_format
 from mason.pipeline.headers_together import describe_doubts, headers_to_change, strangers
@@ -114,7 +115,7 @@ def _looks(reader: FileReader, files: Sequence[DataFile]) -> Iterator[Callable[[
 
     def look(file: DataFile) -> _Look:
         with reading(file, reader.filesystem):
-            stamp = file_stamp(reader.filesystem, file.path)
+            stamp = stamp_of_file(reader.filesystem, file.path, file.archive, file.size)
         return stamp, reader.open(file)
 
     if reader.filesystem.type_name == "local":
@@ -148,6 +149,8 @@ def find_file_ranges(filesystem: pafs.FileSystem, file: DataFile, schema: FileSc
 
     Only plain text of known ends can be cut: compressed or transcoded text has no places to begin at.
     """
+    if file.archive:
+        return ()
     if schema.format == "parquet":
         return find_group_ranges(filesystem, file.path, file.size)
     least = {"csv": CUT_BYTES, "jsonl": CUT_LINES_BYTES}.get(schema.format)

@@ -25,12 +25,13 @@ from mason.pipeline.merge.inputs import check_nothing_is_there, list_inputs
 from mason.pipeline.merge.job import MergeJob, Mode, Names, OnConflict
 from mason.pipeline.merge.look import PlanRefused, look_at_files
 from mason.pipeline.merge.names import find_twins, fold_names, twins_in
+from mason.pipeline.merge.own_tables import plan_own_files
 from mason.pipeline.merge.partition_keys import wrong_keys
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.merge.sources_merged import merged_before
 from mason.pipeline.odd_values import Misfit
 from mason.pipeline.output_place import check_apart
-from mason.pipeline.sql_types import parse_schema
+from mason.pipeline.sql_types import parse_given_schema
 from mason.pipeline.step_work import Work
 from mason.pipeline.table_commit import CommitRecord, TableStore, open_table
 from mason.pipeline.types import NOTHING, Evidence, decide, evidence_of, merge, mixes_zones, storable
@@ -285,7 +286,7 @@ def _is_as_before(filesystem: pafs.FileSystem, table: TableStore, base: BaseTabl
 
 
 def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base: BaseTable | None) -> MergePlan:
-    given = parse_schema(job.options.schema)
+    given = parse_given_schema(job.options.schema).types
     files, warnings = list_inputs(filesystem, job)
     work = Work.here()
     merged = merged_before(job.options, table, work)
@@ -293,7 +294,9 @@ def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base
     adopted = list_adopted(filesystem, job, table, files)
     warnings += map(describe_adopted, adopted)
     columns = base.schema.names if base else ()
-    planned = list(look_at_files(filesystem, job.options, [*new, *(each.file for each in adopted)], warnings, columns))
+    own = plan_own_files(filesystem, job, new)
+    looked_at = [*(() if own else new), *(each.file for each in adopted)]
+    planned = [*own, *look_at_files(filesystem, job.options, looked_at, warnings, columns)]
     if not planned and len(new) == len(files):
         raise NoData(f'All data files at "{job.inputs}" are empty.')
     if job.options.names is Names.FOLD:

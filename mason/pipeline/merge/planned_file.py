@@ -30,6 +30,8 @@ class PlannedFile:
     is_base: bool = False
     """The file is one of the table's own, which is written anew because a column of it widens."""
 
+    own_schema: str = ""
+    """The schema of the table that the file is one of, where that is the input and says more than the file."""
     is_scratch: bool = False
     """The file is gone after the job: nothing is kept of where the rows were."""
 

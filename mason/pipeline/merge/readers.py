@@ -11,9 +11,11 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
+from mason.pipeline.archives import inside, stamp_of_file
 from mason.pipeline.blocks import open_stream, reading
 from mason.pipeline.columnar_files import parsing
-from mason.pipeline.file_stamp import FileStamp, file_stamp
+from mason.pipeline.evidence_json import decode_schema
+from mason.pipeline.file_stamp import FileStamp
 from mason.pipeline.merge.batches import Batch, Place, json_text, rows_batch
 from mason.pipeline.merge.broken_text import set_aside_broken_text
 from mason.pipeline.merge.csv_batches import read_csv
@@ -63,6 +65,7 @@ def read_records(
     Raises:
         UnreadableFile: it cannot be read.
     """
+    filesystem = inside(filesystem, file.archive)
     if file.is_own and file.format != "parquet":
         yield from _read_own(filesystem, file, schema, columns)
     else:
@@ -76,7 +79,7 @@ def check_unchanged(filesystem: pafs.FileSystem, file: FileInTask) -> None:
         UnreadableFile: it is not, or is not there.
     """
     with reading(file.data, filesystem):
-        found = file_stamp(filesystem, file.path)
+        found = stamp_of_file(filesystem, file.path, file.archive, file.size)
     if found is None:
         raise vanished(file)
     check_stamp(file, found)
@@ -101,11 +104,13 @@ def _read(
     filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[str], schema: pa.Schema, columns: Collection[str]
 ) -> Iterator[Batch]:
     if file.format == "csv":
-        yield from read_csv(filesystem, file, nulls, _types_in_file(file, schema))
+        yield from read_csv(filesystem, file, nulls, _types_in_text(file, schema))
     elif file.format == "jsonl":
-        yield from read_json_lines(filesystem, file, _types_in_file(file, schema))
+        yield from read_json_lines(filesystem, file, _types_in_text(file, schema))
     elif file.format == "parquet":
         yield from _read_parquet(filesystem, file, columns)
+    elif file.format == "xlsx":
+        yield from _read_xlsx(filesystem, file, nulls)
     else:
         yield from _READERS[file.format](filesystem, file)
 
@@ -116,9 +121,16 @@ def _read_own(
     """A file that Mason wrote: whatever the format made of its types is taken back."""
     from mason.pipeline.writers.read_back import read_back, stored_types
 
+    schema = decode_schema(file.own_schema) if file.own_schema else schema
     for batch in _read(filesystem, file, (), stored_types(file.format, schema), columns):
         found = read_back(file.name, file.format, batch.columns, file.columns, schema, batch.rows, columns)
         yield replace(batch, columns=found)
+
+
+def _types_in_text(file: FileInTask, schema: pa.Schema) -> dict[str, pa.DataType]:
+    """The types by which Arrow may parse: not those of columns that have a pattern, which it does not know."""
+    types = _types_in_file(file, schema)
+    return {old: each for old, each in types.items() if file.renames.get(old, old) not in file.patterned}
 
 
 def _types_in_file(file: FileInTask, schema: pa.Schema) -> dict[str, pa.DataType]:
@@ -179,7 +191,8 @@ def _finer_in_int96(
     import pyarrow.parquet as pq
 
     rows = _rows_at_once(stored)
-    exact = pq.ParquetFile(file.path, filesystem=filesystem).iter_batches(rows, list(groups), wanted, use_threads=False)
+    opened = pq.ParquetFile(filesystem.open_input_file(file.path))
+    exact = opened.iter_batches(rows, list(groups), wanted, use_threads=False)
 
     def count(batch: pa.RecordBatch) -> Mapping[str, int]:
         seen = next(exact)
@@ -242,6 +255,19 @@ def _read_stripe(file: FileInTask, stored: Any, number: int) -> pa.RecordBatch:
             raise
         far = "it has a time beyond the years 1677 to 2262, which are all that is read of ORC."
         raise UnreadableFile(file.name, far, hint="Parquet has times of every year.") from error
+
+
+def _read_xlsx(filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[str]) -> Iterator[Batch]:
+    from mason.pipeline.sheet_files import read_rows
+
+    assert file.sheets
+    before = 0
+    with reading(file.data, filesystem), filesystem.open_input_file(file.path) as source:
+        for rows, arrays in read_rows(file.name, source, file.sheets, nulls, ROWS):
+            columns: dict[str, Source] = {name: ArrowSource(values) for name, values in arrays.items()}
+            held = sum(values.nbytes for values in arrays.values())
+            yield set_aside_long(Batch(columns, rows, rows, place=_counted_from(before)), file, held)
+            before += rows
 
 
 def _read_avro(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:

@@ -29,6 +29,7 @@ from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.merge.readings import Reading, reading_of
 from mason.pipeline.merge.run import run_merge
 from mason.pipeline.rejects import FOLDER, Reject, read_quarantine
+from mason.pipeline.sql_types import parse_given_schema
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import ChangedMeanwhile, CommitRecord, open_table
 from mason.pipeline.tasks import TaskRunner
@@ -196,6 +197,8 @@ def _common_options(commits: Mapping[str, CommitRecord], records: Sequence[Rejec
     """
     found = [_options(commits.get(name)) for name in dict.fromkeys(each.commit for each in records)]
     differing = [name for name in _OPTIONS_OF_VALUES if len({json.dumps(each[name]) for each in found}) > 1]
+    if len({json.dumps(dict(parse_given_schema(each["schema"]).patterns)) for each in found}) > 1:
+        differing.append("the patterns of their schema")
     if differing:
         raise PlanRefused(
             [f"The records come from merges that differ in {', '.join(differing)}."],

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow.fs as pafs
 
-from mason.pipeline.file_stamp import file_stamp
+from mason.pipeline.archives import stamp_of_file
 from mason.pipeline.files import DataFile
 from mason.pipeline.merge.job import MergeOptions, Mode
 from mason.pipeline.merge.look import PlanRefused
@@ -66,5 +66,5 @@ def merged_before(options: MergeOptions, table: TableStore, work: Work | None) -
 
 
 def _fingerprint(filesystem: pafs.FileSystem, file: DataFile) -> Fingerprint | None:
-    found = file_stamp(filesystem, file.path)
+    found = stamp_of_file(filesystem, file.path, file.archive, file.size)
     return (found.size, found.number) if found else None

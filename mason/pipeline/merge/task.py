@@ -16,7 +16,9 @@ from mason.pipeline.merge.gather import folder_evidence
 from mason.pipeline.merge.job import Names, OnBadRecord
 from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.planned_file import PlannedFile
+from mason.pipeline.sheet_parts import SheetPart
 from mason.pipeline.sinks import SinkSpec, table_spec
+from mason.pipeline.sql_types import parse_given_schema
 from mason.pipeline.types import decide
 
 KERNEL = "mason.pipeline.merge.kernel:merge_task"
@@ -45,9 +47,19 @@ class FileInTask:
     """How many bytes a field may have; None is no limit."""
     csv: CsvReading | None = None
     """How it is read, if it is delimited text."""
+    archive: str = ""
+    """The path of the archive that it is a member of."""
+    sheets: Sequence[SheetPart] = ()
+    """What is read of a workbook."""
+    own_schema: str = ""
+    """The schema by which Mason wrote the file, if that is not the one of the table that is written."""
+    patterned: Sequence[str] = ()
+    """Columns of the table for whose values text stands in its own way."""
 
     @classmethod
-    def of(cls, planned: PlannedFile, part: Range, types: Mapping[str, str]) -> FileInTask:
+    def of(
+        cls, planned: PlannedFile, part: Range, types: Mapping[str, str], patterned: Sequence[str] = ()
+    ) -> FileInTask:
         file, schema = planned.file, planned.schema
         columns, constants = list(schema.columns), dict(planned.constants)
         written = (schema.format, schema.encoding)
@@ -55,11 +67,20 @@ class FileInTask:
         names = (dict(planned.renames), types)
         pinned = (file.path, file.name, file.size, planned.stamp)
         most = None if planned.is_base else memory_limits().field_bytes  # what a table has, it keeps
-        return cls(*pinned, *written, columns, constants, *place, *names, planned.is_base, most, schema.csv)
+        is_own = planned.is_base or bool(planned.own_schema)
+        return cls(
+            *(*pinned, *written, columns, constants, *place, *names, is_own, most),
+            csv=schema.csv,
+            archive=file.archive,
+            sheets=schema.sheets,
+            own_schema=planned.own_schema,
+            patterned=patterned,
+        )
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> FileInTask:
-        return cls(**{**value, "csv": CsvReading.of(value["csv"]) if value["csv"] else None})
+        csv = CsvReading.of(value["csv"]) if value["csv"] else None
+        return cls(**{**value, "csv": csv, "sheets": [SheetPart.of(each) for each in value["sheets"]]})
 
     @property
     def is_whole(self) -> bool:
@@ -67,7 +88,7 @@ class FileInTask:
 
     @property
     def data(self) -> DataFile:
-        return DataFile(self.path, self.name, self.size)
+        return DataFile(self.path, self.name, self.size, archive=self.archive)
 
 
 @dataclass(frozen=True)
@@ -83,6 +104,8 @@ class MergeTask:
     files: Sequence[FileInTask]
     given: Sequence[str] = ()
     """Columns whose type the user gave: what does not fit it is bad, and widens nothing."""
+    patterns: Mapping[str, str] = field(default_factory=dict)
+    """How text stands for values of given columns, where that is not as usual."""
     nulls_bad_values: bool = False
     timezone: str = ""
     folds_names: bool = False
@@ -147,10 +170,12 @@ def tasks_of(
     """Return the tasks of a plan; without a sink their rows become the files of a table."""
     sink = sink or table_spec(plan.partition_keys)
     options = plan.job.options
+    patterns = dict(parse_given_schema(options.schema).patterns)
     common: dict[str, Any] = {
         "schema": encode_schema(plan.schema),
         "nulls": list(options.nulls),
         "given": list(plan.given),
+        "patterns": patterns,
         "nulls_bad_values": options.on_bad_record is OnBadRecord.NULL,
         "timezone": options.timezone,
         "folds_names": options.names is Names.FOLD,
@@ -160,13 +185,14 @@ def tasks_of(
         "sink_options": dict(sink.options),
     }
     of_folders = _types_of_folders(plan) if plan.conflicts else {}
+    patterned = list(patterns)
     return [
         MergeTask(
             number,
             plan.job.storage,
             staging,
             commit,
-            files=[FileInTask.of(file, part, _types_in(plan, file, of_folders)) for file, part in parts],
+            files=[FileInTask.of(file, part, _types_in(plan, file, of_folders), patterned) for file, part in parts],
             **common,
         )
         for number, parts in enumerate(plan.tasks())

@@ -111,7 +111,7 @@ class FilesAhead:
 
 
 def _is_small(file: FileInTask) -> bool:
-    return file.is_whole and file.size <= SMALL
+    return file.is_whole and file.size <= SMALL and not file.archive
 
 
 def _check_all_unchanged(filesystem: pafs.FileSystem, files: Sequence[FileInTask]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 CORPUS_FILES = Path(__file__).parents[1] / "corpus_files"
-MOST_BYTES = 1024
+MOST_BYTES = 2048
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -159,6 +159,57 @@ def wild_cases() -> Iterator[Case]:
     yield from _odd_files()
 
 
+GIVEN: Mapping[str, tuple[str, Sequence[str], Sequence[Any], str]] = {
+    "german-numbers": ("decimal(12,2) 'de'", ["1.200,50", "-0,99"], [Decimal("1200.50"), Decimal("-0.99")], "1200,50"),
+    "euros": ("decimal(12,2) 'de €'", ["1.200,50 €", "3,00 €"], [Decimal("1200.50"), Decimal("3.00")], "3,00"),
+    "dollars": ("decimal(12,2) '$en'", ["$1,200.50", "-$3.00"], [Decimal("1200.50"), Decimal("-3.00")], "$1200.50"),
+    "plain-comma": ("decimal(12,2) '1234,56'", ["1200,50", "3,5"], [Decimal("1200.50"), Decimal("3.50")], "1.200,50"),
+    "swiss": ("bigint 'ch'", ["1'200", "7"], [1200, 7], "1'20"),
+    "percent": ("double 'en%'", ["12.5%", "7%"], [12.5, 7.0], "12.5"),
+    "german-dates": ("date 'dd.MM.yyyy'", ["31.01.2024", "29.02.2024"], ["2024-01-31", "2024-02-29"], "30.02.2024"),
+    "short-dates": ("date 'd.M.yyyy'", ["31.1.2024", "9.12.2023"], ["2024-01-31", "2023-12-09"], "09.12.2023"),
+    "american-dates": ("date 'MM/dd/yyyy'", ["01/31/2024", "02/29/2024"], ["2024-01-31", "2024-02-29"], "31/01/2024"),
+    "months": ("date 'dd-MMM-yyyy'", ["31-Jan-2024", "01-Dec-2023"], ["2024-01-31", "2023-12-01"], "31-JAN-2024"),
+    "moments": (
+        "timestamp 'dd.MM.yyyy HH:mm'",
+        ["31.01.2024 08:15", "01.02.2024 23:59"],
+        ["2024-01-31T08:15:00", "2024-02-01T23:59:00"],
+        "31.01.2024 24:00",
+    ),
+    "times": ("time 'HH:mm'", ["08:15", "23:59"], ["08:15:00", "23:59:00"], "8:15"),
+}
+
+
+def _given_patterns() -> Iterator[Case]:
+    for name, (declared, values, meant, bad) in GIVEN.items():
+        for ending, delimiter in (("csv", ";"), ("tsv", "\t")):
+            texts = [*values * 10, bad]
+            lines = [f"{number}{delimiter}{text}" for number, text in enumerate(texts, 1)]
+            yield Case(
+                name=f"patterns/{name}.{ending}",
+                content="\n".join([f"id{delimiter}value", *lines, ""]).encode(),
+                why="A given pattern is applied exactly: the text comes back, or the record is set aside.",
+                columns=["id", "value"],
+                rows=[[number, value] for number, value in enumerate(list(meant) * 10, 1)],
+                rejects=[lines[-1]],
+                options={"schema": f"value {declared}"},
+            )
+
+
+HINTS = {
+    "decimal-comma": "value decimal(18,2) 'de'",
+    "german-thousands": "value decimal(18,2) 'de'",
+    "english-thousands": "value decimal(18,2) 'en'",
+    "swiss-thousands": "value decimal(18,2) 'ch'",
+    "dollars": "value decimal(18,2) '$en'",
+    "euros": "value decimal(18,2) 'de €'",
+    "percent": "value decimal(18,1) 'en%'",
+    "german-dates": "value date 'dd.MM.yyyy'",
+    "american-dates": "value date 'M/d/yyyy'",
+    "months-by-name": "value date 'dd-MMM-yyyy'",
+}
+
+
 def _values() -> Iterator[Case]:
     for name, values in VALUES.items():
         why = "Text that is no plain number or date comes back as it is written."
@@ -167,7 +218,15 @@ def _values() -> Iterator[Case]:
             cells = [f'"{value}"' if delimiter in value else value for value in values]
             lines = [f"{number}{delimiter}{cell}" for number, cell in enumerate(cells, 1)]
             content = "\n".join([f"id{delimiter}value", *lines, ""]).encode()
-            yield Case(name=f"values/{name}.{ending}", content=content, why=why, columns=["id", "value"], rows=rows)
+            yield Case(
+                name=f"values/{name}.{ending}",
+                content=content,
+                why=why,
+                columns=["id", "value"],
+                rows=rows,
+                warnings=[f"a merge with this schema reads it so: {HINTS[name]}"] if name in HINTS else [],
+            )
+    yield from _given_patterns()
     for name, (values, meant) in TYPED.items():
         content = "\n".join(["id,value", *(f"{number},{each}" for number, each in enumerate(values, 1)), ""])
         rows = [[number, each] for number, each in enumerate(meant, 1)]
@@ -211,7 +270,9 @@ def _headers() -> Iterator[Case]:
     )
     for name, (text, columns, rows) in HEADERS.items():
         why = "Names are told from records, and no record is lost as a name."
-        yield Case(name=f"headers/{name}.csv", content=text.encode(), why=why, columns=columns, rows=rows)
+        hints = ["col_0 date 'dd.MM.yyyy', col_2 decimal(18,2) 'de'"] if name == "bank-without" else []
+        file, content = f"headers/{name}.csv", text.encode()
+        yield Case(name=file, content=content, why=why, columns=columns, rows=rows, warnings=hints)
     for sign, line_end in {"line-end": "\n", "return": "\r", "both": "\r\n"}.items():
         yield Case(
             name=f"headers/quoted-{sign}.csv",

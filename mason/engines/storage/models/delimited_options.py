@@ -1,4 +1,4 @@
-"""How the text of delimited files is written, where somebody says so."""
+"""How the text of delimited files is written, and which sheets of workbooks are read, where somebody says so."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ class DelimitedOptions:
         skip_rows: how many lines stand before the header, or before the first record.
         skip_footer: how many lines stand behind the last record.
         widths: how many characters each field has, where no delimiter stands between them.
+        sheet: the sheet of a workbook to be read, or `*` for all that are visible.
         ragged: what becomes of records with fewer or more fields: `pad`, `cut` or `refuse`; set aside by default.
     """
 
@@ -28,6 +29,7 @@ class DelimitedOptions:
     skip_footer: int = 0
     widths: Sequence[int] = ()
     ragged: str = ""
+    sheet: str = ""
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> DelimitedOptions:

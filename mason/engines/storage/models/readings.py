@@ -44,7 +44,7 @@ def _cells(reading: Mapping[str, Any]) -> list[str]:
         repr(reading["Delimiter"])[1:-1] if reading["Delimiter"] else "fixed",
         reading["Quote"] or "none",
         header,
-        reading["Encoding"],
+        reading["Encoding"] + (f" ({reading['EncodingIs']})" if "EncodingIs" in reading else ""),
         f"{reading['SkippedLines']:,}",
         f"{reading['RecordsInSample']:,}",
     ]

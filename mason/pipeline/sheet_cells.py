@@ -1,0 +1,106 @@
+"""What a workbook of Excel has that its reader does not tell: cells with errors, and how much it unpacks to."""
+
+from __future__ import annotations
+
+import io
+import lzma
+import posixpath
+import re
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+from mason.errors import UnreadableFile
+from mason.pipeline.archives import find_bomb
+
+_ERROR = re.compile(
+    rb"""<(?:\w+:)?c\b(?=[^>]*\bt=["']e["'])[^>]*?\br=["']([A-Z]+[0-9]+)["'][^>]*>.*?<(?:\w+:)?v>([^<]*)<""",
+    re.DOTALL,
+)
+_SHEETS = "xl/worksheets/"
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, ElementTree.ParseError),
+    *(KeyError, OSError, ValueError, NotImplementedError, RuntimeError),
+)
+
+
+def cell_name(row: int, column: int) -> str:
+    """Return what Excel calls a cell, by its numbers from 0: A1, AB7."""
+    letters = ""
+    column += 1
+    while column:
+        column, letter = divmod(column - 1, 26)
+        letters = chr(ord("A") + letter) + letters
+    return f"{letters}{row + 1}"
+
+
+def check_workbook(name: str, source: Any) -> io.BytesIO:
+    """Return the content of a workbook.
+
+    Raises:
+        UnreadableFile: it is none, or would unpack to far too much.
+    """
+    content = io.BytesIO(source.read())
+    try:
+        with zipfile.ZipFile(content) as archive:
+            bomb = find_bomb(archive.infolist())
+    except _BROKEN as error:
+        is_old = content.getvalue()[:4] == b"\xd0\xcf\x11\xe0"
+        why = "it is protected by a password, or older than xlsx" if is_old else f"not a complete xlsx file: {error}"
+        raise UnreadableFile(name, f"{why}.") from error
+    if bomb:
+        raise UnreadableFile(name, bomb)
+    return content
+
+
+def count_errors(name: str, content: io.BytesIO, sheets: Sequence[str]) -> list[str]:
+    """Return what is to be said of cells that hold errors, such as #N/A: their reader takes them for empty.
+
+    Raises:
+        UnreadableFile: it is damaged.
+    """
+    try:
+        return _count_errors(content, sheets)
+    except _BROKEN as error:
+        raise UnreadableFile(name, f"not a complete xlsx file: {error}.") from error
+
+
+def _count_errors(content: io.BytesIO, sheets: Sequence[str]) -> list[str]:
+    with zipfile.ZipFile(content) as archive:
+        places = _places(archive)
+        if not places.keys() >= set(sheets):  # nobody says which is which
+            places = {each.filename: each.filename for each in archive.infolist() if each.filename.startswith(_SHEETS)}
+            sheets = list(places)
+        return [note for sheet in sheets for note in _tell(sheet, archive.read(places[sheet]))]
+
+
+def _tell(sheet: str, text: bytes) -> Iterator[str]:
+    if b'"e"' not in text and b"'e'" not in text:
+        return
+    if cells := _ERROR.findall(text):
+        kinds = ", ".join(
+            kind.decode("utf-8", "replace") for kind, _ in Counter(said for _, said in cells).most_common()
+        )
+        count = "a cell holds an error" if len(cells) == 1 else f"{len(cells):,} cells hold errors"
+        yield f'sheet "{sheet}": {count} ({kinds}; the first is {cells[0][0].decode()}), and is null'
+
+
+def _places(archive: zipfile.ZipFile) -> Mapping[str, str]:
+    """Where each sheet is in the archive, by its name; both dialects of the standard have these elements."""
+    try:
+        related = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
+        book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
+    except _BROKEN:
+        return {}
+    targets = {each.get("Id"): each.get("Target", "") for each in related}
+    found = {}
+    for each in book.iter():
+        if each.tag.endswith("}sheet"):
+            number = next((value for key, value in each.items() if key.endswith("}id")), "")
+            place = posixpath.normpath(posixpath.join("/xl", targets.get(number, ""))).lstrip("/")
+            if place in archive.namelist():
+                found[each.get("name", "")] = place
+    return found
