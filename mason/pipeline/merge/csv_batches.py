@@ -10,7 +10,7 @@ import pyarrow.fs as pafs
 from mason.errors import UnreadableFile
 from mason.pipeline.csv_chunks import Chunk, cut_chunks
 from mason.pipeline.csv_dialect import Ragged
-from mason.pipeline.csv_parse import BadRecord, Layout, ParsedChunk, join_fields, parse_chunk
+from mason.pipeline.csv_parse import BadRecord, Layout, ParsedChunk, parse_chunk
 from mason.pipeline.csv_reading import CsvReading, Records, records_of
 from mason.pipeline.csv_typed import can_be_typed, parse_typed, sources_of
 from mason.pipeline.merge.batches import Batch, CannotBeCut, Place
@@ -56,7 +56,7 @@ def read_csv(
             raise _refused(file, parsed.bad[0], number)
         batch = _csv_batch(file, chunk, parsed, list(map(TextSource, parsed.columns)), number)
         yield set_aside_long(batch, file, len(chunk.text))
-        number += max(chunk.scan.records, parsed.records)
+        number += chunk.scan.records
 
 
 def _records(filesystem: pafs.FileSystem, file: FileInTask, reading: CsvReading) -> Records:
@@ -84,27 +84,17 @@ def _types_to_try(file: FileInTask, targets: Mapping[str, pa.DataType]) -> dict[
 def _csv_batch(file: FileInTask, chunk: Chunk, parsed: ParsedChunk, sources: Sequence[Source], number: int) -> Batch:
     columns = dict(zip(file.columns, sources, strict=True))
     rejects = [
-        Reject(file.name, number + each.index, _offset(chunk, each.index), "", each.reason, each.raw)
+        Reject(file.name, number + each.index, _offset(chunk, each.index), "", each.reason, chunk.raw(each.index))
         for each in parsed.bad
     ]
 
     def place(row: int) -> Place:
         index = int(parsed.indices[row])
-        return Place(number + index, _offset(chunk, index), _csv_text(file, chunk, columns, index, row))
+        return Place(number + index, _offset(chunk, index), chunk.raw(index))
 
     return Batch(columns, len(parsed.indices), parsed.records, rejects, place)
 
 
-def _csv_text(file: FileInTask, chunk: Chunk, columns: Mapping[str, Source], index: int, row: int) -> str:
-    """The text of a record: as it stands in the chunk, or put together again where lines end in another way."""
-    if index >= chunk.scan.records:
-        delimiter = file.csv.dialect.delimiter if file.csv else ","
-        return join_fields([source.value(row) for source in columns.values()], delimiter)
-    ends = chunk.scan.ends
-    start = int(ends[index - 1]) if index else 0
-    return str(chunk.text[start : int(ends[index])], "utf-8", "surrogateescape").rstrip("\r\n")
-
-
 def _offset(chunk: Chunk, index: int) -> int:
-    """Where a record begins; only the chunk's beginning is known where lines end in another way."""
-    return chunk.offset + (int(chunk.scan.ends[index - 1]) if 0 < index <= chunk.scan.records else 0)
+    """Where a record begins."""
+    return chunk.offset + (int(chunk.scan.ends[index - 1]) if index else 0)

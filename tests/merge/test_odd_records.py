@@ -1,0 +1,202 @@
+"""Records that are odd: lines that end otherwise, text in many lines, quotes that may be none, and their way back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.pipeline.csv_chunks import cut_chunks
+from mason.pipeline.csv_dialect import Dialect
+from mason.pipeline.csv_parse import Layout, parse_chunk
+from mason.pipeline.csv_splits import count_records
+from mason.pipeline.csv_tokens import SWALLOWS
+from mason.pipeline.record_scan import scan_records
+from tests.merge.conftest import Merge
+from tests.merge.test_replay import export, mend, replay
+
+SNIPPET = "name,city\nann,rome\nbob,oslo\ncid,bern\ndan,graz"
+
+
+def read(merge: Merge, text: str, **options: Any) -> list[dict[str, Any]]:
+    merge.given("a.csv", text)
+    merge.run(csv=DelimitedOptions(**options), parse_headers=True)
+    return list(merge.table().to_pylist())
+
+
+# What is replayed is what the file says
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "wanted"),
+    [
+        ('id,a,b\r1,x,y\r2,"it\'s, ok",""\rx3,"say ""hi""",""\r4,"",\r', {}, ('say "hi"', "")),
+        ("id,a,b\r1,x,y\rx3,,''\r4,z,w\r", {"quote": "'"}, (None, "")),
+        ("id,a,b\n1,x,y\nx3,'it''s, ok',''\n4,z,w\n", {"quote": "'"}, ("it's, ok", "")),
+        ("id,a,b\r1,x,y\rx3,'it''s, \"ok\"',''\r4,z,w\r", {"quote": "'"}, ('it\'s, "ok"', "")),
+        ('id,a,b\n1,x,y\nx3,"a\\"b, c",\\\\\n4,z,w\n', {"escape": "\\"}, ('a"b, c', "\\")),
+        ('id,a,b\r1,x,y\rx3,"a\\"b, c",""\r4,z,w\r', {"escape": "\\"}, ('a"b, c', "")),
+        ('id;a;b\n1;x;y\nx3;"a;""\n4;z;w\n', {"quote": "none"}, ('"a', '""')),
+        ('id;a;b\r1;x;y\rx3;"a;""\r4;z;w\r', {"quote": "none"}, ('"a', '""')),
+        ("id,a,b\n1,x,y\n# a note\nx3,c,d\n4,z,w\n", {"comment": "#"}, ("c", "d")),
+        ("id,a,b\n1,x,y\n2,p,q\rx3,c,\n4,z,w\n", {}, ("c", None)),
+        ("id,a,b\n1,x,y\n\n2,p,q\rx3,c,\n4,z,w\n", {}, ("c", None)),
+    ],
+)
+def test_what_is_replayed_has_the_values_that_the_dialect_of_its_file_gives(
+    merge: Merge, text: str, options: dict[str, Any], wanted: tuple[str | None, str | None]
+) -> None:
+    merge.given("a.csv", text)
+    merge.run(csv=DelimitedOptions(**options), schema="id bigint, a string, b string")
+    (reject,) = merge.rejects()
+    assert reject.column == "id"
+    assert text.encode()[reject.offset :].removeprefix(b"# a note\n").startswith(reject.raw.encode())
+    file = export(merge)
+    mend(file, ("x3", "3"))
+
+    replay(merge, file)
+
+    (row,) = [row for row in merge.table().to_pylist() if row["id"] == 3]
+    assert (row["a"], row["b"]) == wanted
+
+
+# Lines that end otherwise
+
+
+def test_a_blank_line_is_a_null_though_another_line_ends_with_a_bare_return(merge: Merge) -> None:
+    assert [row["x"] for row in read(merge, "x\n1\n\n2\r3\n")] == [1, None, 2, 3]
+
+
+def test_a_bare_return_ends_a_record_wherever_the_text_is_cut() -> None:
+    text = b'1,2\r3,"a\rb"\r\n\r5,6\r\r\n7,8\r'
+    whole = scan_records(text, Dialect(), 2, final=True)
+
+    assert whole.ends.tolist() == [4, 13, 14, 18, 20, 24]
+    for size in range(1, len(text) + 2):
+        blocks = [text[start : start + size] for start in range(0, len(text), size)]
+        chunks = list(cut_chunks(blocks, Dialect(), 2, size=size))
+        assert [chunk.offset + end for chunk in chunks for end in chunk.scan.ends.tolist()] == whole.ends.tolist()
+        assert count_records(blocks) == len(whole.ends)
+
+
+# Text in many lines
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        SNIPPET,
+        f"{SNIPPET}\n",
+        f"The list:\n{SNIPPET}",
+        "Specs:\nColor, red\nSize, large\nWeight, 3 kg\nPrice, 5",
+        SNIPPET.replace("ann", '"ann"'),
+        "a,b,c\n" * 5,
+    ],
+)
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("others", ["", '9,"5"" pipe"\n', 'x,"\n9,"\n'])
+def test_a_pasted_table_in_a_field_stays_one_field(merge: Merge, note: str, place: int, others: str) -> None:
+    quoted = '"' + note.replace('"', '""') + '"'
+    record = f"{quoted},7" if place == 0 else f"7,{quoted}"
+
+    rows = read(merge, f"a,b\n1,x\n{record}\n{others}2,y\n")
+
+    assert note in [row["ab"[place]] for row in rows]
+
+
+def test_a_pasted_table_with_other_kinds_of_values_stays_one_field(merge: Merge) -> None:
+    note = "see\nred,1,x\nblue,2,y\ngreen,3,z\nblack,4"
+
+    rows = read(merge, f'id,note,v\n1,x,5\n2,"{note}",6\n3,y,7\n')
+
+    assert rows[1] == {"id": 2, "note": note, "v": 6}
+
+
+def test_lines_that_look_like_records_in_all_they_have_are_set_aside_as_a_whole(merge: Merge) -> None:
+    """Two stray quotes, or a text: nobody can tell. Nothing is torn or swallowed unseen, and it can go back."""
+    record = '3,"5 inch\n4,x\n5,y\n6,z\n7,6"'
+    merge.given("a.csv", f"id,size\n1,a\n2,b\n{record}\n8,c\n")
+
+    result = merge.run()
+
+    assert (result.rows_in, result.rows_out, result.quarantined) == (4, 3, 1)
+    (reject,) = merge.rejects()
+    assert (reject.reason, reject.raw) == (SWALLOWS, record)
+    file = export(merge)
+    mend(file, ("5 inch", "6 inch"))
+    replay(merge, file)
+    assert {"id": 3, "size": "6 inch\n4,x\n5,y\n6,z\n7,6"} in merge.table().to_pylist()
+
+
+def test_a_stray_quote_tears_no_text_that_is_properly_closed_before_it(merge: Merge) -> None:
+    record = '3,"a\nb,c,d\ne","f" g'
+    merge.given("a.csv", f"id,t,u\n1,a,b\n{record}\n4,x,y\n5,x,y\n")
+
+    merge.run()
+
+    assert [each.raw for each in merge.rejects()] == [record]
+
+
+def test_a_quote_that_opens_above_very_many_records_swallows_none_of_them(merge: Merge) -> None:
+    lines = "".join(f"{number},x\n" for number in range(5_000))
+    merge.given("a.csv", f'id,t\n-2,a\n-1,"5 inch\n{lines}5000,6"\n5001,y\n')
+
+    result = merge.run()
+
+    assert (result.rows_in, result.quarantined) == (5_004, 1)
+    assert [each.raw for each in merge.rejects()] == ['-1,"5 inch']
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            "1,2\n",
+            "3,4\r\n",
+            "5,6\r",
+            '7,"8\n',
+            '9,1"\n',
+            '2,"a\nb"\n',
+            f'3,"{SNIPPET}"\n',
+            '"4",x\n',
+            "\n",
+            '5,"6" z\n',
+            '6,"t\n1,2\n3,4\n5,6\n7,8"\n',
+            '7,"é\r\n',
+            ',"\n',
+            '"\n',
+        ]
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(PIECES, st.integers(1, 80), st.sampled_from([Dialect(), Dialect(escape="\\")]))
+@example(['7,"8\n', *["1,2\n"] * 30, '9,1"\n'], 20, Dialect())
+@example(['7,"8\n', *["1,2\n"] * 1_100], 4_000, Dialect())
+@example(['7,"8\n', *["1,2\n"] * 1_100, '9,1"\n'], 4_300, Dialect())
+@example(['7,"8\n', *["1,2\n"] * 1_100, '5,"6" z\n'], 4_300, Dialect(escape="\\"))
+def test_what_is_a_record_does_not_depend_on_where_the_text_is_cut(
+    pieces: list[str], size: int, dialect: Dialect
+) -> None:
+    text = "".join(pieces).encode() or b"1,2\n"
+    blocks = [text[start : start + size] for start in range(0, len(text), size)]
+
+    assert found(blocks, dialect, size) == found([text], dialect, len(text) + 1)
+
+
+def found(blocks: list[bytes], dialect: Dialect, size: int) -> tuple[list[Any], list[Any]]:
+    """The rows and the records that are none, by where they begin."""
+    layout = Layout(dialect, 2)
+    rows: list[Any] = []
+    bad: list[Any] = []
+    for chunk in cut_chunks(blocks, dialect, 2, size=size):
+        parsed = parse_chunk(chunk, layout)
+        starts = [chunk.offset, *(chunk.offset + chunk.scan.ends[:-1]).tolist()]
+        values = [column.to_pylist() for column in parsed.columns]
+        rows += [(starts[index], *(value[row] for value in values)) for row, index in enumerate(parsed.indices)]
+        bad += [(starts[each.index], chunk.raw(each.index), each.reason) for each in parsed.bad]
+    return rows, bad
