@@ -99,8 +99,8 @@ class _Walk:
                 yield ends[first:last], None
                 return
             # A record that merely looked like one of those that hold others is as plain as those before it.
-            is_plain = not record.record.problem and last < len(ends) and int(ends[last]) == record.end
-            yield (ends[first : last + 1], None) if is_plain else (ends[first:last], record)
+            is_plain = not record.record.problem and not self._is_misplaced_before(record.end, start, flipped)
+            yield (np.append(ends[first:last], record.end), None) if is_plain else (ends[first:last], record)
             position = record.end
 
     def _next_doubtful(self, position: int, flipped: int, end: int) -> int | None:
@@ -111,6 +111,10 @@ class _Walk:
             if (index := int(each.searchsorted(position))) < len(each)
         ]
         return min(places, default=None) if places else self._open_end(flipped, end)
+
+    def _is_misplaced_before(self, end: int, start: int, flipped: int) -> bool:
+        misplaced = self._misplaced[flipped]
+        return bool(misplaced.searchsorted(start) < misplaced.searchsorted(end))
 
     def _open_end(self, flipped: int, end: int) -> int | None:
         """The last place, if a quote is open there whose record can be judged."""
