@@ -15,7 +15,7 @@ from mason.pipeline.csv_reading import CsvReading, text_without_footer
 from mason.pipeline.csv_shape import find_shape, mend_row
 from mason.pipeline.csv_sniff import Asked, Sniffed, sniff
 from mason.pipeline.file_schema import FileSchema, unique_names
-from mason.pipeline.odd_values import OddValue, odd_value
+from mason.pipeline.odd_values import NULL_MARK, OddValue, describe_null_mark, odd_value
 from mason.pipeline.sampling import Budget
 from mason.pipeline.text_buffer import TextBuffer
 from mason.pipeline.text_types import classify
@@ -73,7 +73,7 @@ def read_csv(
     ragged = options.ragged or shape.ragged
     skip_rows = blank + sniffed.skip_rows if sniffed.skip_rows else 0
     reading = CsvReading(sniffed.dialect, header, skip_rows, options.skip_footer, shape.surplus, ragged)
-    columns, count, odd = _classify_batches(batches, len(names), 1 + header, options.nulls, warnings, reading)
+    columns, count, odd = _classify_batches(batches, names, 1 + header, options.nulls, warnings, reading)
     if header and not count and not buffer.is_exhausted():
         warnings.append(f"no record below its header ends within {budget.most:,} characters")
     return FileSchema(
@@ -138,13 +138,15 @@ def _batches(
 
 def _classify_batches(
     batches: Iterator[list[list[str]]],
-    width: int,
+    names: Sequence[str],
     number: int,
     nulls: Collection[str],
     warnings: list[str],
     reading: CsvReading,
 ) -> tuple[list[Evidence], int, dict[int, OddValue]]:
+    width = len(names)
     seen = [NOTHING] * width
+    marked: set[int] = set()
     odd: dict[int, OddValue] = {}
     count = 0
     ragged = False
@@ -156,12 +158,14 @@ def _classify_batches(
         whole = _whole(rows, width)
         values = _columns(whole if whole or count else rows, width)
         found = [classify(column, nulls) for column in values]
+        marked |= {index for index in range(width) if found[index] is TEXT and NULL_MARK in values[index]}
         texts = [index for index in range(width) if found[index] is TEXT and not TEXT.scalars <= seen[index].scalars]
         if texts and whole:
             records = _numbers_of_whole(rows, width, number + count)
             odd |= {index: each for index in texts if (each := odd_value(values[index], nulls, records))}
         seen = [merge(one, other) for one, other in zip(seen, found, strict=True)] if count else found
         count += len(rows)
+    warnings += [describe_null_mark(names[index]) for index in sorted(marked) if NULL_MARK not in nulls]
     return seen, count, odd
 
 

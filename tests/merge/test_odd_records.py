@@ -14,6 +14,8 @@ from mason.pipeline.csv_dialect import Dialect
 from mason.pipeline.csv_parse import Layout, parse_chunk
 from mason.pipeline.csv_splits import count_records
 from mason.pipeline.csv_tokens import SWALLOWS
+from mason.pipeline.json_parse import cut_lines
+from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.record_scan import scan_records
 from tests.merge.conftest import Merge
 from tests.merge.test_replay import export, mend, replay
@@ -200,3 +202,80 @@ def found(blocks: list[bytes], dialect: Dialect, size: int) -> tuple[list[Any], 
         rows += [(starts[index], *(value[row] for value in values)) for row, index in enumerate(parsed.indices)]
         bad += [(starts[each.index], chunk.raw(each.index), each.reason) for each in parsed.bad]
     return rows, bad
+
+
+# Bytes that are odd
+
+
+LONG = "".join(f"{number},abc{number}\n" for number in range(100_000))
+
+
+@pytest.mark.parametrize("rows", ["1,a\n2,b\n", "1,a\n2,b", LONG])
+@pytest.mark.parametrize("marks", ["\x1a", "\x1a\x1a\x1a"])
+def test_the_end_of_file_mark_of_dos_is_left_out_and_told(merge: Merge, rows: str, marks: str) -> None:
+    merge.given("a.csv", f"id,t\n{rows}{marks}")
+
+    result = merge.run()
+
+    assert (result.rows_out, result.quarantined) == (rows.rstrip("\n").count("\n") + 1, 0)
+    assert merge.table()["t"].to_pylist()[-1] == ("abc99999" if rows == LONG else "b")
+    assert [*result.plan.warnings, *result.warnings] == [
+        "a.csv: it ends with Ctrl-Z, the end-of-file mark of DOS, which is left out."
+    ]
+
+
+def test_the_end_of_file_mark_of_dos_behind_json_lines_is_left_out_and_told(merge: Merge) -> None:
+    merge.given("a.jsonl", '{"a": 1}\r\n{"a": 2}\r\n\x1a')
+
+    result = merge.run()
+
+    assert merge.table()["a"].to_pylist() == [1, 2]
+    assert "Ctrl-Z" in " ".join([*result.plan.warnings, *result.warnings])
+
+
+@pytest.mark.parametrize("before", ["1,a\n", LONG])
+def test_a_nul_byte_is_told_however_far_down_it_stands(merge: Merge, before: str) -> None:
+    merge.given("a.csv", f"id,t\n{before}7,b\0c\n")
+
+    result = merge.run()
+
+    assert "b\0c" in merge.table()["t"].to_pylist()
+    assert [*result.plan.warnings, *result.warnings] == ["a.csv: it has NUL bytes."]
+
+
+def test_what_is_full_of_nul_bytes_is_refused_as_that_and_read_by_its_encoding(merge: Merge) -> None:
+    merge.given("a.csv", "id,t\n1,жук\n2,Жак\n".encode("utf-16-le"))
+
+    with pytest.raises(
+        PlanRefused, match=r"a\.csv: it has NUL bytes: it is UTF-16 without a byte order mark, or no text"
+    ):
+        merge.run()
+    assert merge.rows(encoding="utf-16-le") == [{"id": 1, "t": "жук"}, {"id": 2, "t": "Жак"}]
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\r", "\r\n"])
+@pytest.mark.parametrize("count", [3, 50_000])
+def test_json_lines_that_end_with_a_return_are_lines(merge: Merge, end: str, count: int) -> None:
+    merge.given("a.jsonl", "".join(f'{{"a": {number}, "b": {{"c":\r 1}}}}{end}' for number in range(count)))
+
+    assert merge.run().rows_out == count
+    assert merge.table()["a"].to_pylist() == list(range(count))
+
+
+def test_json_lines_that_end_with_a_return_are_lines_wherever_the_text_is_cut() -> None:
+    text = b'{"a":1}\r{"a":[{"b":2},\r{"b":3}]} \r {"a":3}\r\n{"a":4}\r\r{"a":5}\r'
+    for size in range(1, len(text) + 1):
+        blocks = [text[start : start + size] for start in range(0, len(text), size)]
+        whole = b"".join(each for each in cut_lines(blocks, size) if isinstance(each, bytes))
+        assert len(whole) == len(text)
+        assert [line.strip()[:5] for line in whole.split(b"\n") if line.strip()] == [b'{"a":'] * 5
+
+
+def test_a_column_with_the_null_of_databases_is_told_with_what_makes_it_null(merge: Merge) -> None:
+    merge.given("a.csv", "id,t\n1,5\n2,\\N\n3,7\n")
+
+    result = merge.run()
+
+    said = 'a.csv: column "t" has \\N, as databases write null: it is text (nulls: \\N makes it null).'
+    assert [*result.plan.warnings, *result.warnings] == [said]
+    assert merge.rows(nulls=("\\N",))[1] == {"id": 2, "t": None}

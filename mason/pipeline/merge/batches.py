@@ -40,6 +40,8 @@ class Batch:
     """Says of a row where it stands in the file; asked only for rows that turn out to be bad."""
     finer: Mapping[str, int] = field(default_factory=dict)
     """How many times of a column have lost something finer than a microsecond when they were read."""
+    notes: Sequence[str] = ()
+    """What is to be said of the file, besides its records."""
 
     def describe(self, file: str, index: int) -> Reject:
         """Return a row as the record that it was, still without what is wrong with it."""

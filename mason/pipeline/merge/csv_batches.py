@@ -31,7 +31,8 @@ def read_csv(
     layout = Layout(file.csv.dialect, len(file.columns), nulls, file.csv.surplus, file.csv.ragged)
     types = _types_to_try(file, targets)
     misses = 0
-    records = _records(filesystem, file, file.csv)
+    notes: list[str] = []
+    records = _records(filesystem, file, file.csv, notes)
     number = records.number  # in a range it counts from there: the driver knows what stands before it
     chunks = cut_chunks(
         records.blocks, layout.dialect, layout.fields, offset=records.offset, most_field=file.field_bytes
@@ -57,10 +58,12 @@ def read_csv(
         batch = _csv_batch(file, chunk, parsed, list(map(TextSource, parsed.columns)), number)
         yield set_aside_long(batch, file, len(chunk.text))
         number += chunk.scan.records
+    if notes:
+        yield Batch({}, 0, 0, notes=notes)
 
 
-def _records(filesystem: pafs.FileSystem, file: FileInTask, reading: CsvReading) -> Records:
-    blocks = utf8_blocks(filesystem, file)
+def _records(filesystem: pafs.FileSystem, file: FileInTask, reading: CsvReading, notes: list[str]) -> Records:
+    blocks = utf8_blocks(filesystem, file, notes)
     return Records(blocks, file.offset, 1) if file.offset else records_of(file.name, blocks, reading, file.field_bytes)
 
 

@@ -80,6 +80,7 @@ class _Work:
         self._misfits: dict[str, Misfit] = {}
         self._finer: Counter[str] = Counter()
         self._broken: dict[str, Counter[str]] = {}
+        self._notes: dict[str, list[str]] = {}
         self._rejects: Any = None
 
     def take(self, file: FileInTask, batch: Batch) -> None:
@@ -88,6 +89,9 @@ class _Work:
         for reject in batch.rejects:
             self._keep(file, reject)
         self._finer.update(batch.finer)
+        if batch.notes:
+            found = self._notes.setdefault(file.name, [])
+            found += [note for note in batch.notes if note not in found]
         columns = self._named(file, batch)
         bad: dict[str, pa.Array] = {}
         arrays = self._fit(file, columns, batch, bad)
@@ -124,6 +128,7 @@ class _Work:
             {name: misfit.to_dict() for name, misfit in self._misfits.items()},
             dict(+self._finer),
             {name: dict(reasons) for name, reasons in self._broken.items()},
+            self._notes,
         )
 
     @property

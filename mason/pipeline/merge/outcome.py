@@ -16,6 +16,7 @@ from mason.engines.metastore.models.schema import SchemaConflict, TypeInFile
 from mason.errors import MasonError, Unprocessable
 from mason.pipeline.blocks import read_bytes
 from mason.pipeline.file_readings import describe_readings
+from mason.pipeline.file_warnings import FileWarnings
 from mason.pipeline.merge.job import MergeOptions, OnBadRecord
 from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.task import TaskResult
@@ -47,6 +48,7 @@ class Sums:
     differing: Mapping[str, int] = field(default_factory=dict)
     finer: Mapping[str, int] = field(default_factory=dict)
     broken: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, results: Iterable[TaskResult], rows_out: int, quarantined: int) -> Sums:
@@ -54,6 +56,7 @@ class Sums:
         bad, differing, finer = Counter[str](), Counter[str](), Counter[str]()
         values: dict[str, Counter[str]] = {}
         broken: dict[str, Counter[str]] = {}
+        notes: dict[str, dict[str, None]] = {}
         for each in results:
             rows_in += each.records
             bad.update(each.bad_values)
@@ -63,7 +66,10 @@ class Sums:
                 values.setdefault(name, Counter()).update(counts)
             for name, counts in each.broken.items():
                 broken.setdefault(name, Counter()).update(counts)
-        return cls(rows_in, rows_out, quarantined, bad, values, differing, finer, broken)
+            for name, said in each.notes.items():
+                notes.setdefault(name, {}).update(dict.fromkeys(said))
+        found = {name: list(said) for name, said in notes.items()}
+        return cls(rows_in, rows_out, quarantined, bad, values, differing, finer, broken, found)
 
 
 @dataclass(frozen=True)
@@ -133,7 +139,7 @@ class MergeResult:
         for column, count in self.values_nulled.items():
             nulled = counted(count, "value")
             yield f'In column "{column}" {nulled} became null for not being of type {self._type(column)}.'
-
+        yield from _describe_notes(self.plan, self.sums.notes)
         yield from _told_broken(self.sums.broken)
 
     def to_dict(self) -> dict[str, Any]:
@@ -161,6 +167,17 @@ class MergeResult:
 
     def _type(self, column: str) -> str:
         return str(self.plan.schema.field(column).type)
+
+
+def _describe_notes(plan: MergePlan, notes: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """What tasks have seen in files, where the plan had not seen it in their beginnings."""
+    foreseen = {each.file.name: each.schema.warnings for each in plan.files if each.file.name in notes}
+    warnings = FileWarnings()
+    for name, said in notes.items():
+        for note in said:
+            if not any(each.startswith(note) for each in foreseen.get(name, ())):
+                warnings.add(name, note)
+    return warnings.lines()
 
 
 def _told_broken(broken: Mapping[str, Mapping[str, int]]) -> Iterator[str]:

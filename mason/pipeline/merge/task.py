@@ -130,6 +130,8 @@ class TaskResult:
     """How many times of a column have lost something finer than a microsecond."""
     broken: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """For each file how many records are in the quarantine, and why."""
+    notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What is to be said of files, besides their records."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(vars(self)).encode()  # not asdict, which would copy all that a sink has to say
