@@ -48,6 +48,9 @@ class TableWriter:
         self._sink: Any = None
         self._writer: pq.ParquetWriter | None = None
         self._waiting: list[pa.RecordBatch] = []
+        self._rows = 0
+        self.held = 0
+        """How many bytes wait for more rows."""
 
     @property
     def files(self) -> list[str]:
@@ -62,20 +65,17 @@ class TableWriter:
             make_folders(self._filesystem, self._folder, self._name)
             self._sink = self._stack.enter_context(self._filesystem.open_output_stream(f"{self._folder}/{self._name}"))
         self._waiting.append(batch)
-        if sum(each.num_rows for each in self._waiting) >= ROW_GROUP_ROWS or self.held >= ROW_GROUP_BYTES:
+        self._rows += batch.num_rows
+        self.held += batch.nbytes
+        if self._rows >= ROW_GROUP_ROWS or self.held >= ROW_GROUP_BYTES:
             self.flush()
-
-    @property
-    def held(self) -> int:
-        """How many bytes wait for more rows."""
-        return sum(each.nbytes for each in self._waiting)
 
     def flush(self) -> None:
         """Write what waits, however little it is."""
         if not self._waiting:
             return
         batch = pa.Table.from_batches(self._waiting, self._schema)
-        self._waiting = []
+        self._waiting, self._rows, self.held = [], 0, 0
         if self._writer is None:
             others = [name for name in self._schema.names if name not in self._rising]
             repeating = repeating_columns(batch.select(others))

@@ -123,9 +123,10 @@ def _read_own(
 
 def _types_in_file(file: FileInTask, schema: pa.Schema) -> dict[str, pa.DataType]:
     """The table's types by the names that the columns have in the file."""
+    types = dict(zip(schema.names, schema.types, strict=True))
     others = {*file.constants, *file.renames.values()}
-    names = {name: name for name in schema.names if name not in others} | dict(file.renames)
-    return {old: schema.field(new).type for old, new in names.items() if new in schema.names}
+    names = {name: name for name in types if name not in others} | dict(file.renames)
+    return {old: types[new] for old, new in names.items() if new in types}
 
 
 def _read_msgpack(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
