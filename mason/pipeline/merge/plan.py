@@ -16,6 +16,7 @@ from mason.pipeline.csv_splits import Range
 from mason.pipeline.file_readings import describe_readings, explain_file
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.file_stamp import FileStamp
+from mason.pipeline.file_warnings import group_warnings
 from mason.pipeline.foreign_files import Foreign, check_foreign
 from mason.pipeline.merge.adopting import describe_adopted, list_adopted
 from mason.pipeline.merge.base import BaseTable
@@ -308,7 +309,7 @@ def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base
         job,
         planned,
         unite_evidence(planned, given, base),
-        warnings=warnings,
+        warnings=group_warnings(warnings, [each.name for each in (*files, *(each.file for each in adopted))]),
         given=given,
         base=base,
         merged_before=len(files) - len(new),
