@@ -93,22 +93,26 @@ def may_swallow(marks: Marks, width: int, *, inside: bool = False) -> Positions:
 
     All lines between the first and the last of such a record have as many delimiters as a record has.
     """
-    within = ~marks.inside if inside else marks.inside
-    if width < 2 or not (marks.lines & within).any():
+    inner = marks.lines & (~marks.inside if inside else marks.inside)
+    if width < 2 or not inner.any():
         return np.zeros(0, dtype=np.int64)
-    lines = byte_bits.positions(marks.lines)
-    is_inner = np.concatenate([[False], byte_bits.are_among(within, lines), [False]])
-    changes = np.flatnonzero(is_inner[1:] != is_inner[:-1])
-    firsts, counts = changes[::2], changes[1::2] - changes[::2]
+    outer = marks.lines & ~inner
+    lines = byte_bits.positions(inner)
+    records = byte_bits.count_before(outer, lines)  # lines of one record have as many records before them
+    firsts = np.flatnonzero(np.diff(records, prepend=-1))
+    counts = np.diff(firsts, append=len(lines))
     long = counts > SURE_LINES
+    if not long.any():  # as a rule: nothing more is to be counted
+        return np.zeros(0, dtype=np.int64)
     firsts, counts = firsts[long], counts[long]
     alike = _delimiters_between(marks, lines[firsts], lines[firsts + 1]) == width - 1
     found = [
-        int(lines[first - 1]) + 1 if first else 0
+        int(records[first])
         for first, count in zip(firsts[alike].tolist(), counts[alike].tolist(), strict=True)
         if _are_records(marks, lines[first : first + count], width)
     ]
-    return np.array(found, dtype=np.int64)
+    ends = byte_bits.positions(outer) if found else ()
+    return np.array([int(ends[record - 1]) + 1 if record else 0 for record in found], dtype=np.int64)
 
 
 def _are_records(marks: Marks, lines: Positions, width: int) -> bool:
@@ -133,7 +137,7 @@ def line_ends(text: bytes, content: Content, *, final: bool) -> Bits:
     Unless `final`, a return at the end of the text may be the first half of a line end, and is none yet.
     """
     lines = byte_bits.find(content, _NEWLINE)
-    if b"\r" not in text or text.count(b"\r") == text.count(b"\r\n"):
+    if b"\r" not in text:
         return lines
     bare = byte_bits.find(content, _RETURN) & ~byte_bits.before(lines)
     if not final and text.endswith(b"\r"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from mason.pipeline.csv_dialect import Dialect
 from mason.pipeline.csv_parse import Layout, parse_chunk
 from mason.pipeline.csv_splits import count_records
 from mason.pipeline.csv_tokens import SWALLOWS
+from mason.pipeline.json_digits import lose_digits
 from mason.pipeline.json_parse import cut_lines
 from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.record_scan import scan_records
@@ -279,3 +281,34 @@ def test_a_column_with_the_null_of_databases_is_told_with_what_makes_it_null(mer
     said = 'a.csv: column "t" has \\N, as databases write null: it is text (nulls: \\N makes it null).'
     assert [*result.plan.warnings, *result.warnings] == [said]
     assert merge.rows(nulls=("\\N",))[1] == {"id": 2, "t": None}
+
+
+# What is odd, and much of it
+
+
+def test_texts_of_many_digits_in_a_long_line_take_no_minutes() -> None:
+    line = b'{"t":["' + b'","'.join([b"a: 12345678901234567.89 ,"] * 20_000) + b'"],"a":1}\n'
+    started = time.process_time()
+
+    assert not lose_digits(line)
+    assert lose_digits(line + b'{"t":[],"a":12345678901234567.89}\n')
+    assert lose_digits(line.replace(b'"a":1', b'"a":12345678901234567.89'))
+    assert time.process_time() - started < 10
+
+
+def test_files_with_columns_of_their_own_take_no_minutes(merge: Merge) -> None:
+    for number in range(300):
+        merge.given(f"f{number:03}.csv", f"a{number},b{number}\n1,x\n2,y\n")
+    started = time.process_time()
+
+    assert merge.run().rows_out == 600
+    assert time.process_time() - started < 20
+
+
+def test_one_bare_return_makes_a_large_file_not_slow() -> None:
+    text = b"".join(b"%d,pipe %d,abc\n" % (number, number) for number in range(500_000)) + b"1,2,3\r4,5,6\n"
+    started = time.process_time()
+
+    (chunk,) = cut_chunks([text], Dialect(), 3)
+    assert parse_chunk(chunk, Layout(Dialect(), 3)).records == 500_002
+    assert time.process_time() - started < 2
