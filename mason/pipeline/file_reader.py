@@ -149,7 +149,7 @@ class FileReader:
 
 
 def _in_no_format(file: DataFile, start: bytes) -> UnreadableFile:
-    if b"\0" not in start:
+    if start.count(b"\0") * 10 < len(start):
         return UnreadableFile(file.name, "what it holds is in no format that can be read.")
     return UnreadableFile(
         file.name,

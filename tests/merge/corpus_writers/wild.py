@@ -167,7 +167,14 @@ def _values() -> Iterator[Case]:
             cells = [f'"{value}"' if delimiter in value else value for value in values]
             lines = [f"{number}{delimiter}{cell}" for number, cell in enumerate(cells, 1)]
             content = "\n".join([f"id{delimiter}value", *lines, ""]).encode()
-            yield Case(name=f"values/{name}.{ending}", content=content, why=why, columns=["id", "value"], rows=rows)
+            yield Case(
+                name=f"values/{name}.{ending}",
+                content=content,
+                why=why,
+                warnings=[r'column "value" has \N, as databases write null'] if name == "hive-null" else (),
+                columns=["id", "value"],
+                rows=rows,
+            )
     for name, (values, meant) in TYPED.items():
         content = "\n".join(["id,value", *(f"{number},{each}" for number, each in enumerate(values, 1)), ""])
         rows = [[number, each] for number, each in enumerate(meant, 1)]
