@@ -72,7 +72,7 @@ class AvroFile:
 
     @property
     def codec(self) -> str:
-        return str(self.header["meta"].get(_CODEC, b"null").decode() or "null")
+        return str(self.header["meta"].get(_CODEC, b"null").decode(errors="replace") or "null")
 
     def records(self) -> Iterator[Mapping[str, Any]]:
         """Yield the records, each by the names of its columns.
@@ -98,6 +98,8 @@ def open_avro(name: str, source: IO[bytes], field_bytes: int | None = None) -> A
     """
     with parsing(name, "Avro", *_BROKEN):
         header = fastavro.schemaless_reader(source, _HEADER, None)
+        if _SCHEMA not in header["meta"]:
+            raise UnreadableFile(name, "not a complete Avro file: its header has no schema.")
         written = fastavro.parse_schema(json.loads(header["meta"][_SCHEMA]))
     try:
         columns = find_columns(written)

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 _HEADER = 16 * 1024  # an Avro header is read in many small pieces
 
-_BROKEN = (pa.ArrowException, OSError, EOFError, MemoryError, RecursionError)
+_BROKEN = (pa.ArrowException, OSError, EOFError, MemoryError, RecursionError, UnicodeDecodeError)
+_BROKEN_ELSEWHERE = (ValueError, LookupError, ArithmeticError)
+"""Raised by a library these are about a file; raised by Mason they are bugs."""
 
 
 def read_parquet(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
@@ -78,8 +80,8 @@ def parsing(name: str, format_: str, *broken: type[Exception]) -> Iterator[None]
     """
     try:
         yield
-    except (*_BROKEN, *broken) as error:
-        if isinstance(error, broken) and not isinstance(error, _BROKEN) and _is_raised_here(error):
+    except (*_BROKEN, *_BROKEN_ELSEWHERE, *broken) as error:
+        if not isinstance(error, _BROKEN) and _is_raised_here(error):
             raise
         said = (str(error).splitlines() or [type(error).__name__])[0]
         raise UnreadableFile(name, f"not a complete {format_} file: {said}") from error

@@ -20,6 +20,7 @@ from mason.errors import MasonError, UnreadableFile
 from mason.pipeline import avro_files
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.inference import infer
+from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.preview import preview_table
 from mason.pipeline.sql.job import QueryJob, QueryWork
 from mason.pipeline.table_view import view_table
@@ -177,6 +178,22 @@ def test_a_block_that_holds_other_records_than_it_says_is_damaged(merge: Merge, 
         merge.run()
 
     assert str(refused.value) == f"a.avro: a block of it is damaged (null): {said}."
+
+
+@pytest.mark.parametrize(
+    ("meta", "said"),
+    [
+        ({}, "not a complete Avro file: its header has no schema"),
+        ({"avro.schema": b"7"}, "not a complete Avro file"),
+        ({"avro.schema": b"{", "avro.codec": b"null"}, "not a complete Avro file"),
+        ({"avro.schema": json.dumps(ROW).encode(), "avro.codec": b"\xff"}, "its codec \ufffd is not read"),
+    ],
+)
+def test_a_header_that_says_too_little_names_the_file(merge: Merge, meta: dict[str, bytes], said: str) -> None:
+    merge.given("a.avro", encoded({"magic": b"Obj\x01", "meta": meta, "sync": SYNC}, HEADER))
+
+    with pytest.raises(PlanRefused, match=f"^a.avro: {said}"):
+        merge.plan()
 
 
 @pytest.mark.parametrize("size", [-5, 2**60])

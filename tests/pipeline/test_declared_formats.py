@@ -220,3 +220,11 @@ def test_what_a_library_raises_on_bytes_that_make_no_sense_names_the_file() -> N
         fastavro.schemaless_reader(io.BytesIO(b"\x08"), {"type": "enum", "name": "e", "symbols": []}, None)
     with pytest.raises(UnreadableFile, match=r"^a\.orc: not a complete ORC file: "), parsing("a.orc", "ORC"):
         orc.ORCFile(io.BytesIO(b"ORC"))
+
+
+def test_a_name_of_parquet_that_is_no_text_names_the_file(folder: Folder) -> None:
+    pq.write_table(pa.table({"naab": [[1]]}), folder.path / "a.parquet", store_schema=False)
+    folder.given("a.parquet", (folder.path / "a.parquet").read_bytes().replace(b"naab", b"nab\xf4"))
+
+    with pytest.raises(UnreadableFile, match=r"^a\.parquet: not a complete Parquet file: 'utf-8' codec can't decode"):
+        folder.infer()
