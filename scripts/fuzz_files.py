@@ -144,7 +144,7 @@ def _count_lines(text: str, seen: Outcome) -> int | None:
     """
     if len(seen.columns) == 1:
         return None
-    lines = _LINE_END.split(text.lstrip("\r\n"))
+    lines = _LINE_END.split(text.lstrip("\r\n").rstrip("\x1a"))  # the end of a file, as DOS knew it
     skipped = 0
     for found in filter(None, map(_SKIPPED.search, seen.warnings)):
         skipped += int((found[1] or "1").replace(",", ""))

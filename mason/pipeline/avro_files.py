@@ -14,7 +14,8 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import IO, Any
+from functools import partial
+from typing import IO, Any, Protocol
 
 import fastavro
 import pyarrow as pa
@@ -35,10 +36,24 @@ _HEADER = fastavro.parse_schema(
         ],
     }
 )
+# Bytes that are no Avro make fastavro stumble in all of these ways.
+_BROKEN = (
+    *(SchemaParseException, UnknownType, StopIteration),
+    *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
+)
 _CODEC, _SCHEMA = "avro.codec", "avro.schema"
 _CHECKSUM = 4
 _MOST_OF_SNAPPY = 64  # a copy of so many bytes takes two at the least
 _LARGEST_NUMBER = 10  # a long takes so many bytes at most
+_PIECE = 16 * 1024 * 1024
+_EMPTY_RECORDS = 1_000_000  # records of nothing but nulls have no bytes: of so many in a block, the count is believed
+_USUAL_BLOCK = 64 * 1024 * 1024  # writers begin a new block far before
+MOST_BLOCK = 512 * 1024 * 1024
+"""So many bytes are read of a block at most: a few kilobytes may be gigabytes once they are decompressed."""
+
+
+class _CutOff(Exception):
+    """The file ends within a block. No EOFError, which would be taken for the end of all blocks."""
 
 
 class _Damaged(Exception):
@@ -53,10 +68,11 @@ class AvroFile:
     source: IO[bytes]
     header: Mapping[str, Any]
     columns: AvroColumns
+    most_block: int
 
     @property
     def codec(self) -> str:
-        return str(self.header["meta"].get(_CODEC, b"null").decode() or "null")
+        return str(self.header["meta"].get(_CODEC, b"null").decode(errors="replace") or "null")
 
     def records(self) -> Iterator[Mapping[str, Any]]:
         """Yield the records, each by the names of its columns.
@@ -67,26 +83,30 @@ class AvroFile:
         plain = {**self.header, "meta": {**self.header["meta"], _CODEC: b"null"}}
         begins = io.BytesIO()
         fastavro.schemaless_writer(begins, _HEADER, plain)
-        blocks = _Blocks(self.source, _CODECS[self.codec], self.header["sync"], begins.getvalue())
+        blocks = _Blocks(self.source, _CODECS[self.codec], self.header["sync"], self.most_block, begins.getvalue())
         with _reading_blocks(self.name, self.codec):
-            for value in fastavro.reader(blocks):
-                yield value if self.columns.are_fields else {self.columns.schema.names[0]: value}
+            for block in fastavro.block_reader(blocks):
+                for value in _records_in(block):
+                    yield value if self.columns.are_fields else {self.columns.schema.names[0]: value}
 
 
-def open_avro(name: str, source: IO[bytes]) -> AvroFile:
-    """Read the header of an Avro file.
+def open_avro(name: str, source: IO[bytes], field_bytes: int | None = None) -> AvroFile:
+    """Read the header of an Avro file. Where the bytes of a field are limited, so are those of a block.
 
     Raises:
         UnreadableFile: it has none, or one of a codec or a schema that is not read.
     """
-    with parsing(name, "Avro", SchemaParseException, UnknownType):
+    with parsing(name, "Avro", *_BROKEN):
         header = fastavro.schemaless_reader(source, _HEADER, None)
+        if _SCHEMA not in header["meta"]:
+            raise UnreadableFile(name, "not a complete Avro file: its header has no schema.")
         written = fastavro.parse_schema(json.loads(header["meta"][_SCHEMA]))
     try:
         columns = find_columns(written)
     except ValueError as error:
         raise UnreadableFile(name, f"{error}.") from error
-    file = AvroFile(name, source, header, columns)
+    most = MOST_BLOCK if field_bytes is None else min(max(field_bytes, _USUAL_BLOCK), MOST_BLOCK)
+    file = AvroFile(name, source, header, columns, most)
     if file.codec not in _CODECS:
         known = ", ".join(_CODECS)
         raise UnreadableFile(name, f"its codec {file.codec} is not read; these are: {known}.")
@@ -96,8 +116,10 @@ def open_avro(name: str, source: IO[bytes]) -> AvroFile:
 @contextmanager
 def _reading_blocks(name: str, codec: str) -> Iterator[None]:
     try:
-        with parsing(name, "Avro", SchemaParseException, UnknownType):
+        with parsing(name, "Avro", *_BROKEN):
             yield
+    except _CutOff as error:
+        raise UnreadableFile(name, "not a complete Avro file: it ends within a block") from error
     except _Damaged as damage:
         raise UnreadableFile(name, f"a block of it is damaged ({codec}): {damage}.") from damage
     except UnreadableFile as error:
@@ -107,13 +129,30 @@ def _reading_blocks(name: str, codec: str) -> Iterator[None]:
         raise
 
 
+def _records_in(block: fastavro.block_reader) -> Iterator[Any]:
+    """Yield the records of a block, which are to be as many as it says, and all that it holds."""
+    said = int(block.num_records)
+    if said < 0:
+        raise _Damaged(f"it says to hold {said:,} records")
+    read = 0
+    try:
+        for value in block:
+            yield value
+            read += 1
+    except EOFError as error:
+        raise _Damaged(f"it says to hold {said:,} records, and ends within record {read + 1:,}") from error
+    if block.bytes_.read(1):
+        raise _Damaged(f"it says to hold {said:,} records, and more bytes stand behind them")
+
+
 @dataclass
 class _Blocks:
     """The blocks of a file as it would be without its codec, for who reads them piece by piece."""
 
     source: IO[bytes]
-    decompress: Callable[[bytes], bytes]
+    decompress: Callable[[bytes, int], bytes]
     sync: bytes
+    most: int
     _pending: bytes
     _at: int = field(default=0)
 
@@ -124,6 +163,10 @@ class _Blocks:
         self._at += len(piece)
         return piece
 
+    def tell(self) -> int:
+        """Return where the reader is, which wants to know how long blocks are; nobody asks it for that."""
+        return self._at
+
     def _next_block(self) -> bytes:
         """Return the next block, decompressed; nothing at the end of the file."""
         count = self._number()
@@ -133,9 +176,11 @@ class _Blocks:
         if self._exactly(len(self.sync)) != self.sync:
             raise _Damaged("it does not end with the mark of its file")
         try:
-            plain = self.decompress(data)
+            plain = self.decompress(data, self.most)
         except (OSError, ValueError, EOFError, zlib.error, lzma.LZMAError, pa.ArrowException) as error:
             raise _Damaged(str(error) or "it cannot be decompressed") from error
+        if _decoded(count) > max(len(plain), _EMPTY_RECORDS):
+            raise _Damaged(f"it says to hold {_decoded(count):,} records, and has {len(plain):,} bytes")
         return b"".join([count, _encoded(len(plain)), plain, self.sync])
 
     def _number(self) -> bytes:
@@ -150,20 +195,26 @@ class _Blocks:
             found += byte
             if byte[0] < 0x80:
                 return found
-        # No EOFError, which would be taken for the end of all blocks.
-        raise ValueError("it ends within a block")
+        raise _CutOff
 
     def _exactly(self, size: int) -> bytes:
-        found = self.source.read(size) if size >= 0 else b""
-        if len(found) != size:
-            raise ValueError("it ends within a block")
-        return found
+        """Return so many bytes, piece by piece: a size that is made up would ask for all memory at once."""
+        if size < 0:
+            raise _Damaged(f"it says to have {size:,} bytes")
+        pieces, left = [], size
+        while left > 0:
+            piece = self.source.read(min(left, _PIECE))
+            if not piece:
+                raise _CutOff
+            pieces.append(piece)
+            left -= len(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
 def _decoded(number: bytes) -> int:
     """A long of Avro: seven bits a byte, the lowest first, and the lowest bit of all is the sign."""
     if not number:
-        raise ValueError("it ends within a block")
+        raise _CutOff
     raw = sum((byte & 0x7F) << (7 * place) for place, byte in enumerate(number))
     return (raw >> 1) ^ -(raw & 1)
 
@@ -176,11 +227,48 @@ def _encoded(number: int) -> bytes:
     return bytes([*found, raw])
 
 
-def _inflate(data: bytes) -> bytes:
-    return zlib.decompress(data, -zlib.MAX_WBITS)
+def _as_it_is(data: bytes, most: int) -> bytes:
+    return data
 
 
-def _unsnap(data: bytes) -> bytes:
+class _Decompressor(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+
+def _decompress_streams(begin: Callable[[], _Decompressor], data: bytes, most: int) -> bytes:
+    """Decompress streams that stand behind each other, as a rule but one."""
+    pieces: list[bytes] = []
+    length = 0
+    while data:
+        stream = begin()
+        pieces.append(stream.decompress(data, most - length + 1))
+        length += len(pieces[-1])
+        _check_length(length, most)
+        if not stream.eof:
+            raise EOFError("its compressed data end too early")
+        data = stream.unused_data
+    return b"".join(pieces)
+
+
+def _check_length(length: int, most: int) -> None:
+    if length > most:
+        raise ValueError(f"it has more than {most:,} bytes once it is decompressed, which is the most that is read")
+
+
+def _inflate(data: bytes, most: int) -> bytes:
+    stream = zlib.decompressobj(-zlib.MAX_WBITS)
+    plain = stream.decompress(data, most + 1)
+    _check_length(len(plain), most)
+    if not stream.eof:
+        raise EOFError("its compressed data end too early")
+    return plain
+
+
+def _unsnap(data: bytes, most: int) -> bytes:
     """Snappy says first how long the text is; behind it stands the checksum of the text."""
     packed, checksum = data[:-_CHECKSUM], data[-_CHECKSUM:]
     length = 0
@@ -190,22 +278,25 @@ def _unsnap(data: bytes) -> bytes:
             break
     if length > len(packed) * _MOST_OF_SNAPPY:
         raise ValueError("it cannot be as long as it says")
+    _check_length(length, most)
     plain = bytes(pa.Codec("snappy").decompress(packed, decompressed_size=length))
     if zlib.crc32(plain).to_bytes(_CHECKSUM, "big") != checksum:
         raise ValueError("it does not fit its checksum")
     return plain
 
 
-def _unpack_zstandard(data: bytes) -> bytes:
+def _unpack_zstandard(data: bytes, most: int) -> bytes:
     with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
-        return bytes(stream.read())
+        plain = bytes(stream.read(most + 1))
+    _check_length(len(plain), most)
+    return plain
 
 
-_CODECS: Mapping[str, Callable[[bytes], bytes]] = {
-    "null": bytes,
+_CODECS: Mapping[str, Callable[[bytes, int], bytes]] = {
+    "null": _as_it_is,
     "deflate": _inflate,
     "snappy": _unsnap,
     "zstandard": _unpack_zstandard,
-    "bzip2": bz2.decompress,
-    "xz": lzma.decompress,
+    "bzip2": partial(_decompress_streams, bz2.BZ2Decompressor),
+    "xz": partial(_decompress_streams, lzma.LZMADecompressor),
 }

@@ -15,9 +15,10 @@ from mason.pipeline import byte_bits
 from mason.pipeline.byte_bits import Positions
 from mason.pipeline.csv_dialect import Dialect
 from mason.pipeline.csv_tokens import split_exactly
-from mason.pipeline.record_marks import Marks, OddRecord, Scan, swallowing
+from mason.pipeline.record_marks import Marks, OddRecord, Scan, may_swallow
+from mason.pipeline.swallowed_lines import FAR_LINES
 
-_WINDOW = 64 * 1024
+_WINDOW = 512
 
 
 def scan_field_by_field(text: bytes, dialect: Dialect, width: int, *, final: bool) -> Scan:
@@ -77,40 +78,48 @@ class _Walk:
 
     @cached_property
     def _swallowing(self) -> tuple[Positions, Positions]:
-        return swallowing(self._marks, self._width), swallowing(self._marks, self._width, inside=True)
+        width = 0 if self._dialect.sure else self._width
+        return may_swallow(self._marks, width), may_swallow(self._marks, width, inside=True)
 
     def steps(self) -> Iterator[tuple[Positions, OddRecord | None]]:
         """Yield the ends of plain records, and the odd record behind them."""
         position = 0
         while position < len(self._text):
-            flipped = int(np.searchsorted(self._quotes, position)) % 2
+            flipped = int(self._quotes.searchsorted(position)) % 2
             ends = self._ends[flipped]
-            first = int(np.searchsorted(ends, position, side="right"))
-            doubtful = self._next_doubtful(position, flipped)
+            first = int(ends.searchsorted(position, side="right"))
+            doubtful = self._next_doubtful(position, flipped, int(ends[-1]) if len(ends) > first else position)
             if doubtful is None:
                 yield ends[first:], None
                 return
-            last = int(np.searchsorted(ends, doubtful, side="right"))
+            last = int(ends.searchsorted(doubtful, side="right"))
             start = int(ends[last - 1]) if last > first else position
             record = self._read(start)
-            yield ends[first:last], record
             if record is None:
+                yield ends[first:last], None
                 return
+            # A record that merely looked like one of those that hold others is as plain as those before it.
+            is_plain = not record.record.problem and not self._is_misplaced_before(record.end, start, flipped)
+            yield (np.append(ends[first:last], record.end), None) if is_plain else (ends[first:last], record)
             position = record.end
 
-    def _next_doubtful(self, position: int, flipped: int) -> int | None:
-        """The first place behind a record's start that cannot be trusted."""
+    def _next_doubtful(self, position: int, flipped: int, end: int) -> int | None:
+        """The first place behind a record's start that cannot be trusted; `end` is the last one that ends a record."""
         places = [
             int(each[index])
             for each in (self._misplaced[flipped], self._swallowing[flipped])
-            if (index := int(np.searchsorted(each, position))) < len(each)
+            if (index := int(each.searchsorted(position))) < len(each)
         ]
-        return min(places, default=None) if places else self._open_end(flipped)
+        return min(places, default=None) if places else self._open_end(flipped, end)
 
-    def _open_end(self, flipped: int) -> int | None:
-        """The last place, if a quote is open there."""
+    def _is_misplaced_before(self, end: int, start: int, flipped: int) -> bool:
+        misplaced = self._misplaced[flipped]
+        return bool(misplaced.searchsorted(start) < misplaced.searchsorted(end))
+
+    def _open_end(self, flipped: int, end: int) -> int | None:
+        """The last place, if a quote is open there whose record can be judged."""
         is_open = len(self._quotes) % 2 != flipped
-        return len(self._text) - 1 if is_open and self._final else None
+        return len(self._text) - 1 if is_open and (self._final or is_far(self._text, end)) else None
 
     def _read(self, start: int) -> OddRecord | None:
         size = _WINDOW
@@ -125,6 +134,11 @@ class _Walk:
             if is_all:
                 return None
             size *= 4
+
+
+def is_far(text: bytes, start: int) -> bool:
+    """Say whether so many lines stand behind a place that a record which begins there is judged without its end."""
+    return text.count(b"\n", start) + text.count(b"\r", start) >= FAR_LINES
 
 
 def _size(text: str) -> int:

@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 _HEADER = 16 * 1024  # an Avro header is read in many small pieces
 
-_BROKEN = (
-    *(pa.ArrowException, OSError, EOFError, MemoryError, RecursionError, StopIteration),
-    *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError),
-)
+_BROKEN = (pa.ArrowException, OSError, EOFError, MemoryError, RecursionError, UnicodeDecodeError)
+_BROKEN_ELSEWHERE = (ValueError, LookupError, ArithmeticError)
+"""Raised by a library these are about a file; raised by Mason they are bugs."""
 
 
 def read_parquet(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
@@ -75,12 +74,25 @@ def read_avro(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
 
 @contextmanager
 def parsing(name: str, format_: str, *broken: type[Exception]) -> Iterator[None]:
-    """Turn what a format's own parser raises on bytes that make no sense into one message that names the file."""
+    """Turn what a format's own parser raises on bytes that make no sense into one message that names the file.
+
+    `broken` is what it raises besides what all of them do. What Mason itself raises is a bug, and stays what it is.
+    """
     try:
         yield
-    except (*_BROKEN, *broken) as error:
+    except (*_BROKEN, *_BROKEN_ELSEWHERE, *broken) as error:
+        if not isinstance(error, _BROKEN) and _is_raised_here(error):
+            raise
         said = (str(error).splitlines() or [type(error).__name__])[0]
         raise UnreadableFile(name, f"not a complete {format_} file: {said}") from error
+
+
+def _is_raised_here(error: BaseException) -> bool:
+    """Say whether the last thing that ran was Mason's own."""
+    place = error.__traceback__
+    while place and place.tb_next:
+        place = place.tb_next
+    return place is not None and str(place.tb_frame.f_globals.get("__name__", "")).startswith("mason.")
 
 
 def _declared(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from mason.pipeline import byte_bits
 from mason.pipeline.csv_dialect import Dialect
-from mason.pipeline.record_marks import Scan, open_field, quotes_in, record_ends
+from mason.pipeline.csv_tokens import ExactRecord, split_exactly, without_line_end
+from mason.pipeline.record_marks import OddRecord, Scan, open_field, quotes_in, record_ends
 from mason.pipeline.record_scan import scan_records
 
 CHUNK = 16 * 1024 * 1024
@@ -35,6 +37,27 @@ class Chunk:
     @property
     def text(self) -> memoryview:
         return memoryview(self.read)[: self.scan.end]
+
+    def raw(self, index: int) -> str:
+        """Return the text of a record as it stands in the file, without its line end and comments before it."""
+        found = self.odd_by_index.get(index)
+        return found.record.raw if found else without_line_end(self._slice(index))
+
+    def records(self, dialect: Dialect, width: int) -> Iterator[ExactRecord]:
+        """Yield the records that the scan has found, field by field."""
+        for index in range(self.scan.records):
+            found = self.odd_by_index.get(index)
+            yield found.record if found else next(split_exactly(self._slice(index), dialect, width))
+
+    @cached_property
+    def odd_by_index(self) -> Mapping[int, OddRecord]:
+        indices = np.searchsorted(self.scan.ends, [each.end for each in self.scan.odd])
+        return dict(zip(indices.tolist(), self.scan.odd, strict=True))
+
+    def _slice(self, index: int) -> str:
+        ends = self.scan.ends
+        start = int(ends[index - 1]) if index else 0
+        return self.read[start : int(ends[index])].decode("utf-8", "surrogateescape")
 
 
 def cut_chunks(
@@ -82,12 +105,16 @@ def _is_too_long(text: bytes, dialect: Dialect, most_field: int) -> bool:
 
 def _pass_over(begun: bytes, quote: str, coming: Iterator[bytes]) -> tuple[int, bytes]:
     """Return how long a record is that has begun, and what stands behind its end in the block that has it."""
-    length, inside = len(begun), bool(quote) and begun.count(quote.encode()) % 2 == 1
+    inside = bool(quote) and begun.count(quote.encode()) % 2 == 1
+    held = b"\r" if begun.endswith(b"\r") else b""  # it may be the first half of a line end
+    length = len(begun) - len(held)
     for block in filter(None, coming):
-        content = np.frombuffer(block, dtype=np.uint8)
-        quotes = quotes_in(content, quote)
-        end = byte_bits.first(record_ends(content, quotes, inside=inside)) + 1
+        text = held + block
+        quotes = quotes_in(np.frombuffer(text, dtype=np.uint8), quote)
+        end = byte_bits.first(record_ends(text, quotes, inside=inside)) + 1
         if end:
-            return length + end, block[end:]
-        length, inside = length + len(block), inside != (byte_bits.count(quotes) % 2 == 1)
-    return length, b""
+            return length + end, text[end:]
+        held = b"\r" if text.endswith(b"\r") else b""
+        length += len(text) - len(held)
+        inside = inside != (byte_bits.count(quotes) % 2 == 1)
+    return length + len(held), b""

@@ -43,6 +43,8 @@ class Dialect:
     pads: bool = False
     widths: Sequence[int] = ()
     """How many characters each field has, where nothing stands between the fields."""
+    sure: bool = False
+    """Somebody has looked at the records: lines inside quotes are text, however much they look like records."""
 
     @property
     def is_simple(self) -> bool:

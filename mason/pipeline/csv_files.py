@@ -16,7 +16,7 @@ from mason.pipeline.csv_records import QUOTED_EMPTY
 from mason.pipeline.csv_shape import find_shape, mend_row
 from mason.pipeline.csv_sniff import Asked, Sniffed, sniff
 from mason.pipeline.file_schema import FileSchema, unique_names
-from mason.pipeline.odd_values import OddValue, odd_value
+from mason.pipeline.odd_values import NULL_MARK, OddValue, describe_null_mark, odd_value
 from mason.pipeline.pattern_hints import PatternHint, find_hint
 from mason.pipeline.sampling import Budget
 from mason.pipeline.text_buffer import TextBuffer
@@ -172,6 +172,7 @@ def _classify_batches(
     header = first if reading.repeats else None
     number = 1 + reading.header
     seen = [NOTHING] * width
+    marked: set[int] = set()
     odd: dict[int, OddValue] = {}
     hints: dict[int, PatternHint] = {}
     count = 0
@@ -184,6 +185,7 @@ def _classify_batches(
         whole = [row for row in rows if len(row) == width and row != header]
         values = _columns(whole if whole or count else rows, width)
         found = [classify(column, nulls) for column in values]
+        marked |= {index for index in range(width) if found[index] is TEXT and NULL_MARK in values[index]}
         texts = [index for index in range(width) if found[index] is TEXT and not TEXT.scalars <= seen[index].scalars]
         if texts and whole:
             records = [number + count + index for index, row in enumerate(rows) if len(row) == width and row != header]
@@ -192,6 +194,7 @@ def _classify_batches(
             hints = {index: hint for index in texts if (hint := find_hint(values[index], nulls))}
         seen = [merge(one, other) for one, other in zip(seen, found, strict=True)] if count else found
         count += len(rows)
+    warnings += [describe_null_mark(names[index]) for index in sorted(marked) if NULL_MARK not in nulls]
     return seen, count, odd, hints
 
 

@@ -16,11 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from mason.pipeline.byte_bits import Positions
 from mason.pipeline.csv_chunks import Chunk
 from mason.pipeline.csv_dialect import Dialect, Ragged
-from mason.pipeline.csv_records import QUOTED_EMPTY
-from mason.pipeline.csv_tokens import ExactRecord, is_text, split_exactly
+from mason.pipeline.csv_tokens import ExactRecord, is_text
 from mason.pipeline.record_marks import Scan, blank_records
 
 TRUE, FALSE = ["true", "True", "TRUE"], ["false", "False", "FALSE"]
@@ -51,11 +49,10 @@ class Layout:
 
 @dataclass(frozen=True)
 class BadRecord:
-    """A record that is no row: its index among the chunk's records, what is wrong, and its text."""
+    """A record that is no row: its index among the chunk's records, and what is wrong."""
 
     index: int
     reason: str
-    raw: str
 
 
 @dataclass(frozen=True)
@@ -87,23 +84,19 @@ def parse_chunk(chunk: Chunk, layout: Layout) -> ParsedChunk:
 def _without_odd(chunk: Chunk) -> Chunk:
     places = [0, *(place for each in chunk.scan.odd for place in (each.start, each.end)), chunk.scan.end]
     text = b"".join(chunk.read[start:end] for start, end in zip(places[::2], places[1::2], strict=True))
-    ends = np.delete(chunk.scan.ends, _odd_indices(chunk))
+    ends = np.delete(chunk.scan.ends, list(chunk.odd_by_index))
     removed = np.cumsum([each.end - each.start for each in chunk.scan.odd])
     before = np.searchsorted([each.start for each in chunk.scan.odd], ends)  # how many odd ones stand before an end
     moved = ends - np.append(0, removed)[before]
     return Chunk(text, Scan.of(moved, text), chunk.offset, chunk.is_last)
 
 
-def _odd_indices(chunk: Chunk) -> Positions:
-    return np.searchsorted(chunk.scan.ends, [each.end for each in chunk.scan.odd])
-
-
 def _with_odd(parsed: ParsedChunk, chunk: Chunk, layout: Layout) -> ParsedChunk:
     """Put the records that were read field by field between the others."""
-    odd = _odd_indices(chunk)
-    plain = np.delete(np.arange(chunk.scan.records), odd)
-    bad = [BadRecord(int(plain[each.index]), each.reason, each.raw) for each in parsed.bad]
-    careful = _parse_records(zip(odd.tolist(), (each.record for each in chunk.scan.odd), strict=True), layout)
+    odd = chunk.odd_by_index
+    plain = np.delete(np.arange(chunk.scan.records), list(odd))
+    bad = [BadRecord(int(plain[each.index]), each.reason) for each in parsed.bad]
+    careful = _parse_records(((index, each.record) for index, each in odd.items()), layout)
     indices = np.append(plain[parsed.indices], careful.indices)
     order = np.argsort(indices, kind="stable")
     columns = [
@@ -129,7 +122,7 @@ def _parse_fast(chunk: Chunk, layout: Layout) -> ParsedChunk | None:
     if wanted is None:
         return None
     numbers = np.array([row.number - 1 for row in ragged], dtype=np.int64)
-    bad = [BadRecord(int(wanted[row.number - 1]), _ragged(row.actual_columns, layout), row.text) for row in ragged]
+    bad = [BadRecord(int(wanted[row.number - 1]), _ragged(row.actual_columns, layout)) for row in ragged]
     return ParsedChunk(columns_of(table)[: layout.width], np.delete(wanted, numbers), bad, len(wanted))
 
 
@@ -201,10 +194,7 @@ def _without_blank(chunk: Chunk, layout: Layout, rows: int) -> npt.NDArray[np.in
 
 def _parse_carefully(chunk: Chunk, layout: Layout) -> ParsedChunk:
     """Field by field, by the tokenizer, which knows that a quote only opens at the beginning of a field."""
-    if len(chunk.scan.odd) == chunk.scan.records:
-        return _parse_records(enumerate(each.record for each in chunk.scan.odd), layout)
-    text = str(chunk.text, "utf-8", errors="surrogateescape")
-    return _parse_records(enumerate(split_exactly(text, layout.dialect, layout.fields)), layout)
+    return _parse_records(enumerate(chunk.records(layout.dialect, layout.fields)), layout)
 
 
 def _parse_records(records: Iterable[tuple[int, ExactRecord]], layout: Layout) -> ParsedChunk:
@@ -216,7 +206,7 @@ def _parse_records(records: Iterable[tuple[int, ExactRecord]], layout: Layout) -
         mended = _mended(record, layout)
         problem = _problem(mended, layout)
         if problem:
-            bad.append(BadRecord(index, problem, record.raw))
+            bad.append(BadRecord(index, problem))
         else:
             rows.append(mended)
             cut += any(record.fields[len(mended.fields) :])
@@ -255,14 +245,3 @@ def _column(rows: Sequence[ExactRecord], position: int, nulls: Sequence[str]) ->
     missing = {"", *nulls}
     fields = ((row.fields[position], row.quoted[position]) for row in rows)
     return pa.array([None if not quoted and value in missing else value for value, quoted in fields], pa.string())
-
-
-def join_fields(fields: Sequence[str | None], delimiter: str) -> str:
-    """Return a record as text again; only what must be is in quotes."""
-    return delimiter.join("" if field is None else _quoted_if_needed(field, delimiter) for field in fields)
-
-
-def _quoted_if_needed(field: str, delimiter: str) -> str:
-    if field == QUOTED_EMPTY or not any(mark in field for mark in (delimiter, '"', "\n")):
-        return field
-    return '"' + field.replace('"', '""') + '"'

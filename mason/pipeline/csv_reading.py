@@ -9,7 +9,8 @@ from typing import Any
 
 from mason.errors import UnreadableFile
 from mason.pipeline.csv_dialect import Dialect, Ragged
-from mason.pipeline.csv_tokens import LINE_END, is_text, split_exactly
+from mason.pipeline.csv_tokens import is_text, split_exactly
+from mason.pipeline.swallowed_lines import LINE_END
 
 _LOOK = 64 * 1024
 

@@ -65,12 +65,14 @@ def number_of_records(filesystem: pafs.FileSystem, path: str, until: int, quote:
 def count_records(blocks: Iterable[bytes], quote: str = '"') -> int:
     """Return how many records, a header and blank lines included, end in text that comes block by block."""
     before, records = 0, 0
+    held = b""  # a return at the end of a block, which may be the first half of a line end
     for block in blocks:
-        content = np.frombuffer(block, dtype=np.uint8)
-        quotes = quotes_in(content, quote)
-        records += byte_bits.count(record_ends(content, quotes, inside=before % 2 == 1))
+        text = held + block if held else block
+        held = b"\r" if text.endswith(b"\r") else b""
+        quotes = quotes_in(np.frombuffer(text, dtype=np.uint8), quote)
+        records += byte_bits.count(record_ends(text, quotes, inside=before % 2 == 1))
         before += byte_bits.count(quotes)
-    return records
+    return records + (held != b"" and before % 2 == 0)
 
 
 def _count_quotes(filesystem: pafs.FileSystem, path: str, quote: int, start: int, end: int) -> int:
@@ -88,7 +90,7 @@ def _cut_behind(filesystem: pafs.FileSystem, path: str, target: int, quotes: int
         if len(within) and has_misplaced_quotes(within, dialect):
             return None
         found = quotes_in(content, dialect.quote)
-        ends = byte_bits.positions(record_ends(content, found, inside=before % 2 == 1))
+        ends = byte_bits.positions(record_ends(block, found, inside=before % 2 == 1))
         if len(ends):
             return base + int(ends[0]) + 1
         before += byte_bits.count(found)

@@ -1,8 +1,9 @@
 """The records of delimited text, field by field, however odd its dialect and its quotes are.
 
-This is the slow way to read, and the one that decides. A quote opens only at the beginning of a field, and closes only
-where the field ends. Where that does not hold, the quote was none: the line is a bad record, and what stands in the
-lines behind it is not swallowed.
+This is the slow way to read, and the one that decides: others find records that are doubtful, and ask here. A quote
+opens only at the beginning of a field, and closes only where the field ends. Where that does not hold, the quote was
+none: the text up to the end of its line is a bad record, and the lines behind it are read on their own. Where it holds,
+but the lines inside look like records, nobody can tell: all of it is one bad record, and nothing of it is torn.
 """
 
 from __future__ import annotations
@@ -14,12 +15,11 @@ from functools import cache
 from itertools import pairwise
 
 from mason.pipeline.csv_dialect import Dialect
+from mason.pipeline.swallowed_lines import LINE_END, look_far, look_like_records
 
 OPEN_QUOTE = "a quote is opened and not closed"
 STRAY_QUOTE = "text stands behind a closing quote"
 SWALLOWS = "a quote is opened, and the lines that it holds look like records"
-_SURE_LINES = 3
-LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True)
@@ -69,45 +69,48 @@ def _record_at(text: str, start: int, dialect: Dialect, width: int, *, final: bo
     pattern = _field_pattern(dialect)
     fields: list[str] = []
     quoted: list[bool] = []
-    position, problem, closed = start, "", True
+    long: list[tuple[int, str]] = []
+    position, problem = start, ""
     while True:
         field = pattern.match(text, position)
         assert field is not None, "every part of the pattern may be empty"
         inside, closing, rest, after = field.groups()
         is_quoted = inside is not None
+        if is_quoted:
+            wrong = _what_is_wrong(rest, is_open=closing == "", final=final)
+            if "\n" in inside or "\r" in inside:
+                far = not dialect.sure and look_far(inside, fields, dialect.delimiter, width)
+                if torn := SWALLOWS if far else wrong:
+                    end = LINE_END.search(text, *field.span(1))
+                    assert end is not None, "one was seen"
+                    return ExactRecord(fields, quoted, text[start : end.start()], end.end(), torn)
+                long.append((len(fields), inside))
+            problem = problem or wrong
         fields.append(_content(inside, rest, dialect) if is_quoted else _unescaped(rest, dialect))
         quoted.append(is_quoted)
-        closed = closing != ""
-        if is_quoted and closed and rest:
-            problem = problem or STRAY_QUOTE
         position = field.end()
         if after != dialect.delimiter:
             break
     # A return at the end of what is known may be the first half of a line end.
-    is_whole = final or (after != "" and not (after == "\r" and position == len(text)))
-    end_of_line = LINE_END.search(text, start, field.start(4))
-    if end_of_line is not None and dialect.quote:
-        if not problem and _swallows(text[start : field.start(4)], dialect, width):
-            problem = SWALLOWS
-        if not problem and not closed and final:
-            problem = OPEN_QUOTE
-        if problem:
-            return ExactRecord(fields, quoted, text[start : end_of_line.start()], end_of_line.end(), problem)
-    if not is_whole:
+    if not final and (after == "" or (after == "\r" and position == len(text))):
         return None
-    problem = problem or ("" if closed else OPEN_QUOTE)
+    if (
+        not problem
+        and not dialect.sure
+        and any(
+            look_like_records(inside, fields[:index], fields[index + 1 :], dialect.delimiter, width)
+            for index, inside in long
+        )
+    ):
+        problem = SWALLOWS
     return ExactRecord(fields, quoted, text[start : field.start(4)], position, problem)
 
 
-def _swallows(raw: str, dialect: Dialect, width: int) -> bool:
-    """Say whether all lines between the first and the last of a record look like whole records.
-
-    Text in several lines hardly ever has as many delimiters in each of them as the records have.
-    """
-    lines = LINE_END.split(raw)[1:-1]
-    if width < 2 or len(lines) < _SURE_LINES:
-        return False
-    return all(line.count(dialect.delimiter) == width - 1 for line in lines)
+def _what_is_wrong(rest: str, *, is_open: bool, final: bool) -> str:
+    """What is wrong with the quotes of a field, by what stands behind the closing one."""
+    if is_open:
+        return OPEN_QUOTE if final else ""
+    return STRAY_QUOTE if rest else ""
 
 
 def _content(inside: str, rest: str, dialect: Dialect) -> str:
@@ -156,3 +159,8 @@ def _cut_by_widths(text: str, start: int, widths: Sequence[int], *, final: bool)
 def is_text(field: str) -> bool:
     """Say whether all bytes of a field could be decoded: those that could not stand in it as surrogates."""
     return field.isascii() or not any("\udc80" <= char <= "\udcff" for char in field)
+
+
+def without_line_end(record: str) -> str:
+    """Return a record without the line end behind it."""
+    return record.removesuffix("\n").removesuffix("\r")

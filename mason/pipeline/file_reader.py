@@ -19,7 +19,7 @@ from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.files import DataFile
 from mason.pipeline.formats import DELIMITERS, format_of, format_of_name
 from mason.pipeline.sampling import Budget
-from mason.pipeline.text_encoding import decode_blocks, encoding_of
+from mason.pipeline.text_encoding import decode_blocks, encoding_of, without_end_mark
 
 _DECLARING = ("parquet", "orc", "avro", "xlsx")
 
@@ -87,8 +87,10 @@ class FileReader:
             if not opened.first:
                 return None
             found = self.input_format or format_of(file.name, opened.first)
+            if not found and self.encoding:
+                found = format_of_name(file.name)  # whoever names an encoding says that it is text
             if not found:
-                raise UnreadableFile(file.name, "what it holds is in no format that can be read.")
+                raise _in_no_format(file, opened.first)
             if found not in _DECLARING:
                 return self._read_rows(file, found, opened.first, blocks)
         if not format_of_name(file.name):
@@ -145,7 +147,7 @@ class FileReader:
             return read_msgpack(file.name, blocks, self.budget)
         warnings: list[str] = []
         encoding = encoding_of(first, self.encoding)
-        texts = decode_blocks(blocks, encoding, warnings.append)
+        texts = without_end_mark(decode_blocks(blocks, encoding, warnings.append), "\x1a", warnings.append)
         if found in ("json", "jsonl"):
             from mason.pipeline.json_files import read_json
 
@@ -157,3 +159,13 @@ class FileReader:
             return None
         seen = [*warnings, *schema.warnings]
         return replace(schema, encoding=encoding.name, encoding_guessed=encoding.guessed, warnings=seen)
+
+
+def _in_no_format(file: DataFile, start: bytes) -> UnreadableFile:
+    if start.count(b"\0") * 10 < len(start):
+        return UnreadableFile(file.name, "what it holds is in no format that can be read.")
+    return UnreadableFile(
+        file.name,
+        "it has NUL bytes: it is UTF-16 without a byte order mark, or no text at all.",
+        hint="If it is text, say its encoding, such as encoding: utf-16-le (or utf-8, where the NULs are text).",
+    )

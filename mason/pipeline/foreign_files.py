@@ -6,10 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from mason.errors import Conflict
-from mason.pipeline.formats import begins_as_data, format_of_name, is_data, unknown_packing
+from mason.pipeline.csv_dialect import Dialect
+from mason.pipeline.csv_tokens import split_exactly
+from mason.pipeline.formats import begins_as_data, format_of, format_of_name, is_data, unknown_packing
+from mason.pipeline.text_encoding import detect_encoding
 from mason.util.words import counted
 
 if TYPE_CHECKING:
@@ -17,8 +21,8 @@ if TYPE_CHECKING:
 
 START_BYTES = 4096
 _NAMED = 3
-_DELIMITERS = (b"\t", b"|", b";", b",")
-_LINES = 10
+_DELIMITERS = ("\t", "|", ";", ",")
+_LINES = 50
 _NUMBERED = re.compile(r"\d").search
 
 
@@ -142,18 +146,30 @@ def is_foreign_data(name: str, read_start: Callable[[str], bytes]) -> bool:
     if not base or not is_data(name):
         return False
     if base.lower().endswith(".txt"):
-        return _is_delimited(read_start(name))
+        return _is_table(name, read_start(name))
     if format_of_name(name) or unknown_packing(name):
         return True
     return "." not in base and bool(_NUMBERED(base) or begins_as_data(read_start(name)))
 
 
-def _is_delimited(start: bytes) -> bool:
-    """Say whether the first lines are several, and all have the same number of fields."""
-    whole = start.splitlines()[: -1 if len(start) >= START_BYTES else None]
-    lines = [line for line in whole[:_LINES] if line.strip()]
-    counts = [{line.count(delimiter) for line in lines} for delimiter in _DELIMITERS]
-    return len(lines) > 1 and any(len(each) == 1 and each != {0} for each in counts)
+def _is_table(name: str, start: bytes) -> bool:
+    """Say whether a file of text holds records rather than notes: JSON, or delimited text, in whatever encoding."""
+    if begins_as_data(start) or format_of(name, start) in ("json", "jsonl"):
+        return True
+    encoding = detect_encoding(start)
+    text = start.decode(encoding.name, "replace")
+    final = len(start) < START_BYTES
+    dialects = [Dialect(delimiter, quote) for delimiter in _DELIMITERS for quote in ('"', "")]
+    return any(_is_delimited(text, dialect, final=final) for dialect in dialects)
+
+
+def _is_delimited(text: str, dialect: Dialect, *, final: bool) -> bool:
+    """Say whether most of the first lines are records of as many fields; others, such as a title, stand above them."""
+    found = islice(split_exactly(text, dialect, final=final), _LINES)
+    fields = [len(each.fields) for each in found if "".join(each.fields).strip()]
+    is_prose = dialect.delimiter == "," and text.count(",") == text.count(", ")
+    alike = next((place for place, count in enumerate(reversed(fields)) if count != fields[-1]), len(fields))
+    return alike > 1 and fields[-1] > 1 and (alike == len(fields) or (alike * 2 > len(fields) and not is_prose))
 
 
 def _printable(name: str) -> str:

@@ -37,7 +37,9 @@ _FIRST_BYTES = re.compile(b"|".join(map(re.escape, [*_CODECS, *_MAGIC]))).match
 _JSON_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*[\[{]").match
 _JSON_KEY = re.compile(rb'(?:\xef\xbb\xbf)?\s*\[?\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|\}\s*$)').match
 _CONTROLS = bytes([*range(0x04, 0x07), *range(0x0E, 0x1B), 0x7F])  # not those that Hive uses as delimiters
+_END_MARK = b"\x1a"  # of DOS
 _ENOUGH = 4096
+_FEW = 50
 
 
 def is_data(relative: str) -> bool:
@@ -129,10 +131,11 @@ def is_text(start: bytes) -> bool:
     """Say whether the first bytes could be text, in UTF-8, UTF-16, UTF-32 or a one-byte encoding."""
     if start[:2] in (b"\xff\xfe", b"\xfe\xff") or start[:4] == b"\x00\x00\xfe\xff":
         return True
-    start = start[:_ENOUGH]
+    start = start[:_ENOUGH] if len(start) >= _ENOUGH else start.rstrip(_END_MARK)
     nulls = start.count(b"\x00")
     controls = len(start) - len(start.translate(None, _CONTROLS))
-    return controls * 50 <= len(start) and (nulls * 20 <= len(start) or _is_utf16(start, nulls))
+    length = max(len(start), _FEW)  # one of them in a short text is as little as in a long one
+    return controls * 50 <= length and (nulls * 20 <= length or _is_utf16(start, nulls))
 
 
 def _is_utf16(start: bytes, nulls: int) -> bool:

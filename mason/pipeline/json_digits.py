@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
 import numpy as np
@@ -72,7 +72,7 @@ def lose_digits(lines: bytes) -> bool:
     content = np.frombuffer(lines, dtype=np.uint8)
     starts, ends = _long_numbers(content)
     doubtful = _inexact(lines, content, starts, ends) if len(starts) else ()
-    return any(_is_outside_texts(lines, start) for start in doubtful)
+    return any(_are_outside_texts(lines, doubtful))
 
 
 def _long_numbers(content: Content) -> tuple[Positions, Positions]:
@@ -154,7 +154,16 @@ def _texts_between(lines: bytes, starts: Positions, ends: Positions) -> pa.Array
     return pieces.take(pa.array(np.arange(0, len(pieces), 2)))
 
 
-def _is_outside_texts(lines: bytes, place: int) -> bool:
-    """Say whether a place is in no text: then an even number of quotes stands before it in its line."""
-    begin = lines.rfind(b"\n", 0, place) + 1
-    return sum(found[1] is not None for found in _QUOTES(lines, begin, place)) % 2 == 0
+def _are_outside_texts(lines: bytes, places: Iterable[int]) -> Iterator[bool]:
+    """Say of each place, in their order, whether it is in no text: an even number of quotes precedes it in its line.
+
+    What stands before the last place of the same line has been counted: a line may be long, and have many of them.
+    """
+    counted, is_outside = 0, True
+    for place in places:
+        begin = lines.rfind(b"\n", counted, place) + 1
+        if begin:
+            counted, is_outside = begin, True
+        quotes = sum(found[1] is not None for found in _QUOTES(lines, counted, place))
+        counted, is_outside = place, is_outside == (quotes % 2 == 0)
+        yield is_outside

@@ -30,6 +30,8 @@ from mason.pipeline.value_types import classify_records
 
 CHUNK = 16 * 1024 * 1024
 _LARGEST = 2**31 - 2  # Arrow counts the bytes of a block in 32 bits
+_RETURNS = re.compile(rb"\}[ \t]*\r[ \t\r]*(?=\{)")  # bare ones, between two objects
+_BETWEEN = (b"}", b" ", b"\t", b"\r")
 _SAMPLE_LINES = 20
 _SAMPLE_BYTES = 64 * 1024
 _NEWLINE, _RETURN, _OPEN, _CLOSE = b"\n\r{}"
@@ -109,7 +111,7 @@ def cut_lines(blocks: Iterable[bytes], size: int = CHUNK, most_field: int | None
     """
     pieces: list[bytes] = []
     held = 0
-    coming = iter(blocks)
+    coming = _with_newlines(blocks)
     for block in coming:
         end = block.rfind(b"\n") + 1
         held += len(block)
@@ -129,6 +131,27 @@ def cut_lines(blocks: Iterable[bytes], size: int = CHUNK, most_field: int | None
         pieces, held = [block[end:]], len(block) - end
     if held:
         yield b"".join(pieces)
+
+
+def _with_newlines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the blocks with a newline for each bare return between two objects: so old files of the Mac end lines.
+
+    Such a return stands within no object, in which a comma would be there as well. No byte moves.
+    """
+    held = b""
+    for block in blocks:
+        text = held + block if held else block
+        held = b""
+        if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
+            text = _RETURNS.sub(lambda found: found[0].replace(b"\r", b"\n"), text)
+        if text.endswith(_BETWEEN):
+            end = len(text.rstrip(b" \t\r"))
+            if text[end - 1 : end] == b"}":  # a return may follow, and an object
+                text, held = text[: end - 1], text[end - 1 :]
+        if text:
+            yield text
+    if held:
+        yield held
 
 
 def _is_too_long(pieces: Sequence[bytes], held: int, most_field: int) -> bool:

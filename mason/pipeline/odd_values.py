@@ -15,6 +15,8 @@ from mason.pipeline.types import TEXT, decide, storable
 from mason.util.words import counted
 
 LEAST_VALUES = 10
+NULL_MARK = "\\N"
+"""What Hive, MySQL and PostgreSQL write for null."""
 ODD_ONES = 0.1  # as many as a merge takes for exceptions unless told
 NULL_WORDS = frozenset(["n/a", "na", "#n/a", "null", "none", "nil", "nan", "-", "--", "?", ".", "n.a.", "k.a."])
 _LONGEST_SHOWN = 60
@@ -66,6 +68,11 @@ def shown(value: object) -> str:
     """Return a value as it is shown in a sentence."""
     text = str(value)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def describe_null_mark(column: str) -> str:
+    """Return what is to be said of a column that has the mark, which is text as long as nobody says otherwise."""
+    return f'column "{column}" has {NULL_MARK}, as databases write null: it is text (nulls: {NULL_MARK} makes it null)'
 
 
 def odd_value(values: Sequence[str], nulls: Collection[str], records: Sequence[int]) -> OddValue | None:

@@ -13,9 +13,9 @@ from mason.pipeline import byte_bits
 from mason.pipeline.byte_bits import Bits, Content, Positions
 from mason.pipeline.csv_dialect import Dialect
 from mason.pipeline.csv_tokens import ExactRecord
+from mason.pipeline.swallowed_lines import SURE_LINES
 
 _NEWLINE, _RETURN = b"\n\r"
-SURE_LINES = 3
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ class Marks:
     closes: Bits
 
     @classmethod
-    def of(cls, content: Content, dialect: Dialect) -> Marks:
+    def of(cls, content: Content, dialect: Dialect, lines: Bits) -> Marks:
+        """Return the marks of a text whose lines end there."""
         quotes = byte_bits.find(content, ord(dialect.quote))
-        lines = byte_bits.find(content, _NEWLINE)
         delimiters = byte_bits.find(content, ord(dialect.delimiter))
         marks = quotes | lines | delimiters
         opens = byte_bits.after(marks) | byte_bits.single(0, marks)
@@ -87,32 +87,32 @@ class Marks:
             last &= ~byte_bits.before(byte_bits.find(self.content, _RETURN))
         return (self.quotes & within & ~self.opens) | last
 
-    def doubtful_closes(self) -> Bits:
-        """Return the quotes that close a field, but stand where one opens."""
-        return self.quotes & ~self.inside & byte_bits.after(self.lines | self.delimiters)
 
-
-def swallowing(marks: Marks, width: int, *, inside: bool = False) -> Positions:
-    """Return where records begin that hold, by a quote which is never closed as it should be, other records.
+def may_swallow(marks: Marks, width: int, *, inside: bool = False) -> Positions:
+    """Return where records begin that may hold other records in a quoted field; a reading field by field decides it.
 
     All lines between the first and the last of such a record have as many delimiters as a record has.
     """
-    if width < 2:
+    inner = marks.lines & (~marks.inside if inside else marks.inside)
+    if width < 2 or not inner.any():
         return np.zeros(0, dtype=np.int64)
-    within = ~marks.inside if inside else marks.inside
-    lines = byte_bits.positions(marks.lines)
-    is_inner = np.concatenate([[False], byte_bits.are_among(within, lines), [False]])
-    changes = np.flatnonzero(is_inner[1:] != is_inner[:-1])
-    firsts, counts = changes[::2], changes[1::2] - changes[::2]
+    outer = marks.lines & ~inner
+    lines = byte_bits.positions(inner)
+    records = byte_bits.count_before(outer, lines)  # lines of one record have as many records before them
+    firsts = np.flatnonzero(np.diff(records, prepend=-1))
+    counts = np.diff(firsts, append=len(lines))
     long = counts > SURE_LINES
+    if not long.any():  # as a rule: nothing more is to be counted
+        return np.zeros(0, dtype=np.int64)
     firsts, counts = firsts[long], counts[long]
     alike = _delimiters_between(marks, lines[firsts], lines[firsts + 1]) == width - 1
     found = [
-        int(lines[first - 1]) + 1 if first else 0
+        int(records[first])
         for first, count in zip(firsts[alike].tolist(), counts[alike].tolist(), strict=True)
         if _are_records(marks, lines[first : first + count], width)
     ]
-    return np.array(found, dtype=np.int64)
+    ends = byte_bits.positions(outer) if found else ()
+    return np.array([int(ends[record - 1]) + 1 if record else 0 for record in found], dtype=np.int64)
 
 
 def _are_records(marks: Marks, lines: Positions, width: int) -> bool:
@@ -131,15 +131,30 @@ def quotes_in(content: Content, quote: str = '"') -> Bits:
     return byte_bits.find(content, ord(quote))
 
 
-def record_ends(content: Content, quotes: Bits, *, inside: bool) -> Bits:
+def line_ends(text: bytes, content: Content, *, final: bool) -> Bits:
+    """Return where lines end: with `\\n`, `\\r\\n` or, as in old files of the Mac, a bare `\\r`.
+
+    Unless `final`, a return at the end of the text may be the first half of a line end, and is none yet.
+    """
+    lines = byte_bits.find(content, _NEWLINE)
+    if b"\r" not in text:
+        return lines
+    bare = byte_bits.find(content, _RETURN) & ~byte_bits.before(lines)
+    if not final and text.endswith(b"\r"):
+        bare &= ~byte_bits.single(len(text) - 1, bare)
+    return lines | bare
+
+
+def record_ends(text: bytes, quotes: Bits, *, inside: bool, final: bool = False) -> Bits:
     """Return the line ends outside quotes; `inside`: the text begins within them."""
-    return byte_bits.find(content, _NEWLINE) & ~byte_bits.between(quotes, inside=inside)
+    lines = line_ends(text, np.frombuffer(text, dtype=np.uint8), final=final)
+    return lines & ~byte_bits.between(quotes, inside=inside)
 
 
 def open_field(text: bytes, dialect: Dialect) -> int:
     """Return how long the last field of a text is, which may go on behind it; the text begins at a record's start."""
     content = np.frombuffer(text, dtype=np.uint8)
-    marks = byte_bits.find(content, dialect.delimiter.encode()[-1]) | byte_bits.find(content, _NEWLINE)
+    marks = byte_bits.find(content, dialect.delimiter.encode()[-1]) | line_ends(text, content, final=True)
     return len(text) - 1 - byte_bits.last(marks & ~byte_bits.between(quotes_in(content, dialect.quote)))
 
 
@@ -155,6 +170,6 @@ def blank_records(text: memoryview, scan: Scan) -> npt.NDArray[np.bool_]:
 
 def has_misplaced_quotes(content: Content, dialect: Dialect) -> bool:
     """Say whether some quote is neither at the beginning of a field, nor at its end, nor beside another quote."""
-    marks = Marks.of(content, dialect)
+    marks = Marks.of(content, dialect, byte_bits.find(content, _NEWLINE))
     doubtful = marks.quotes & ~(marks.opens | marks.closes)
     return bool((doubtful & ~byte_bits.before(byte_bits.find(content, _RETURN))).any())

@@ -6,12 +6,9 @@ import numpy as np
 
 from mason.pipeline import byte_bits
 from mason.pipeline.byte_bits import Bits
-from mason.pipeline.careful_scan import scan_field_by_field, scan_with_care
+from mason.pipeline.careful_scan import is_far, scan_field_by_field, scan_with_care
 from mason.pipeline.csv_dialect import Dialect
-from mason.pipeline.record_marks import SURE_LINES, Marks, Scan, swallowing
-
-_NEWLINE = b"\n"[0]
-_LOOK = 64 * 1024
+from mason.pipeline.record_marks import Marks, Scan, line_ends, may_swallow
 
 
 def scan_records(text: bytes, dialect: Dialect, width: int, *, final: bool) -> Scan:
@@ -23,31 +20,22 @@ def scan_records(text: bytes, dialect: Dialect, width: int, *, final: bool) -> S
     if not dialect.is_simple:
         return scan_field_by_field(text, dialect, width, final=final)
     content = np.frombuffer(text, dtype=np.uint8)
+    lines = line_ends(text, content, final=final)
     if not dialect.quote or dialect.quote.encode() not in text:
-        lines = byte_bits.find(content, _NEWLINE)
         return Scan(*_count(lines, text, final=final), lines)
-    marks = Marks.of(content, dialect)
+    marks = Marks.of(content, dialect, lines)
     ends = marks.lines & ~marks.inside
     records, end = _count(ends, text, final=final)
     total = byte_bits.count(marks.quotes)
     is_open = total % 2 == 1
-    if (is_open and (final or _may_swallow(text, end, dialect, width))) or _is_odd(marks, width):
+    if (is_open and (final or is_far(text, end))) or _is_odd(marks, dialect, width):
         return scan_with_care(text, marks, dialect, width, final=final)
     return Scan(records, end, ends, total - text.count(dialect.quote.encode(), end))
 
 
-def _is_odd(marks: Marks, width: int) -> bool:
-    if marks.misplaced().any():
-        return True
-    # A quote that is taken for a closing one, but opens a field, has a delimiter or a line end before it.
-    return bool(marks.doubtful_closes().any()) and len(swallowing(marks, width)) > 0
-
-
-def _may_swallow(text: bytes, end: int, dialect: Dialect, width: int) -> bool:
-    """Say whether lines that look like records stand behind the last record, inside a quote."""
-    lines = text[end : end + _LOOK].split(b"\n")[1:-1]
-    delimiter = dialect.delimiter.encode()
-    return len(lines) >= SURE_LINES and all(line.count(delimiter) == width - 1 for line in lines[:SURE_LINES])
+def _is_odd(marks: Marks, dialect: Dialect, width: int) -> bool:
+    """Say whether a reading field by field has to decide of some record where it ends."""
+    return bool(marks.misplaced().any()) or (not dialect.sure and len(may_swallow(marks, width)) > 0)
 
 
 def _count(lines: Bits, text: bytes, *, final: bool) -> tuple[int, int]:

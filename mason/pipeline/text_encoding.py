@@ -6,6 +6,7 @@ import codecs
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import AnyStr
 
 from mason.errors import BadInput
 from mason.pipeline.encoding_guess import guess_encodings, is_east_asian
@@ -32,6 +33,8 @@ class Encoding:
     guessed: bool = False
 
 
+NUL_BYTES = "it has NUL bytes"
+END_MARK = "it ends with Ctrl-Z, the end-of-file mark of DOS, which is left out"
 _UTF8 = Encoding("utf-8")
 _SOME_TEXT = "id,name\n1,one\n"
 _SHIFTS = {b"\x1b$)C": "iso2022_kr", b"\x1b$": "iso2022_jp_2"}  # ASCII throughout, but for these
@@ -95,6 +98,19 @@ def decode_blocks(blocks: Iterable[bytes], encoding: Encoding, warn: Callable[[s
         yield text
 
 
+def without_end_mark(texts: Iterable[AnyStr], mark: AnyStr, warn: Callable[[str], None]) -> Iterator[AnyStr]:
+    """Yield texts without the mark of DOS at the end of the last, by which programs of old knew the end of a file."""
+    held: AnyStr | None = None
+    for text in texts:
+        whole = held + text if held else text
+        kept = whole.rstrip(mark) if whole.endswith(mark) else whole
+        held = whole[len(kept) :]
+        if kept:
+            yield kept
+    if held:
+        warn(END_MARK)
+
+
 def checked_encoding(wanted: str, start: bytes) -> Encoding:
     """Return the encoding that the user named.
 
@@ -121,7 +137,7 @@ def _detect_with_nulls(start: bytes) -> Encoding:
     if max(even, odd) * 3 > len(start) and min(even, odd) * 10 < max(even, odd):
         return Encoding("utf-16-be" if even > odd else "utf-16-le")
     found = _detect_eight_bit(start)
-    warning = "it has NUL bytes" + (f"; {found.warning}" if found.warning else "")
+    warning = NUL_BYTES + (f"; {found.warning}" if found.warning else "")
     return Encoding(found.name, found.errors, warning, found.guessed)
 
 

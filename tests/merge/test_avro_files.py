@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import io
 import json
+import lzma
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +17,10 @@ import pytest
 
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import MasonError, UnreadableFile
+from mason.pipeline import avro_files
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.inference import infer
+from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.preview import preview_table
 from mason.pipeline.sql.job import QueryJob, QueryWork
 from mason.pipeline.table_view import view_table
@@ -145,6 +149,90 @@ def test_a_file_that_ends_within_a_block_is_not_complete_wherever_it_ends(merge:
         merge.given("a.avro", content[:end])
         with pytest.raises(UnreadableFile, match=r"^a\.avro: not a complete Avro file: it ends within a block"):
             merge.run()
+
+
+def with_counts(counted: Callable[[int], int]) -> bytes:
+    """A file of two blocks of 20 records, which say to hold others."""
+    meta = {"avro.schema": json.dumps(ROW).encode(), "avro.codec": b"null"}
+    content = encoded({"magic": b"Obj\x01", "meta": meta, "sync": SYNC}, HEADER)
+    block = b"".join(encoded(row, ROW) for row in ROWS[:20])
+    for _ in range(2):
+        content += encoded(counted(20), "long") + encoded(len(block), "long") + block + SYNC
+    return content
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (10, "it says to hold 10 records, and more bytes stand behind them"),
+        (0, "it says to hold 0 records, and more bytes stand behind them"),
+        (21, "it says to hold 21 records, and ends within record 21"),
+        (-20, "it says to hold -20 records"),
+        (2**62, "it says to hold 4,611,686,018,427,387,904 records, and has 160 bytes"),
+    ],
+)
+def test_a_block_that_holds_other_records_than_it_says_is_damaged(merge: Merge, count: int, said: str) -> None:
+    merge.given("a.avro", with_counts(lambda _: count))
+
+    with pytest.raises(UnreadableFile) as refused:
+        merge.run()
+
+    assert str(refused.value) == f"a.avro: a block of it is damaged (null): {said}."
+
+
+@pytest.mark.parametrize(
+    ("meta", "said"),
+    [
+        ({}, "not a complete Avro file: its header has no schema"),
+        ({"avro.schema": b"7"}, "not a complete Avro file"),
+        ({"avro.schema": b"{", "avro.codec": b"null"}, "not a complete Avro file"),
+        ({"avro.schema": json.dumps(ROW).encode(), "avro.codec": b"\xff"}, "its codec \ufffd is not read"),
+    ],
+)
+def test_a_header_that_says_too_little_names_the_file(merge: Merge, meta: dict[str, bytes], said: str) -> None:
+    merge.given("a.avro", encoded({"magic": b"Obj\x01", "meta": meta, "sync": SYNC}, HEADER))
+
+    with pytest.raises(PlanRefused, match=f"^a.avro: {said}"):
+        merge.plan()
+
+
+@pytest.mark.parametrize("size", [-5, 2**60])
+def test_a_block_that_says_to_be_of_no_size_that_can_be_is_refused(merge: Merge, size: int) -> None:
+    content = with_counts(lambda count: count)
+    block = encoded(20, "long") + encoded(160, "long")
+    merge.given("a.avro", content.replace(block, encoded(20, "long") + encoded(size, "long")))
+
+    with pytest.raises(UnreadableFile, match=r"it says to have -5 bytes|it ends within a block"):
+        merge.run()
+
+
+def in_raw_deflate(text: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return packer.compress(text) + packer.flush()
+
+
+PACKED = {**CODECS, "deflate": in_raw_deflate, "bzip2": bz2.compress, "xz": lzma.compress}
+
+
+@pytest.mark.parametrize("codec", [codec for codec in PACKED if codec != "null"])
+def test_a_block_that_grows_beyond_all_measure_is_refused(
+    merge: Merge, codec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def padded(text: bytes) -> bytes:
+        return PACKED[codec](text + b"\0" * 5_000_000)
+
+    monkeypatch.setattr(avro_files, "MOST_BLOCK", 1_000_000)
+    merge.given("a.avro", file_of(codec, padded))
+
+    with pytest.raises(UnreadableFile, match=r"a block of it is damaged .* it has more than 1,000,000 bytes once"):
+        merge.run()
+
+
+@pytest.mark.parametrize("codec", PACKED)
+def test_blocks_of_many_bytes_are_read_where_they_are_what_they_say(merge: Merge, codec: str) -> None:
+    merge.given("a.avro", file_of(codec, PACKED[codec], block=5_000))
+
+    assert len(merge.rows()) == len(ROWS)
 
 
 def test_records_that_contain_themselves_are_json_text_there(merge: Merge) -> None:

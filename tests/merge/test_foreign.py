@@ -136,6 +136,14 @@ class TestRefusal:
             ("000000_0", b"3\n"),
             ("orders", b"PAR1"),
             ("table.txt", b"id,name\n1,x\n2,y\n"),
+            ("table.txt", b'id,name\n1,"Smith, Ann"\n2,"Dee, Bob"\n'),
+            ("table.txt", "id;name\n1;x\n2;y\n".encode("utf-16")),
+            ("table.txt", "id\tname\n1\tx\n2\ty\n".encode("utf-16-le")),
+            ("table.txt", b"Report of May\n\nid,name\n1,x\n2,y\n"),
+            ("table.txt", b"id|note\r1|x\r2|y\r"),
+            ("table.txt", b'id,note\n1,"two\nlines"\n' + b"2,x\n" * 2000),
+            ("table.txt", b'{"id": 1}\n{"id": 2}\n'),
+            ("table.txt", b"PAR1"),
             ("deep/in/it/x.orc", b"ORC"),
         ],
     )
@@ -154,12 +162,27 @@ class TestRefusal:
             table.run()
 
 
+class TestEmptyFiles:
+    @pytest.mark.parametrize("name", ["x.csv", "x.parquet", "part-00000"])
+    def test_an_empty_file_is_adopted_though_there_is_nothing_new(self, merge: Merge, name: str) -> None:
+        merge.given("a.csv", "id\n1\n2\n")
+        merge.run(mode="append", incremental=True)
+        (merge.output / name).write_bytes(b"")
+
+        merge.run(mode="append", incremental=True, foreign=Foreign.ADOPT)
+
+        assert not (merge.output / name).exists() and ids(merge) == [1, 2]
+        merge.run(mode="append", incremental=True)
+
+
 class TestOtherFiles:
     NOTES = {
         "_SUCCESS": "",
         "notes.md": "look",
         "README": "read me",
         "notes.txt": "Dear all, this is\nthe table of orders.\n",
+        "letter.txt": 'Hello\nthe "orders" are here.\n\nPlease see the page, and ask.\nYours, Ann\nParis, May\n',
+        "empty.txt": "",
         ".hidden/x.csv": "id\n1\n",
         "_temporary/0/part-0.parquet": "",
         "docs/deep/why.html": "<p>",

@@ -14,6 +14,7 @@ import pytest
 
 from mason.errors import BadInput
 from mason.pipeline import table_writer
+from mason.pipeline.file_warnings import group_warnings
 from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.merge.outcome import TooManyBadRecords
 from mason.pipeline.sql_types import BadSchema
@@ -731,3 +732,27 @@ def test_no_value_inside_another_is_cut_to_fit_a_type_that_was_given(
     kept = [] if expected == "bad" else [expected]
     assert [row["v"] for row in rows] == [None, *kept, None, *kept]
     assert len(merge.rejects()) == (2 if expected == "bad" else 0)
+
+
+def test_a_warning_that_very_many_files_share_is_one_line(merge: Merge) -> None:
+    for number in range(1_000):
+        merge.given(f"f{number:04}.csv", "id,t\n1,x\n2,y\n\x1a")
+    for number in range(20):
+        merge.given(f"g{number:02}.csv", "")
+
+    warnings = merge.plan().warnings
+
+    mark = "it ends with Ctrl-Z, the end-of-file mark of DOS, which is left out."
+    assert warnings == [
+        *(f"g{number:02}.csv: it is empty." for number in range(20)),
+        f"f0000.csv, f0001.csv, f0002.csv and 997 more: {mark}",
+    ]
+
+
+def test_warnings_are_grouped_by_what_they_say_whatever_the_files_are_called() -> None:
+    names = [f"a: {number}.csv" for number in range(25)]
+
+    assert group_warnings([*(f"{name}: odd." for name in names), "All: fine.", "b.csv: odd."], [*names, "b.csv"]) == [
+        "a: 0.csv, a: 1.csv, a: 2.csv and 23 more: odd.",
+        "All: fine.",
+    ]

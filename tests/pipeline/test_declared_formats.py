@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ from pyarrow import orc
 
 from mason.errors import UnreadableFile
 from mason.pipeline.avro_types import find_columns
+from mason.pipeline.columnar_files import parsing
+from mason.pipeline.file_schema import unique_names
 
 if TYPE_CHECKING:
     from tests.pipeline.conftest import Folder
@@ -199,4 +202,29 @@ def test_a_broken_avro_file_is_named(folder: Folder, content: bytes) -> None:
     folder.given("a.avro", content)
 
     with pytest.raises(UnreadableFile, match=r"^a\.avro: not a complete Avro file"):
+        folder.infer()
+
+
+@pytest.mark.parametrize("broken", [(), (TypeError, AttributeError)])
+def test_a_bug_of_masons_own_is_not_taken_for_a_broken_file(broken: tuple[type[Exception], ...]) -> None:
+    nothing: Any = None
+    with pytest.raises(TypeError), parsing("a.avro", "Avro", *broken):
+        unique_names(nothing, [])
+
+
+def test_what_a_library_raises_on_bytes_that_make_no_sense_names_the_file() -> None:
+    with (
+        pytest.raises(UnreadableFile, match=r"^a\.avro: not a complete Avro file: "),
+        parsing("a.avro", "Avro", LookupError),
+    ):
+        fastavro.schemaless_reader(io.BytesIO(b"\x08"), {"type": "enum", "name": "e", "symbols": []}, None)
+    with pytest.raises(UnreadableFile, match=r"^a\.orc: not a complete ORC file: "), parsing("a.orc", "ORC"):
+        orc.ORCFile(io.BytesIO(b"ORC"))
+
+
+def test_a_name_of_parquet_that_is_no_text_names_the_file(folder: Folder) -> None:
+    pq.write_table(pa.table({"naab": [[1]]}), folder.path / "a.parquet", store_schema=False)
+    folder.given("a.parquet", (folder.path / "a.parquet").read_bytes().replace(b"naab", b"nab\xf4"))
+
+    with pytest.raises(UnreadableFile, match=r"^a\.parquet: not a complete Parquet file: 'utf-8' codec can't decode"):
         folder.infer()

@@ -15,7 +15,7 @@ from mason.pipeline.file_stamp import FileStamp, file_stamp
 from mason.pipeline.files import DataFile, partition_of
 from mason.pipeline.merge.look import find_file_ranges
 from mason.pipeline.merge.planned_file import PlannedFile
-from mason.pipeline.table_commit import CommitRecord, CommittedFile
+from mason.pipeline.table_commit import CommitRecord, CommittedFile, TableStore
 from mason.pipeline.types import Evidence, evidence_of
 
 
@@ -63,3 +63,8 @@ def _planned(
     schema = FileSchema(format_, columns, csv=CsvReading() if format_ == "csv" else None, encoding="utf-8")
     ranges = find_file_ranges(filesystem, file, schema)
     return PlannedFile(file, found.number, schema, constants, ranges, is_base=True)
+
+
+def is_as_before(filesystem: pafs.FileSystem, table: TableStore, base: BaseTable | None, output: str) -> bool:
+    """Return whether a table is what it was when it was looked at."""
+    return base.is_there(filesystem, output) if base else table.current() is None

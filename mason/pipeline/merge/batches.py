@@ -42,6 +42,8 @@ class Batch:
     """How many times of a column have lost something finer than a microsecond when they were read."""
     cut: int = 0
     """How many rows had more fields in the file than there are columns."""
+    notes: Sequence[str] = ()
+    """What is to be said of the file, besides its records."""
 
     def describe(self, file: str, index: int) -> Reject:
         """Return a row as the record that it was, still without what is wrong with it."""

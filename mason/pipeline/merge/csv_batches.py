@@ -13,7 +13,7 @@ import pyarrow.fs as pafs
 from mason.errors import UnreadableFile
 from mason.pipeline.csv_chunks import Chunk, cut_chunks
 from mason.pipeline.csv_dialect import Ragged
-from mason.pipeline.csv_parse import BadRecord, Layout, ParsedChunk, join_fields, parse_chunk
+from mason.pipeline.csv_parse import BadRecord, Layout, ParsedChunk, parse_chunk
 from mason.pipeline.csv_reading import CsvReading, Records, records_of
 from mason.pipeline.csv_typed import can_be_typed, parse_typed, sources_of
 from mason.pipeline.header_repeats import REPEATS, find_repeats
@@ -35,7 +35,8 @@ def read_csv(
     layout = Layout(file.csv.dialect, len(file.columns), nulls, file.csv.surplus, file.csv.ragged)
     types = _types_to_try(file, targets)
     misses = 0
-    records = _records(filesystem, file, file.csv)
+    notes: list[str] = []
+    records = _records(filesystem, file, file.csv, notes)
     number = records.number  # in a range it counts from there: the driver knows what stands before it
     chunks = cut_chunks(
         records.blocks, layout.dialect, layout.fields, offset=records.offset, most_field=file.field_bytes
@@ -58,10 +59,12 @@ def read_csv(
         parsed = parse_chunk(chunk, layout)
         if parsed.bad and layout.ragged is Ragged.REFUSE:
             raise _refused(file, parsed.bad[0], number)
-        parsed = _without_repeats(file, chunk, parsed)
+        parsed = _without_repeats(file, parsed)
         batch = _csv_batch(file, chunk, parsed, list(map(TextSource, parsed.columns)), number)
         yield set_aside_long(batch, file, len(chunk.text))
-        number += max(chunk.scan.records, parsed.records)
+        number += chunk.scan.records
+    if notes:
+        yield Batch({}, 0, 0, notes=notes)
 
 
 def _repeats(file: FileInTask, parsed: ParsedChunk) -> npt.NDArray[np.int64]:
@@ -72,24 +75,19 @@ def _repeats(file: FileInTask, parsed: ParsedChunk) -> npt.NDArray[np.int64]:
     return find_repeats(parsed.columns, file.csv.cells or file.columns)
 
 
-def _without_repeats(file: FileInTask, chunk: Chunk, parsed: ParsedChunk) -> ParsedChunk:
+def _without_repeats(file: FileInTask, parsed: ParsedChunk) -> ParsedChunk:
     rows = _repeats(file, parsed)
     if not len(rows):
         return parsed
-    texts: dict[str, Source] = dict(zip(file.columns, map(TextSource, parsed.columns), strict=True))
-    indices = parsed.indices[rows].tolist()
-    found = [
-        BadRecord(index, REPEATS, _csv_text(file, chunk, texts, index, row))
-        for index, row in zip(indices, rows.tolist(), strict=True)
-    ]
+    found = [BadRecord(index, REPEATS) for index in parsed.indices[rows].tolist()]
     others = np.delete(np.arange(len(parsed.indices)), rows)
     columns = [values.take(pa.array(others)) for values in parsed.columns]
     bad = sorted([*parsed.bad, *found], key=lambda each: each.index)
     return replace(parsed, columns=columns, indices=parsed.indices[others], bad=bad)
 
 
-def _records(filesystem: pafs.FileSystem, file: FileInTask, reading: CsvReading) -> Records:
-    blocks = utf8_blocks(filesystem, file)
+def _records(filesystem: pafs.FileSystem, file: FileInTask, reading: CsvReading, notes: list[str]) -> Records:
+    blocks = utf8_blocks(filesystem, file, notes)
     return Records(blocks, file.offset, 1) if file.offset else records_of(file.name, blocks, reading, file.field_bytes)
 
 
@@ -113,27 +111,17 @@ def _types_to_try(file: FileInTask, targets: Mapping[str, pa.DataType]) -> dict[
 def _csv_batch(file: FileInTask, chunk: Chunk, parsed: ParsedChunk, sources: Sequence[Source], number: int) -> Batch:
     columns = dict(zip(file.columns, sources, strict=True))
     rejects = [
-        Reject(file.name, number + each.index, _offset(chunk, each.index), "", each.reason, each.raw)
+        Reject(file.name, number + each.index, _offset(chunk, each.index), "", each.reason, chunk.raw(each.index))
         for each in parsed.bad
     ]
 
     def place(row: int) -> Place:
         index = int(parsed.indices[row])
-        return Place(number + index, _offset(chunk, index), _csv_text(file, chunk, columns, index, row))
+        return Place(number + index, _offset(chunk, index), chunk.raw(index))
 
     return Batch(columns, len(parsed.indices), parsed.records, rejects, place, cut=parsed.cut)
 
 
-def _csv_text(file: FileInTask, chunk: Chunk, columns: Mapping[str, Source], index: int, row: int) -> str:
-    """The text of a record: as it stands in the chunk, or put together again where lines end in another way."""
-    if index >= chunk.scan.records:
-        delimiter = file.csv.dialect.delimiter if file.csv else ","
-        return join_fields([source.value(row) for source in columns.values()], delimiter)
-    ends = chunk.scan.ends
-    start = int(ends[index - 1]) if index else 0
-    return str(chunk.text[start : int(ends[index])], "utf-8", "surrogateescape").rstrip("\r\n")
-
-
 def _offset(chunk: Chunk, index: int) -> int:
-    """Where a record begins; only the chunk's beginning is known where lines end in another way."""
-    return chunk.offset + (int(chunk.scan.ends[index - 1]) if 0 < index <= chunk.scan.records else 0)
+    """Where a record begins."""
+    return chunk.offset + (int(chunk.scan.ends[index - 1]) if index else 0)

@@ -30,7 +30,8 @@ def read_json_lines(
 ) -> Iterator[Batch]:
     """Yield the records of a file of lines. `targets` are the types that the table has for its keys."""
     number, offset, misses = 1, file.offset, 0
-    for text in cut_lines(utf8_blocks(filesystem, file), BLOCK, file.field_bytes):
+    notes: list[str] = []
+    for text in cut_lines(utf8_blocks(filesystem, file, notes), BLOCK, file.field_bytes):
         if isinstance(text, LongLine):
             begins = text.begins.decode("utf-8", "surrogateescape")
             yield Batch({}, 0, 1, [long_record(file, number, offset, text.length, begins)])
@@ -43,6 +44,8 @@ def read_json_lines(
         yield from (set_aside_long(each, file, len(text)) for each in batches)
         number += text.count(b"\n") if parsed is None else parsed.lines
         offset += len(text)
+    if notes:
+        yield Batch({}, 0, 0, notes=notes)
 
 
 def _parsed_batch(parsed: ParsedLines, lines: Callable[[], Iterator[Line]]) -> Batch:
@@ -78,7 +81,8 @@ def _place(line: Line) -> Place:
 
 def read_json(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
     """Yield the records of an array of objects, or objects in any lines: such JSON has no place to be cut at."""
-    blocks = refuse_long_value(file, utf8_blocks(filesystem, file))
+    notes: list[str] = []
+    blocks = refuse_long_value(file, utf8_blocks(filesystem, file, notes))
     content = b"".join(blocks).removeprefix(codecs.BOM_UTF8)
     try:
         text = content.decode("utf-8")
@@ -91,4 +95,5 @@ def read_json(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
         for number, each in enumerate(elements, 1)
         if not isinstance(each, dict)
     ]
-    yield set_aside_long(rows_batch(rows, len(elements), rejects), file, len(content))
+    batch = replace(rows_batch(rows, len(elements), rejects), notes=notes)
+    yield set_aside_long(batch, file, len(content))

@@ -83,6 +83,7 @@ class _Work:
         self._finer: Counter[str] = Counter()
         self._broken: dict[str, Counter[str]] = {}
         self._cut: Counter[str] = Counter()
+        self._notes: dict[str, list[str]] = {}
         self._rejects: Any = None
 
     def take(self, file: FileInTask, batch: Batch) -> None:
@@ -92,6 +93,9 @@ class _Work:
             self._keep(file, reject)
         self._finer.update(batch.finer)
         self._cut[file.name] += batch.cut
+        if batch.notes:
+            found = self._notes.setdefault(file.name, [])
+            found += [note for note in batch.notes if note not in found]
         columns = self._named(file, batch)
         bad: dict[str, pa.Array] = {}
         arrays = self._fit(file, columns, batch, bad)
@@ -129,6 +133,7 @@ class _Work:
             dict(+self._finer),
             {name: dict(reasons) for name, reasons in self._broken.items()},
             dict(+self._cut),
+            self._notes,
         )
 
     @property

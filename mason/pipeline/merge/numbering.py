@@ -39,7 +39,6 @@ def number_records(filesystem: pafs.FileSystem, files: Sequence[PlannedFile], qu
 def _count(filesystem: pafs.FileSystem, planned: PlannedFile, until: int) -> int:
     if not until:
         return 0
-    quote = planned.schema.csv.dialect.quote if planned.schema.csv else ""
-    if not quote:  # each line is a record
+    if planned.schema.csv is None:  # each line is a record
         return number_of_lines(filesystem, planned.file.path, until)
-    return number_of_records(filesystem, planned.file.path, until, quote)
+    return number_of_records(filesystem, planned.file.path, until, planned.schema.csv.dialect.quote)

@@ -16,6 +16,7 @@ from mason.engines.metastore.models.schema import SchemaConflict, TypeInFile
 from mason.errors import MasonError, Unprocessable
 from mason.pipeline.blocks import read_bytes
 from mason.pipeline.file_readings import describe_readings
+from mason.pipeline.file_warnings import FileWarnings
 from mason.pipeline.header_repeats import REPEATS
 from mason.pipeline.merge.job import MergeOptions, OnBadRecord
 from mason.pipeline.merge.plan import MergePlan
@@ -49,6 +50,7 @@ class Sums:
     finer: Mapping[str, int] = field(default_factory=dict)
     broken: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     cut: Mapping[str, int] = field(default_factory=dict)
+    notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, results: Iterable[TaskResult], rows_out: int, quarantined: int) -> Sums:
@@ -56,6 +58,7 @@ class Sums:
         bad, differing, finer, cut = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
         values: dict[str, Counter[str]] = {}
         broken: dict[str, Counter[str]] = {}
+        notes: dict[str, dict[str, None]] = {}
         for each in results:
             rows_in += each.records
             bad.update(each.bad_values)
@@ -66,7 +69,10 @@ class Sums:
                 values.setdefault(name, Counter()).update(counts)
             for name, counts in each.broken.items():
                 broken.setdefault(name, Counter()).update(counts)
-        return cls(rows_in, rows_out, quarantined, bad, values, differing, finer, broken, cut)
+            for name, said in each.notes.items():
+                notes.setdefault(name, {}).update(dict.fromkeys(said))
+        found = {name: list(said) for name, said in notes.items()}
+        return cls(rows_in, rows_out, quarantined, bad, values, differing, finer, broken, cut, found)
 
 
 @dataclass(frozen=True)
@@ -137,6 +143,7 @@ class MergeResult:
             nulled = counted(count, "value")
             yield f'In column "{column}" {nulled} became null for not being of type {self._type(column)}.'
         yield from _told_cut(self.sums.cut)
+        yield from _describe_notes(self.plan, self.sums.notes)
         yield from _told_broken(self.sums.broken)
 
     def to_dict(self) -> dict[str, Any]:
@@ -172,6 +179,17 @@ def _told_cut(cut: Mapping[str, int]) -> Iterator[str]:
     if len(cut) > FILES_NAMED:
         more = counted(len(cut) - FILES_NAMED, "more file")
         yield f"{more} have records that lost fields, {sum(cut.values()):,} in all (ragged: cut)."
+
+
+def _describe_notes(plan: MergePlan, notes: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """What tasks have seen in files, where the plan had not seen it in their beginnings."""
+    foreseen = {each.file.name: each.schema.warnings for each in plan.files if each.file.name in notes}
+    warnings = FileWarnings()
+    for name, said in notes.items():
+        for note in said:
+            if not any(each.startswith(note) for each in foreseen.get(name, ())):
+                warnings.add(name, note)
+    return warnings.lines()
 
 
 def _told_broken(broken: Mapping[str, Mapping[str, int]]) -> Iterator[str]:

@@ -16,9 +16,10 @@ from mason.pipeline.csv_splits import Range
 from mason.pipeline.file_readings import describe_readings, explain_file
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.file_stamp import FileStamp
+from mason.pipeline.file_warnings import group_warnings
 from mason.pipeline.foreign_files import Foreign, check_foreign
 from mason.pipeline.merge.adopting import describe_adopted, list_adopted
-from mason.pipeline.merge.base import BaseTable
+from mason.pipeline.merge.base import BaseTable, is_as_before
 from mason.pipeline.merge.column_notes import notes_on_columns, respelled_columns
 from mason.pipeline.merge.gather import gather_columns, unite_evidence
 from mason.pipeline.merge.inputs import check_nothing_is_there, list_inputs
@@ -276,13 +277,9 @@ def plan_reading(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
     try:
         return _plan_on(filesystem, job, table, base)
     except (MasonError, OSError):
-        if job.options.mode is Mode.REPLACE or _is_as_before(filesystem, table, base, job.output):
+        if job.options.mode is Mode.REPLACE or is_as_before(filesystem, table, base, job.output):
             raise
         return plan_reading(filesystem, job)  # another job has made it a table, or moved the files that were looked at
-
-
-def _is_as_before(filesystem: pafs.FileSystem, table: TableStore, base: BaseTable | None, output: str) -> bool:
-    return base.is_there(filesystem, output) if base else table.current() is None
 
 
 def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base: BaseTable | None) -> MergePlan:
@@ -312,7 +309,7 @@ def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base
         job,
         planned,
         unite_evidence(planned, given, base),
-        warnings=warnings,
+        warnings=group_warnings(warnings, [each.name for each in (*files, *(each.file for each in adopted))]),
         given=given,
         base=base,
         merged_before=len(files) - len(new),

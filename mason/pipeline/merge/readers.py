@@ -135,9 +135,10 @@ def _types_in_text(file: FileInTask, schema: pa.Schema) -> dict[str, pa.DataType
 
 def _types_in_file(file: FileInTask, schema: pa.Schema) -> dict[str, pa.DataType]:
     """The table's types by the names that the columns have in the file."""
+    types = dict(zip(schema.names, schema.types, strict=True))
     others = {*file.constants, *file.renames.values()}
-    names = {name: name for name in schema.names if name not in others} | dict(file.renames)
-    return {old: schema.field(new).type for old, new in names.items() if new in schema.names}
+    names = {name: name for name in types if name not in others} | dict(file.renames)
+    return {old: types[new] for old, new in names.items() if new in types}
 
 
 def _read_msgpack(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
@@ -160,20 +161,26 @@ def _read_msgpack(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Bat
 def _read_parquet(filesystem: pafs.FileSystem, file: FileInTask, columns: Collection[str]) -> Iterator[Batch]:
     from mason.pipeline.parquet_files import open_parquet
 
-    opened = filesystem.open_input_file
-    with reading(file.data, filesystem), opened(file.path) as source, parsing(file.name, "Parquet"):
-        # Without a buffer whole column chunks would be loaded: of a file with one row group that is all of it.
-        parquet = open_parquet(source, buffer_size=READ_BUFFER, pre_buffer=False)
-        stored = parquet.metadata
-        groups = groups_in(stored, file.offset, file.length)
-        # A file of the table's own may be older than some of its columns, and has each name once.
-        names = parquet.schema_arrow.names if file.is_own else file.columns
+    with reading(file.data, filesystem), filesystem.open_input_file(file.path) as source:
+        with parsing(file.name, "Parquet"):
+            # Without a buffer whole column chunks would be loaded: of a file with one row group that is all of it.
+            parquet = open_parquet(source, buffer_size=READ_BUFFER, pre_buffer=False)
+            stored = parquet.metadata
+            groups = groups_in(stored, file.offset, file.length)
+            # A file of the table's own may be older than some of its columns, and has each name once.
+            names = parquet.schema_arrow.names if file.is_own else file.columns
         wanted = _wanted(file, names, columns)
-        batches = _rows_of_groups(filesystem, source, parquet, groups, wanted)
+        batches = _parsed(file, "Parquet", _rows_of_groups(filesystem, source, parquet, groups, wanted))
         finer = _finer_in_int96(filesystem, file, stored, groups, names if wanted is None else wanted)
         before = sum(stored.row_group(group).num_rows for group in range(groups[0] if groups else 0))
         rows = sum(stored.row_group(group).num_rows for group in groups)
         yield from _declared(file, names if wanted is None else wanted, batches, rows, before, finer)
+
+
+def _parsed(file: FileInTask, format_: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield what a library reads: what it raises is about the file, unlike what happens to the batches."""
+    with parsing(file.name, format_):
+        yield from batches
 
 
 def _finer_in_int96(
@@ -192,7 +199,8 @@ def _finer_in_int96(
 
     rows = _rows_at_once(stored)
     opened = pq.ParquetFile(filesystem.open_input_file(file.path))
-    exact = opened.iter_batches(rows, list(groups), wanted, use_threads=False)
+    again = opened.iter_batches(rows, list(groups), wanted, use_threads=False)
+    exact = _parsed(file, "Parquet", again)
 
     def count(batch: pa.RecordBatch) -> Mapping[str, int]:
         seen = next(exact)
@@ -240,11 +248,11 @@ def _rows_at_once(stored: Any) -> int:
 def _read_orc(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
     from pyarrow import orc
 
-    opened = filesystem.open_input_file
-    with reading(file.data, filesystem), opened(file.path) as source, parsing(file.name, "ORC"):
-        stored = orc.ORCFile(source)
+    with reading(file.data, filesystem), filesystem.open_input_file(file.path) as source:
+        with parsing(file.name, "ORC"):
+            stored = orc.ORCFile(source)
         stripes = (_read_stripe(file, stored, number) for number in range(stored.nstripes))
-        yield from _declared(file, file.columns, stripes, stored.nrows)
+        yield from _declared(file, file.columns, _parsed(file, "ORC", stripes), stored.nrows)
 
 
 def _read_stripe(file: FileInTask, stored: Any, number: int) -> pa.RecordBatch:
@@ -274,7 +282,7 @@ def _read_avro(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]
     from mason.pipeline.avro_files import open_avro
 
     with reading(file.data, filesystem), open_stream(filesystem, file.path) as source:
-        avro = open_avro(file.name, source)
+        avro = open_avro(file.name, source, file.field_bytes)
         records = avro.records()
         while rows := list(islice(records, ROWS)):
             arrays = {each.name: _avro_values(file, each, rows) for each in avro.columns.schema}

@@ -14,6 +14,7 @@ import pyarrow.fs as pafs
 from mason.engines.execution.models.job import Job
 from mason.errors import NotFound
 from mason.pipeline.blocks import read_bytes, write_bytes
+from mason.pipeline.csv_reading import CsvReading
 from mason.pipeline.csv_tokens import split_exactly
 from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.file_stamp import file_stamp
@@ -237,12 +238,17 @@ def _written(
     stamp = file_stamp(filesystem, file)
     assert stamp, "it was just written"
     kind, columns = ("csv", reading.columns) if reading.format == "csv" else ("jsonl", ())
-    csv = replace(reading.csv, header=False, skip_rows=0, skip_footer=0) if reading.csv else None
+    csv = _as_mended(reading.csv) if reading.csv else None
     schema = FileSchema(kind, dict.fromkeys(columns, NOTHING), csv=csv, encoding="utf-8")
     name = records[0].file
     constants = constants_of(DataFile(name, name, 0, partition_of(name.rpartition("/")[0])), extracts)
     data = DataFile(file, folder.rpartition("/")[2], stamp.size)
     return PlannedFile(data, stamp.number, schema, constants, is_scratch=True)
+
+
+def _as_mended(reading: CsvReading) -> CsvReading:
+    """How mended records are read: as those of their file, but nothing stands around them, and quotes are meant."""
+    return replace(reading, dialect=replace(reading.dialect, sure=True), header=False, skip_rows=0, skip_footer=0)
 
 
 def _tell_origins(
@@ -300,7 +306,7 @@ def _problem(record: Reject, reading: Reading) -> str:
         return f"Record {record.id} is empty: leave it out of the file if it is to stay in the quarantine."
     if reading.csv is None:
         return "" if b"\n" not in text else f"Record {record.id} must be on one line."
-    found = list(split_exactly(record.raw.rstrip("\r\n") + "\n", reading.csv.dialect, len(reading.columns)))
+    found = list(split_exactly(record.raw.rstrip("\r\n") + "\n", _as_mended(reading.csv).dialect))
     problem = next((each.problem for each in found if each.problem), "")
     if problem:
         return f"Record {record.id}: {problem}."

@@ -58,7 +58,7 @@ def run_merge(
         RowsLost: rows in are not rows out and quarantined ones.
         UnreadableFile: a file cannot be read, or changed after the plan was made.
     """
-    if not plan.files and plan.base:  # an incremental merge that finds nothing new
+    if not (plan.files or plan.adopted) and plan.base:  # an incremental merge that finds nothing new
         return MergeResult(plan.base.commit, plan, Sums(0, 0, 0), 0)
     filesystem = open_filesystem(plan.job.storage)
     table = open_table(plan.job.storage, plan.job.output, plan.job.options.foreign)

@@ -155,6 +155,8 @@ class TaskResult:
     """For each file how many records are in the quarantine, and why."""
     cut: Mapping[str, int] = field(default_factory=dict)
     """For each file how many records lost fields for which there is no column."""
+    notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What is to be said of files, besides their records."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(vars(self)).encode()  # not asdict, which would copy all that a sink has to say

@@ -11,12 +11,23 @@ from mason.errors import UnreadableFile
 from mason.pipeline.blocks import read_ahead, read_blocks, read_range
 from mason.pipeline.csv_chunks import CHUNK
 from mason.pipeline.merge.task import FileInTask
+from mason.pipeline.text_encoding import NUL_BYTES, without_end_mark
 
 BLOCK = CHUNK  # one block is one chunk: nothing is copied to make it larger
 
 
-def utf8_blocks(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[bytes]:
-    """Yield the file's text in UTF-8. What cannot be decoded stays as it is, for the reader of records to refuse."""
+def utf8_blocks(filesystem: pafs.FileSystem, file: FileInTask, notes: list[str]) -> Iterator[bytes]:
+    """Yield the file's text in UTF-8, and note what is odd about it.
+
+    What cannot be decoded stays as it is, for the reader of records to refuse.
+    """
+    for block in without_end_mark(_utf8_blocks(filesystem, file), b"\x1a", notes.append):
+        if b"\0" in block and NUL_BYTES not in notes:
+            notes.append(NUL_BYTES)
+        yield block
+
+
+def _utf8_blocks(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[bytes]:
     blocks = raw_blocks(filesystem, file)
     if codecs.lookup(file.encoding or "utf-8").name == "utf-8":
         yield from blocks

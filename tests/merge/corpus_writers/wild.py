@@ -210,6 +210,12 @@ HINTS = {
 }
 
 
+def _warnings(name: str) -> list[str]:
+    if name == "hive-null":
+        return [r'column "value" has \N, as databases write null']
+    return [f"a merge with this schema reads it so: {HINTS[name]}"] if name in HINTS else []
+
+
 def _values() -> Iterator[Case]:
     for name, values in VALUES.items():
         why = "Text that is no plain number or date comes back as it is written."
@@ -224,7 +230,7 @@ def _values() -> Iterator[Case]:
                 why=why,
                 columns=["id", "value"],
                 rows=rows,
-                warnings=[f"a merge with this schema reads it so: {HINTS[name]}"] if name in HINTS else [],
+                warnings=_warnings(name),
             )
     yield from _given_patterns()
     for name, (values, meant) in TYPED.items():

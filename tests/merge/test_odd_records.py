@@ -1,0 +1,314 @@
+"""Records that are odd: lines that end otherwise, text in many lines, quotes that may be none, and their way back."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.pipeline.csv_chunks import cut_chunks
+from mason.pipeline.csv_dialect import Dialect
+from mason.pipeline.csv_parse import Layout, parse_chunk
+from mason.pipeline.csv_splits import count_records
+from mason.pipeline.csv_tokens import SWALLOWS
+from mason.pipeline.json_digits import lose_digits
+from mason.pipeline.json_parse import cut_lines
+from mason.pipeline.merge.look import PlanRefused
+from mason.pipeline.record_scan import scan_records
+from tests.merge.conftest import Merge
+from tests.merge.test_replay import export, mend, replay
+
+SNIPPET = "name,city\nann,rome\nbob,oslo\ncid,bern\ndan,graz"
+
+
+def read(merge: Merge, text: str, **options: Any) -> list[dict[str, Any]]:
+    merge.given("a.csv", text)
+    merge.run(csv=DelimitedOptions(**options), parse_headers=True)
+    return list(merge.table().to_pylist())
+
+
+# What is replayed is what the file says
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "wanted"),
+    [
+        ('id,a,b\r1,x,y\r2,"it\'s, ok",""\rx3,"say ""hi""",""\r4,"",\r', {}, ('say "hi"', "")),
+        ("id,a,b\r1,x,y\rx3,,''\r4,z,w\r", {"quote": "'"}, (None, "")),
+        ("id,a,b\n1,x,y\nx3,'it''s, ok',''\n4,z,w\n", {"quote": "'"}, ("it's, ok", "")),
+        ("id,a,b\r1,x,y\rx3,'it''s, \"ok\"',''\r4,z,w\r", {"quote": "'"}, ('it\'s, "ok"', "")),
+        ('id,a,b\n1,x,y\nx3,"a\\"b, c",\\\\\n4,z,w\n', {"escape": "\\"}, ('a"b, c', "\\")),
+        ('id,a,b\r1,x,y\rx3,"a\\"b, c",""\r4,z,w\r', {"escape": "\\"}, ('a"b, c', "")),
+        ('id;a;b\n1;x;y\nx3;"a;""\n4;z;w\n', {"quote": "none"}, ('"a', '""')),
+        ('id;a;b\r1;x;y\rx3;"a;""\r4;z;w\r', {"quote": "none"}, ('"a', '""')),
+        ("id,a,b\n1,x,y\n# a note\nx3,c,d\n4,z,w\n", {"comment": "#"}, ("c", "d")),
+        ("id,a,b\n1,x,y\n2,p,q\rx3,c,\n4,z,w\n", {}, ("c", None)),
+        ("id,a,b\n1,x,y\n\n2,p,q\rx3,c,\n4,z,w\n", {}, ("c", None)),
+    ],
+)
+def test_what_is_replayed_has_the_values_that_the_dialect_of_its_file_gives(
+    merge: Merge, text: str, options: dict[str, Any], wanted: tuple[str | None, str | None]
+) -> None:
+    merge.given("a.csv", text)
+    merge.run(csv=DelimitedOptions(**options), schema="id bigint, a string, b string")
+    (reject,) = merge.rejects()
+    assert reject.column == "id"
+    assert text.encode()[reject.offset :].removeprefix(b"# a note\n").startswith(reject.raw.encode())
+    file = export(merge)
+    mend(file, ("x3", "3"))
+
+    replay(merge, file)
+
+    (row,) = [row for row in merge.table().to_pylist() if row["id"] == 3]
+    assert (row["a"], row["b"]) == wanted
+
+
+# Lines that end otherwise
+
+
+def test_a_blank_line_is_a_null_though_another_line_ends_with_a_bare_return(merge: Merge) -> None:
+    assert [row["x"] for row in read(merge, "x\n1\n\n2\r3\n")] == [1, None, 2, 3]
+
+
+def test_a_bare_return_ends_a_record_wherever_the_text_is_cut() -> None:
+    text = b'1,2\r3,"a\rb"\r\n\r5,6\r\r\n7,8\r'
+    whole = scan_records(text, Dialect(), 2, final=True)
+
+    assert whole.ends.tolist() == [4, 13, 14, 18, 20, 24]
+    for size in range(1, len(text) + 2):
+        blocks = [text[start : start + size] for start in range(0, len(text), size)]
+        chunks = list(cut_chunks(blocks, Dialect(), 2, size=size))
+        assert [chunk.offset + end for chunk in chunks for end in chunk.scan.ends.tolist()] == whole.ends.tolist()
+        assert count_records(blocks) == len(whole.ends)
+
+
+# Text in many lines
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        SNIPPET,
+        f"{SNIPPET}\n",
+        f"The list:\n{SNIPPET}",
+        "Specs:\nColor, red\nSize, large\nWeight, 3 kg\nPrice, 5",
+        SNIPPET.replace("ann", '"ann"'),
+        "a,b,c\n" * 5,
+    ],
+)
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("others", ["", '9,"5"" pipe"\n', 'x,"\n9,"\n'])
+def test_a_pasted_table_in_a_field_stays_one_field(merge: Merge, note: str, place: int, others: str) -> None:
+    quoted = '"' + note.replace('"', '""') + '"'
+    record = f"{quoted},7" if place == 0 else f"7,{quoted}"
+
+    rows = read(merge, f"a,b\n1,x\n{record}\n{others}2,y\n")
+
+    assert note in [row["ab"[place]] for row in rows]
+
+
+def test_a_pasted_table_with_other_kinds_of_values_stays_one_field(merge: Merge) -> None:
+    note = "see\nred,1,x\nblue,2,y\ngreen,3,z\nblack,4"
+
+    rows = read(merge, f'id,note,v\n1,x,5\n2,"{note}",6\n3,y,7\n')
+
+    assert rows[1] == {"id": 2, "note": note, "v": 6}
+
+
+def test_lines_that_look_like_records_in_all_they_have_are_set_aside_as_a_whole(merge: Merge) -> None:
+    """Two stray quotes, or a text: nobody can tell. Nothing is torn or swallowed unseen, and it can go back."""
+    record = '3,"5 inch\n4,x\n5,y\n6,z\n7,6"'
+    merge.given("a.csv", f"id,size\n1,a\n2,b\n{record}\n8,c\n")
+
+    result = merge.run()
+
+    assert (result.rows_in, result.rows_out, result.quarantined) == (4, 3, 1)
+    (reject,) = merge.rejects()
+    assert (reject.reason, reject.raw) == (SWALLOWS, record)
+    file = export(merge)
+    mend(file, ("5 inch", "6 inch"))
+    replay(merge, file)
+    assert {"id": 3, "size": "6 inch\n4,x\n5,y\n6,z\n7,6"} in merge.table().to_pylist()
+
+
+def test_a_stray_quote_tears_no_text_that_is_properly_closed_before_it(merge: Merge) -> None:
+    record = '3,"a\nb,c,d\ne","f" g'
+    merge.given("a.csv", f"id,t,u\n1,a,b\n{record}\n4,x,y\n5,x,y\n")
+
+    merge.run()
+
+    assert [each.raw for each in merge.rejects()] == [record]
+
+
+def test_a_quote_that_opens_above_very_many_records_swallows_none_of_them(merge: Merge) -> None:
+    lines = "".join(f"{number},x\n" for number in range(5_000))
+    merge.given("a.csv", f'id,t\n-2,a\n-1,"5 inch\n{lines}5000,6"\n5001,y\n')
+
+    result = merge.run()
+
+    assert (result.rows_in, result.quarantined) == (5_004, 1)
+    assert [each.raw for each in merge.rejects()] == ['-1,"5 inch']
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            "1,2\n",
+            "3,4\r\n",
+            "5,6\r",
+            '7,"8\n',
+            '9,1"\n',
+            '2,"a\nb"\n',
+            f'3,"{SNIPPET}"\n',
+            '"4",x\n',
+            "\n",
+            '5,"6" z\n',
+            '6,"t\n1,2\n3,4\n5,6\n7,8"\n',
+            '7,"é\r\n',
+            ',"\n',
+            '"\n',
+        ]
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(PIECES, st.integers(1, 80), st.sampled_from([Dialect(), Dialect(escape="\\")]))
+@example(['7,"8\n', *["1,2\n"] * 30, '9,1"\n'], 20, Dialect())
+@example(['7,"8\n', *["1,2\n"] * 1_100], 4_000, Dialect())
+@example(['7,"8\n', *["1,2\n"] * 1_100, '9,1"\n'], 4_300, Dialect())
+@example(['7,"8\n', *["1,2\n"] * 1_100, '5,"6" z\n'], 4_300, Dialect(escape="\\"))
+def test_what_is_a_record_does_not_depend_on_where_the_text_is_cut(
+    pieces: list[str], size: int, dialect: Dialect
+) -> None:
+    text = "".join(pieces).encode() or b"1,2\n"
+    blocks = [text[start : start + size] for start in range(0, len(text), size)]
+
+    assert found(blocks, dialect, size) == found([text], dialect, len(text) + 1)
+
+
+def found(blocks: list[bytes], dialect: Dialect, size: int) -> tuple[list[Any], list[Any]]:
+    """The rows and the records that are none, by where they begin."""
+    layout = Layout(dialect, 2)
+    rows: list[Any] = []
+    bad: list[Any] = []
+    for chunk in cut_chunks(blocks, dialect, 2, size=size):
+        parsed = parse_chunk(chunk, layout)
+        starts = [chunk.offset, *(chunk.offset + chunk.scan.ends[:-1]).tolist()]
+        values = [column.to_pylist() for column in parsed.columns]
+        rows += [(starts[index], *(value[row] for value in values)) for row, index in enumerate(parsed.indices)]
+        bad += [(starts[each.index], chunk.raw(each.index), each.reason) for each in parsed.bad]
+    return rows, bad
+
+
+# Bytes that are odd
+
+
+LONG = "".join(f"{number},abc{number}\n" for number in range(100_000))
+
+
+@pytest.mark.parametrize("rows", ["1,a\n2,b\n", "1,a\n2,b", LONG])
+@pytest.mark.parametrize("marks", ["\x1a", "\x1a\x1a\x1a"])
+def test_the_end_of_file_mark_of_dos_is_left_out_and_told(merge: Merge, rows: str, marks: str) -> None:
+    merge.given("a.csv", f"id,t\n{rows}{marks}")
+
+    result = merge.run()
+
+    assert (result.rows_out, result.quarantined) == (rows.rstrip("\n").count("\n") + 1, 0)
+    assert merge.table()["t"].to_pylist()[-1] == ("abc99999" if rows == LONG else "b")
+    assert [*result.plan.warnings, *result.warnings] == [
+        "a.csv: it ends with Ctrl-Z, the end-of-file mark of DOS, which is left out."
+    ]
+
+
+def test_the_end_of_file_mark_of_dos_behind_json_lines_is_left_out_and_told(merge: Merge) -> None:
+    merge.given("a.jsonl", '{"a": 1}\r\n{"a": 2}\r\n\x1a')
+
+    result = merge.run()
+
+    assert merge.table()["a"].to_pylist() == [1, 2]
+    assert "Ctrl-Z" in " ".join([*result.plan.warnings, *result.warnings])
+
+
+@pytest.mark.parametrize("before", ["1,a\n", LONG])
+def test_a_nul_byte_is_told_however_far_down_it_stands(merge: Merge, before: str) -> None:
+    merge.given("a.csv", f"id,t\n{before}7,b\0c\n")
+
+    result = merge.run()
+
+    assert "b\0c" in merge.table()["t"].to_pylist()
+    assert [*result.plan.warnings, *result.warnings] == ["a.csv: it has NUL bytes."]
+
+
+def test_what_is_full_of_nul_bytes_is_refused_as_that_and_read_by_its_encoding(merge: Merge) -> None:
+    merge.given("a.csv", "id,t\n1,жук\n2,Жак\n".encode("utf-16-le"))
+
+    with pytest.raises(
+        PlanRefused, match=r"a\.csv: it has NUL bytes: it is UTF-16 without a byte order mark, or no text"
+    ):
+        merge.run()
+    assert merge.rows(encoding="utf-16-le") == [{"id": 1, "t": "жук"}, {"id": 2, "t": "Жак"}]
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\r", "\r\n"])
+@pytest.mark.parametrize("count", [3, 50_000])
+def test_json_lines_that_end_with_a_return_are_lines(merge: Merge, end: str, count: int) -> None:
+    merge.given("a.jsonl", "".join(f'{{"a": {number}, "b": {{"c":\r 1}}}}{end}' for number in range(count)))
+
+    assert merge.run().rows_out == count
+    assert merge.table()["a"].to_pylist() == list(range(count))
+
+
+def test_json_lines_that_end_with_a_return_are_lines_wherever_the_text_is_cut() -> None:
+    text = b'{"a":1}\r{"a":[{"b":2},\r{"b":3}]} \r {"a":3}\r\n{"a":4}\r\r{"a":5}\r'
+    for size in range(1, len(text) + 1):
+        blocks = [text[start : start + size] for start in range(0, len(text), size)]
+        whole = b"".join(each for each in cut_lines(blocks, size) if isinstance(each, bytes))
+        assert len(whole) == len(text)
+        assert [line.strip()[:5] for line in whole.split(b"\n") if line.strip()] == [b'{"a":'] * 5
+
+
+def test_a_column_with_the_null_of_databases_is_told_with_what_makes_it_null(merge: Merge) -> None:
+    merge.given("a.csv", "id,t\n1,5\n2,\\N\n3,7\n")
+
+    result = merge.run()
+
+    said = 'a.csv: column "t" has \\N, as databases write null: it is text (nulls: \\N makes it null).'
+    assert [*result.plan.warnings, *result.warnings] == [said]
+    assert merge.rows(nulls=("\\N",))[1] == {"id": 2, "t": None}
+
+
+# What is odd, and much of it
+
+
+def test_texts_of_many_digits_in_a_long_line_take_no_minutes() -> None:
+    line = b'{"t":["' + b'","'.join([b"a: 12345678901234567.89 ,"] * 20_000) + b'"],"a":1}\n'
+    started = time.process_time()
+
+    assert not lose_digits(line)
+    assert lose_digits(line + b'{"t":[],"a":12345678901234567.89}\n')
+    assert lose_digits(line.replace(b'"a":1', b'"a":12345678901234567.89'))
+    assert time.process_time() - started < 10
+
+
+def test_files_with_columns_of_their_own_take_no_minutes(merge: Merge) -> None:
+    for number in range(300):
+        merge.given(f"f{number:03}.csv", f"a{number},b{number}\n1,x\n2,y\n")
+    started = time.process_time()
+
+    assert merge.run().rows_out == 600
+    assert time.process_time() - started < 20
+
+
+def test_one_bare_return_makes_a_large_file_not_slow() -> None:
+    text = b"".join(b"%d,pipe %d,abc\n" % (number, number) for number in range(500_000)) + b"1,2,3\r4,5,6\n"
+    started = time.process_time()
+
+    (chunk,) = cut_chunks([text], Dialect(), 3)
+    assert parse_chunk(chunk, Layout(Dialect(), 3)).records == 500_002
+    assert time.process_time() - started < 2
