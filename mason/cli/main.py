@@ -17,6 +17,7 @@ COMMANDS = {
     "config": "Configures clients and engines.",
     "doctor": "Checks this machine and the clients of a configuration.",
     "init": "Makes a small project to start from.",
+    "job": "Follows jobs and cancels them.",
     "operator": "Lists and runs operators.",
     "register": "Registers operators and workflows.",
     "registry": "Shows and changes which version of an operator or workflow is current.",

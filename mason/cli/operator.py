@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,9 @@ from mason.errors import BadInput, OperatorNotFound
 from mason.util.environment import MasonEnvironment
 
 if TYPE_CHECKING:
+    from mason.clients.response import Response
+    from mason.operators.operator_response import OperatorResponse
+    from mason.operators.runner import OperatorCall
     from mason.state.models import Registration
 
 _NONE_REGISTERED = 'No Operators Registered.  Register operators by running "mason register"'
@@ -51,6 +55,7 @@ _NONE_REGISTERED = 'No Operators Registered.  Register operators by running "mas
 )
 @config_id
 @click.option("--plan", is_flag=True, help="Show what the run would do and write nothing.")
+@click.option("--detach", is_flag=True, help="Start the run, print its job, and do not wait: see mason job.")
 @click.option("--html", metavar="FILE", help="Write a page, too, with an operator that makes one: -p html:FILE.")
 @click.option("--explain", metavar="FILE", help="Show how one file of the input is read, and write nothing.")
 @click.option("--json-schema", is_flag=True, help="Print the operator's parameters as JSON Schema.")
@@ -65,6 +70,7 @@ def command(
     parameter_files: tuple[str, ...],
     config_id: str | None,
     plan: bool,
+    detach: bool,
     html: str | None,
     explain: str | None,
     json_schema: bool,
@@ -86,7 +92,9 @@ def command(
         parameters = (*parameters, f"html:{_quoted(html)}")
     if explain:
         parameters, plan = (*parameters, f"explain:{_quoted(explain)}"), True
-    wants_run = bool(parameters or parameter_files or plan)
+    if plan and detach:
+        raise click.UsageError("--plan and --detach do not go together: a plan is there at once.")
+    wants_run = bool(parameters or parameter_files or plan or detach)
     if operator is None and not _is_operator(namespace, wants_run=wants_run):
         if wants_run:
             raise click.UsageError(f'"{namespace}" is a namespace. Which of its operators should run?')
@@ -99,7 +107,7 @@ def command(
         return _explain(*wanted)
     if json_schema:
         return _show_json_schema(*wanted)
-    return _run(*wanted, parameters, parameter_files, config_id, plan=plan)
+    return _run(*wanted, parameters, parameter_files, config_id, how=_How(plan, detach))
 
 
 def _quoted(value: str) -> str:
@@ -208,6 +216,14 @@ def _show_json_schema(namespace: str, command: str, digest: str) -> int:
     return 0
 
 
+@dataclass(frozen=True)
+class _How:
+    """What is wanted of a call other than to run it and wait."""
+
+    plan: bool = False
+    detach: bool = False
+
+
 def _run(
     namespace: str,
     command: str,
@@ -216,11 +232,9 @@ def _run(
     parameter_files: tuple[str, ...],
     config_id: str | None,
     *,
-    plan: bool,
+    how: _How,
 ) -> int:
-    from mason.clients.response import Response
     from mason.errors import Interrupted
-    from mason.operators.operator_response import OperatorResponse
     from mason.operators.runner import OperatorCall, plan_operator, respond, run_operator, show_result
     from mason.parameters.grammar import parse_parameters
     from mason.parameters.validated_parameters import read_parameter_file
@@ -232,18 +246,30 @@ def _run(
             name: value for file in parameter_files for name, value in read_parameter_file(given_path(file)).items()
         }
         call = OperatorCall(namespace, command, digest, given, base, config_id or "", ", ".join(parameter_files))
-        return (plan_operator if plan else run_operator)(MasonEnvironment.of(), call, response)
+        if how.detach:
+            return _detach(call, response)
+        return (plan_operator if how.plan else run_operator)(MasonEnvironment.of(), call, response)
 
     start_logging()
     with stdout_kept_clean():
         result = respond(work)
         shown = show_result(result)
-    tell_banner("Operator Plan" if plan else "Operator Response")
+    tell_banner("Operator Plan" if how.plan else "Operator Response")
     show_json(shown)
     tell_picture(result.object)
     if result.response.status == Interrupted.status:
         return Interrupted.exit_code
     return 1 if result.response.errors else 0
+
+
+def _detach(call: OperatorCall, response: Response) -> OperatorResponse:
+    from mason.operators.detached_calls import detach_operator
+    from mason.operators.operator_response import OperatorResponse
+
+    job_id = detach_operator(MasonEnvironment.of(), call, response)
+    response.add_info(f"The job {job_id} runs by itself: mason job get {job_id}")
+    response.add_data({"JobID": job_id, "Status": "queued"})
+    return OperatorResponse(response)
 
 
 def _refuse_parameter_file(config_id: str | None) -> None:

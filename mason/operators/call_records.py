@@ -6,7 +6,7 @@ answered, and the engine's record of the same id adds how far it is and what it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import replace
@@ -37,8 +37,11 @@ ENGINE_TOKEN = "EngineToken"
 MAY_FOLLOW: ContextVar[Callable[[Mapping[str, Any]], bool]] = ContextVar("mason_may_follow", default=lambda _: True)
 """Says of a job whether whoever asks may see it, and end it: a server knows callers who may not see all."""
 
+WAITS = "Waits"
+"""Of a call that its process has not begun, since others are at work."""
+
 _PAGE = 500
-_HIDDEN = ("Call", "Claim", "Process", "Fingerprint", ENGINE_NOTES, ENGINE_TOKEN)
+_HIDDEN = (WAITS, "Call", "Claim", "Process", "Fingerprint", ENGINE_NOTES, ENGINE_TOKEN)
 
 
 def find_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: Response) -> JobRecord:
@@ -168,6 +171,8 @@ def call_status(store: StateStore, call: Record) -> JobStatus:
     """Return where a call stands: one whose process is gone is lost, unless its engine has it."""
     if is_left(store, call) and not is_with_engine(call):
         return JobStatus.LOST
+    if call.status == JobStatus.RUNNING and call.document.get(WAITS):
+        return JobStatus.QUEUED
     return JobStatus(call.status)
 
 
@@ -182,10 +187,17 @@ def is_with_engine(call: Record) -> bool:
     return (ENGINE_JOB in call.document or ENGINE_TOKEN in call.document) and "Call" in call.document
 
 
+_RECORDED_AS: Mapping[str, Sequence[str]] = {
+    JobStatus.LOST: (JobStatus.RUNNING, JobStatus.LOST),  # whose process is gone
+    JobStatus.QUEUED: (JobStatus.QUEUED, JobStatus.RUNNING),  # whose process waits
+}
+"""As what calls are recorded that stand like this."""
+
+
 def _newest_calls(store: StateStore, most: int, status: str, name: str) -> list[Record]:
     """Return the newest calls of each status that a call may have which stands like this."""
     may_follow = MAY_FOLLOW.get()
-    recorded = (JobStatus.RUNNING, JobStatus.LOST) if status == JobStatus.LOST else (status,)
+    recorded = _RECORDED_AS.get(status, (status,))
 
     def fits(call: Record) -> bool:
         is_named = name in ("", call.document.get("Operator"), call.document.get("Workflow"))

@@ -61,6 +61,15 @@ def plan_operator(env: MasonEnvironment, call: OperatorCall, response: Response)
     return _prepare(env, call, response).plan()
 
 
+def check_operator(env: MasonEnvironment, call: OperatorCall, response: Response) -> str:
+    """Check that an operator could be run, and return the id of its configuration.
+
+    Raises:
+        MasonError: the operator, its parameters or the configuration do not allow it.
+    """
+    return _prepare(env, call, response).config.id
+
+
 def respond(
     work: Callable[[Response], OperatorResponse],
     new_response: Response | None = None,

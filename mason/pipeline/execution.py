@@ -82,6 +82,7 @@ class PipelineExecutionClient(ExecutionClient):
     def _drive(self, plan: JobPlan, watch: JobWatch, response: Response) -> JobRecord:
         """Run an accepted job to its end: its rounds, its sums, its commit, its record."""
         work: Work = plan.payload
+        watch.drive_here()
         try:
             with _explained_if_full(plan.job, sum(work.task_bytes)):
                 outcome = work.run(

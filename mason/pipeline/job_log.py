@@ -34,6 +34,10 @@ class JobLog(logging.Handler):
         self._count = 0
         _ROOT.addHandler(self)
 
+    def follow_this_thread(self) -> None:
+        """Keep what is logged in this thread from now on, instead of in the one before."""
+        self._thread = threading.get_ident()
+
     def add(self, message: str, level: int = logging.INFO) -> None:
         """Keep a line."""
         word = f"{logging.getLevelName(level).lower()}: " if level > logging.INFO else ""

@@ -79,6 +79,10 @@ class JobWatch:
         """Keep a line with the record that the user need not see now."""
         self._log.add(message, level)
 
+    def drive_here(self) -> None:
+        """Say that the job runs in this thread, whichever accepted it."""
+        self._log.follow_this_thread()
+
     def watched(self, runner: TaskRunner) -> TaskRunner:
         """Return the runner with this watch beside it, which counts its beats and ends a job that was cancelled."""
         return _WatchedRunner(runner, self)

@@ -19,12 +19,13 @@ _SOON = 1.0
 class Heartbeat:
     """Holds a lease from now on, until it is stopped or the process is gone."""
 
-    def __init__(self, store: StateStore, name: str, owner: str) -> None:
+    def __init__(self, store: StateStore, name: str, owner: str, lease: Lease | None = None) -> None:
+        """Acquire the lease, unless it is held already and given."""
         self._store = store
         self._name = name
         self._owner = owner
         self._over = threading.Event()
-        self._lease = store.acquire_lease(name, owner, LEASE_SECONDS)
+        self._lease = lease or store.acquire_lease(name, owner, LEASE_SECONDS)
         threading.Thread(target=self._hold, name=f"heartbeat {name}", daemon=True).start()
 
     @property

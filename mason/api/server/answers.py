@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 from mason.api.operator_api import Answer
 from mason.api.server.replies import document
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import Interrupted, StateFailed
 from mason.state.models import Record
-from mason.util.json_text import json_value
-
-MOST_DATA = 1024 * 1024
-"""So many characters of a call's data are kept with its record; of more, none."""
 
 
 def answer_of(record: Record | None) -> Answer:
@@ -33,20 +26,3 @@ def answer_of(record: Record | None) -> Answer:
 def cancelled(message: str) -> Answer:
     """Return the answer to a call that somebody ended."""
     return document(errors=[message]), Interrupted.status
-
-
-def status_of(answer: Answer) -> JobStatus:
-    """Return how a call has ended that gave this answer."""
-    if answer[1] == Interrupted.status:
-        return JobStatus.CANCELLED
-    return JobStatus.SUCCEEDED if answer[1] < 400 else JobStatus.FAILED
-
-
-def kept(answer: Answer) -> dict[str, Any]:
-    """Return what the record of a call keeps of its answer."""
-    response = json_value(answer[0])
-    if response.get("Data") and len(json.dumps(response["Data"])) > MOST_DATA:
-        response = {**response, "Data": [], "DataLeftOut": True}
-    errors = response.get("Errors")
-    told = {"Error": errors[0]} if errors else {}
-    return {**told, "HttpStatus": answer[1], "Response": response}

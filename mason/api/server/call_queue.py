@@ -18,13 +18,14 @@ from types import MappingProxyType
 from typing import Any
 
 from mason.api.operator_api import Answer
-from mason.api.server.answers import answer_of, cancelled, kept, status_of
+from mason.api.server.answers import answer_of, cancelled
 from mason.api.server.calls import Call, now
 from mason.api.server.claims import Claims, RunningRecord
 from mason.api.server.reads import Reads
 from mason.api.server.running_calls import RunningCalls
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import Conflict, StateFailed, TooMany
+from mason.operators.call_answers import kept, status_of
 from mason.operators.call_records import (
     ENGINE_JOB,
     ENGINE_NOTES,

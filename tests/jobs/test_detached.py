@@ -1,0 +1,256 @@
+"""`mason operator … --detach`: the command ends, the job goes on, and every other command sees it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mason.util.processes import ProcessId
+from tests.conftest import Mason, write
+
+_PATIENCE = 60.0
+
+_OPERATOR = """\
+type: operator
+namespace: slow
+command: wait
+description: Waits for a file
+parameters:
+  required: [{name: until, type: string}]
+  optional: [{name: stubborn, type: boolean}, {name: password, type: secret}]
+supported_configurations: [{execution: local}]
+"""
+
+# Notes its process, waits for a file, and may not hear of ctrl-C.
+_CODE = """\
+import os
+import time
+from pathlib import Path
+
+from mason.operators.operator_definition import OperatorDefinition
+from mason.operators.operator_response import OperatorResponse
+
+
+class SlowWait(OperatorDefinition):
+    def run(self, env, config, parameters, resp):
+        until = Path(parameters.get_required("until"))
+        until.with_suffix(".pid").write_text(str(os.getpid()))
+        while not until.exists():
+            try:
+                time.sleep(0.05)
+            except KeyboardInterrupt:
+                if not parameters.get_optional("stubborn"):
+                    raise
+        resp.add_info("It is there.")
+        return OperatorResponse(resp)
+"""
+
+_CONFIGURATION = """\
+id: here
+metastore_engine: local
+storage_engine: local
+execution_engine: local
+"""
+
+
+@pytest.fixture
+def here(mason: Mason) -> Mason:
+    files = {"slow/operator.yaml": _OPERATOR, "slow/__init__.py": _CODE, "here.yaml": _CONFIGURATION}
+    write(mason.folder, {**files, "in/a.csv": "id\n1\n2\n"})
+    mason.register_examples()
+    for arguments in (("config", "here.yaml"), ("register", "slow")):
+        done = mason(*arguments)
+        assert done.exit_code == 0, done.stderr
+    return mason
+
+
+def detach(here: Mason, *arguments: str, **variables: str) -> str:
+    """Detach an operator and return its job."""
+    done = here("operator", *arguments, "--detach", variables=variables)
+    assert done.exit_code == 0, done.stderr
+    job: str = done.json["Data"][0]["JobID"]
+    return job
+
+
+def job_of(here: Mason, job: str) -> dict[str, Any]:
+    found: dict[str, Any] = here("job", "get", job).json["Data"][0]
+    return found
+
+
+def until(look: Callable[[], Any]) -> Any:
+    """Look until there is something to be seen."""
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        if found := look():
+            return found
+        time.sleep(0.1)
+    raise AssertionError("it did not come")
+
+
+def stands(here: Mason, job: str, status: str) -> dict[str, Any]:
+    """Wait until a job stands like this."""
+
+    def look() -> dict[str, Any] | None:
+        found = job_of(here, job)
+        return found if found["Status"] == status else None
+
+    seen: dict[str, Any] = until(look)
+    return seen
+
+
+def process_of(here: Mason, name: str) -> int:
+    file = here.folder / f"{name}.pid"
+    return int(until(lambda: file.exists() and file.read_text()))
+
+
+def is_gone(pid: int) -> bool:
+    return not ProcessId.of(pid).alive
+
+
+def test_a_detached_merge_goes_on_without_its_command_and_is_found_by_others(here: Mason) -> None:
+    job = detach(here, "table", "merge", "-p", "input_path:in,output_path:out")
+
+    done = stands(here, job, "succeeded")
+
+    assert (done["RowsIn"], done["RowsOut"], done["Operator"]) == (2, 2, "table:merge")
+    assert list((here.folder / "out").glob("*.parquet"))
+    logs = here("job", "logs", job, "--follow")
+    assert logs.exit_code == 0 and logs.stdout.rstrip().endswith("Committed.")
+    assert [each["JobID"] for each in here("job", "list").json["Data"]] == [job]
+
+
+def test_the_command_ends_while_the_job_runs(here: Mason) -> None:
+    job = detach(here, "slow", "wait", "-p", "until:go")
+    process_of(here, "go")
+    running = job_of(here, job)
+    (here.folder / "go").touch()
+
+    assert running["Status"] == "running"
+    assert stands(here, job, "succeeded")["Response"]["Info"] == ["It is there."]
+
+
+def test_no_more_jobs_work_at_once_than_there_are_slots(here: Mason) -> None:
+    one = {"MASON_DETACHED_JOBS": "1"}
+    first = detach(here, "slow", "wait", "-p", "until:first", **one)
+    process_of(here, "first")
+    second = detach(here, "slow", "wait", "-p", "until:second", **one)
+    third = detach(here, "slow", "wait", "-p", "until:third", **one)
+
+    assert job_of(here, second)["Status"] == "queued"
+    assert {each["JobID"] for each in here("job", "list", "--status", "queued").json["Data"]} == {second, third}
+    assert here("job", "cancel", third).exit_code == 0
+    stands(here, third, "cancelled")
+    assert not (here.folder / "second.pid").exists()
+    (here.folder / "first").touch()
+    stands(here, first, "succeeded")
+    process_of(here, "second")
+    (here.folder / "second").touch()
+    stands(here, second, "succeeded")
+    assert not (here.folder / "third.pid").exists()
+
+
+def test_a_number_of_slots_that_is_none_is_refused(here: Mason) -> None:
+    done = here("operator", "slow", "wait", "-p", "until:x", "--detach", variables={"MASON_DETACHED_JOBS": "many"})
+
+    assert done.exit_code == 1
+    assert 'MASON_DETACHED_JOBS is "many".' in done.stderr
+
+
+def test_a_detached_job_is_cancelled_from_two_processes_twice(here: Mason) -> None:
+    job = detach(here, "slow", "wait", "-p", "until:never")
+    pid = process_of(here, "never")
+    commands = [here.start("job", "cancel", job) for _ in range(2)]
+
+    assert [each.wait(_PATIENCE) for each in commands] == [0, 0]
+    for each in commands:
+        each.communicate()
+    assert stands(here, job, "cancelled")["Error"]
+    until(lambda: is_gone(pid))
+    again = here("job", "cancel", job)
+    assert again.exit_code == 0 and "over already" in again.stderr
+    followed = here("job", "logs", job, "--follow")
+    assert followed.exit_code == 130
+
+
+def test_a_job_that_does_not_hear_of_its_end_is_killed(here: Mason) -> None:
+    job = detach(here, "slow", "wait", "-p", "until:never,stubborn:true")
+    pid = process_of(here, "never")
+
+    here("job", "cancel", job)
+
+    assert "its process was killed" in stands(here, job, "cancelled")["Error"]
+    until(lambda: is_gone(pid))
+
+
+def test_a_detached_job_whose_process_is_killed_is_lost(here: Mason) -> None:
+    job = detach(here, "slow", "wait", "-p", "until:never")
+
+    os.kill(process_of(here, "never"), signal.SIGKILL)
+
+    lost = stands(here, job, "lost")
+    assert lost["Error"] == "The process that ran it is gone."
+    assert here("job", "logs", job, "--follow").exit_code == 1
+
+
+def test_a_slot_of_a_process_that_was_killed_is_free_again(here: Mason, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = {"MASON_DETACHED_JOBS": "1"}
+    detach(here, "slow", "wait", "-p", "until:never", **one)
+    os.kill(process_of(here, "never"), signal.SIGKILL)
+    _expire_leases(here.home / "state.db")
+
+    (here.folder / "now").touch()
+    second = detach(here, "slow", "wait", "-p", "until:now", **one)
+
+    stands(here, second, "succeeded")
+
+
+def _expire_leases(state: Path) -> None:
+    """Let time pass for those who are gone: half a minute is long for a test."""
+    import sqlite3
+
+    with sqlite3.connect(state) as connection:
+        connection.execute("UPDATE leases SET expires_at = 0 WHERE name LIKE 'slot:%'")
+
+
+def test_the_command_killed_at_any_moment_leaves_one_job_or_none(here: Mason) -> None:
+    for seconds in (0.2, 0.5, 0.8, 1.1, 1.4):
+        (here.folder / "go").touch()
+        before = {each["JobID"] for each in here("job", "list").json["Data"]}
+        command = here.start("operator", "slow", "wait", "-p", "until:go", "--detach")
+        time.sleep(seconds)
+        command.send_signal(signal.SIGKILL)
+        command.communicate()
+        time.sleep(1.5)
+        new = [each for each in here("job", "list").json["Data"] if each["JobID"] not in before]
+        assert len(new) <= 1
+        for each in new:
+            stands(here, each["JobID"], "succeeded")
+
+
+def test_what_cannot_be_run_is_refused_at_once_and_leaves_no_job(here: Mason) -> None:
+    wrong = here("operator", "slow", "wait", "-p", "until:x,untill:y", "--detach")
+    unknown = here("operator", "slow", "wayt", "-p", "until:x", "--detach")
+    planned = here("operator", "slow", "wait", "-p", "until:x", "--detach", "--plan")
+
+    assert (wrong.exit_code, unknown.exit_code, planned.exit_code) == (1, 1, 2)
+    assert "untill" in wrong.stderr and "wayt" in unknown.stderr and "do not go together" in planned.stderr
+    assert here("job", "list").json["Data"] == []
+
+
+def test_a_secret_reaches_the_process_by_a_pipe_alone_and_is_in_no_record(here: Mason) -> None:
+    job = detach(here, "slow", "wait", "-p", "until:go,password:c4nary")
+    pid = process_of(here, "go")
+    seen = [Path(f"/proc/{pid}/{name}").read_bytes() for name in ("cmdline", "environ")]
+    (here.folder / "go").touch()
+    stands(here, job, "succeeded")
+
+    assert not any(b"c4nary" in each for each in seen)
+    kept = subprocess.run(["grep", "-rla", "c4nary", str(here.home)], capture_output=True, text=True, check=False)
+    assert kept.stdout == ""
