@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import tempfile
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
 from mason.clients.engines.execution import ExecutionClient
 from mason.clients.engines.role import verb
@@ -15,8 +17,14 @@ from mason.clients.engines.told_jobs import told
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.errors import AlreadyExists, ChecksFailed, ClientFailed, MasonError, NotFound, Unsupported
+from mason.pipeline.calls import current_call
+from mason.pipeline.driver_process import DriverLaunch, FarDriver
+from mason.pipeline.failures import decode_failure
+from mason.pipeline.far_drivers import events_of, far_record
+from mason.pipeline.job_books import StateBook
 from mason.pipeline.job_drivers import start_driver
-from mason.pipeline.job_watch import JobWatch, ask_to_cancel, reconciled, token_id
+from mason.pipeline.job_events import events_folder
+from mason.pipeline.job_watch import JobWatch, ask_to_cancel, describe_begun, next_job_id, reconciled, token_id
 from mason.pipeline.output_place import describe_kept_files
 from mason.pipeline.storage_address import LOCAL, is_local
 from mason.pipeline.tasks import TaskRunner
@@ -33,6 +41,7 @@ class PipelineExecutionClient(ExecutionClient):
     """An engine that can run tasks: it says how, and gets planning, records and progress from here."""
 
     errors = {OSError: ClientFailed}  # a full disk, a network that is gone
+    configuration: Mapping[str, Any] = MappingProxyType({})
 
     @abstractmethod
     def runner(self, storage: str) -> TaskRunner:
@@ -57,11 +66,14 @@ class PipelineExecutionClient(ExecutionClient):
         earlier = read_state(MasonEnvironment.of()).get_record(RecordKind.JOB, job_id) if job_id else None
         if earlier:
             return reconciled(earlier)
+        far = self.far_driver()
         try:
+            if far:
+                return self._submit_far(plan, job_id or next_job_id(), far, response)
             watch = self._accept(plan, response, job_id)
         except AlreadyExists:  # submitted twice at the same moment
             return _found(job_id)
-        drive = told(lambda client, plan, response: (client._drive(plan, watch, response), response))
+        drive = told(lambda client, plan, response: (client.drive(plan, watch, response), response))
         # A response is added to by its call alone, which goes on meanwhile; the job's own is kept in its record.
         start_driver(watch.job_id, drive, self, plan, Response(response.redactor))
         return watch.record
@@ -69,17 +81,64 @@ class PipelineExecutionClient(ExecutionClient):
     @verb
     def run_job(self, plan: JobPlan, *, response: Response) -> JobRecord:
         """Run a job on this thread: what `submit_job` and `wait_job` do, without a thread in between."""
-        return self._drive(plan, self._accept(plan, response), response)
+        if self.far_driver():
+            return self._run_far(plan, response)
+        return self.drive(plan, self._accept(plan, response), response)
+
+    def _run_far(self, plan: JobPlan, response: Response) -> JobRecord:
+        """Submit a job whose driver is elsewhere, wait for it, and give or raise what it would have given here."""
+        accepted, _ = self.submit_job(plan, response=response)
+        ended, _ = self.wait_job(accepted.id, response=response)
+        record = read_state(MasonEnvironment.of()).get_record(RecordKind.JOB, accepted.id)
+        events = events_of(record.document) if record else None
+        result = events.read_result() if events else {}
+        for warning in result.get("Warnings", ()):
+            response.add_warning(warning)
+        for info in result.get("Info", ()):
+            response.add_info(info)
+        if ended.status is JobStatus.SUCCEEDED:
+            return replace(ended, details={**ended.details, **result.get("Shown", {})})
+        reason = str(ended.details.get("Error") or f"The job {ended.id} is {ended.status}.")
+        failure = decode_failure(result["Failure"].encode()) if "Failure" in result else ClientFailed(reason)
+        if isinstance(failure, MasonError):
+            failure.record = ended
+        raise failure
+
+    def far_driver(self) -> FarDriver | None:
+        """Return what starts drivers where the state is not; None where they run in this process."""
+        return None
+
+    def _submit_far(self, plan: JobPlan, job_id: str, far: FarDriver, response: Response) -> JobRecord:
+        storage = plan.job.inputs.get("storage", LOCAL)
+        folder = events_folder(plan.job, job_id, str(self.configuration.get("jobs_path") or ""))
+        begun = {**describe_begun(plan.job), **far_record(storage, folder)}
+        record = open_state(MasonEnvironment.of()).add_record(RecordKind.JOB, job_id, JobStatus.RUNNING, begun)
+        kind = type(self)
+        far.start(
+            DriverLaunch(
+                job_id=job_id,
+                job=plan.job,
+                work=plan.payload,
+                storage=storage,
+                events=folder,
+                client=f"{kind.__module__}:{kind.__qualname__}",
+                configuration=self.configuration,
+                secrets=frozenset(response.redactor.secrets),
+            )
+        )
+        return reconciled(record)
 
     def _accept(self, plan: JobPlan, response: Response, job_id: str = "") -> JobWatch:
         work: Work = plan.payload
-        watch = JobWatch(open_state(MasonEnvironment.of()), plan.job, response.redactor, work.task_bytes, job_id)
+        call = current_call()
+        book = StateBook(open_state(MasonEnvironment.of()), [call.id] if call else [])
+        watch = JobWatch(book, plan.job, job_id or next_job_id(), response.redactor, work.task_bytes)
         watch.note(work.summary)
         for warning in response.warnings:
             watch.note(warning, logging.WARNING)
         return watch
 
-    def _drive(self, plan: JobPlan, watch: JobWatch, response: Response) -> JobRecord:
+    def drive(self, plan: JobPlan, watch: JobWatch, response: Response) -> JobRecord:
         """Run an accepted job to its end: its rounds, its sums, its commit, its record."""
         work: Work = plan.payload
         watch.drive_here()
@@ -93,7 +152,8 @@ class PipelineExecutionClient(ExecutionClient):
             if isinstance(error, MasonError) and error.record is None:
                 error.record = record  # with its log: what a step of a workflow leaves behind is all that its run keeps
             raise
-        for warning in outcome.warnings:
+        warnings = list(outcome.warnings)
+        for warning in warnings:
             response.add_warning(warning)
         response.add_info(outcome.summary)
         errors = getattr(outcome, "errors", ())
@@ -102,6 +162,7 @@ class PipelineExecutionClient(ExecutionClient):
             failure.record = found = _shown(watch.failed(failure, outcome.to_dict()), outcome)
             response.add_data(found)  # who gets but the response sees it, too
             raise failure
+        watch.show(getattr(outcome, "shown", {}), warnings, outcome.summary)
         return _shown(watch.succeeded(outcome.to_dict()), outcome)
 
     @verb

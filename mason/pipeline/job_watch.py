@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,24 +16,27 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mason.engines.execution.models.job import Job, JobRecord, JobStatus
-from mason.errors import AlreadyExists, Conflict, Interrupted, MasonError, StateFailed
+from mason.errors import AlreadyExists, Conflict, Interrupted, MasonError
 from mason.lineage.surroundings import surroundings
 from mason.pipeline.calls import current_call
+from mason.pipeline.failures import encode_failure
+from mason.pipeline.far_drivers import EVENTS, bring_up_to_date, events_of
+from mason.pipeline.job_books import JobBook, lease_name
 from mason.pipeline.job_log import JobLog
 from mason.pipeline.job_progress import JobProgress, Tally
 from mason.pipeline.job_totals import TOTALS
 from mason.pipeline.storage_address import shown_address
 from mason.pipeline.tasks import BEAT_SECONDS, Starting, TaskEvent, TaskRunner, running, until_closed
 from mason.state.home import open_state
-from mason.state.models import Lease, Record, RecordKind
+from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
+from mason.util.json_text import json_value
 from mason.util.redaction import Redactor
 from mason.util.words import counted
 
 LOG = logging.getLogger("mason.pipeline")
 TRACE = 5
-LEASE_SECONDS = 30.0
 WAIT_SECONDS = 10.0
 _LINE_SECONDS = 1.0
 _BAR_SECONDS = 0.1
@@ -45,35 +47,31 @@ class JobCancelled(Interrupted):
 
 
 class JobWatch:
-    """Writes down what becomes of a job that this process runs, and holds a lease on it as long as it lives."""
+    """Writes down what becomes of a job that this process runs, and shows that it lives."""
 
     def __init__(
-        self, store: StateStore, job: Job, redactor: Redactor, task_bytes: Sequence[int] = (), job_id: str = ""
+        self, book: JobBook, job: Job, job_id: str, redactor: Redactor, task_bytes: Sequence[int] = ()
     ) -> None:
         """Accept a job.
 
         Raises:
             AlreadyExists: there is one of this id.
         """
-        call = current_call()
-        self.job_id = job_id or (call and call.next_job_id()) or uuid.uuid4().hex[:16]
-        self._cancelled_by = {self.job_id, call.id if call else self.job_id}
-        self._store = store
+        self.job_id = job_id
+        self._book = book
         self._tally = Tally(task_bytes)
         self._written = self._told = time.monotonic()
         self._shown = self._looked = 0.0
         self._line = ""
         self._redactor = redactor
-        self._over = threading.Event()
-        lease = store.acquire_lease(_lease_name(self.job_id), self.job_id, LEASE_SECONDS)
-        self._record = store.add_record(RecordKind.JOB, self.job_id, JobStatus.RUNNING, _begun(job))
+        self._status, self._document = JobStatus.RUNNING, describe_begun(job)
+        book.begin(job_id, self._document)
         self._log = JobLog(redactor)
-        threading.Thread(target=self._hold, args=(lease,), daemon=True).start()
 
     @property
     def record(self) -> JobRecord:
         """The record as it was last written."""
-        return _job_record(self._record)
+        return JobRecord(self.job_id, self._status, self._document)
 
     def note(self, message: str, level: int = logging.INFO) -> None:
         """Keep a line with the record that the user need not see now."""
@@ -127,8 +125,14 @@ class JobWatch:
         TOTALS.add(ended.details)
         return ended
 
+    def show(self, shown: Mapping[str, Any], warnings: Sequence[str], summary: str) -> None:
+        """Keep what is to be shown beside the record, for whoever waits elsewhere."""
+        self._book.keep_result({"Shown": json_value(shown), "Warnings": list(warnings), "Info": [summary]})
+
     def failed(self, error: BaseException, result: Mapping[str, Any] | None = None) -> JobRecord:
         """Say why the job is not done, and what it found all the same."""
+        if isinstance(error, Exception):
+            self._book.keep_result({"Failure": encode_failure(error).decode()})
         cancelled = isinstance(error, KeyboardInterrupt | Interrupted)
         status = JobStatus.CANCELLED if cancelled else JobStatus.FAILED
         return self._end(status, {**(result or {}), "Error": self._redactor(_reason(error))})
@@ -138,9 +142,8 @@ class JobWatch:
         if now - self._looked < BEAT_SECONDS:
             return
         self._looked = now
-        with suppress(StateFailed):  # who cannot read what was asked goes on
-            if any(self._store.get_record(RecordKind.CANCELLATION, each) for each in self._cancelled_by):
-                raise JobCancelled("The job was cancelled by another process. Nothing was committed.")
+        if self._book.is_cancelled():
+            raise JobCancelled("The job was cancelled by another process. Nothing was committed.")
 
     def _tell(self) -> None:
         now = time.monotonic()
@@ -161,39 +164,21 @@ class JobWatch:
             self._update(JobStatus.RUNNING, {**progress.to_dict(), "SecondsLeft": _whole(progress.seconds_left)})
 
     def _end(self, status: JobStatus, details: Mapping[str, Any]) -> JobRecord:
-        self._over.set()
         progress: JobProgress = self._tally.outcome()
         ended = self._update(status, {**progress.to_dict(), **details, "EndedAt": _now()})
         self._log.close()
         return ended
 
     def _update(self, status: JobStatus, details: Mapping[str, Any]) -> JobRecord:
-        document = {**self._record.document, **details, "Log": self._log.lines()}
+        document = {**self._document, **details, "Log": self._log.lines()}
         if status.is_final:
             document.pop("SecondsLeft", None)
-        try:
-            self._record = self._written_anew(status, document)
-        except StateFailed as error:  # the data matter more than the record of them
-            if status.is_final:
-                LOG.warning("The record of the job could not be written: %s", error)
-        return JobRecord(self.job_id, status, document)
-
-    def _written_anew(self, status: JobStatus, document: Mapping[str, Any]) -> Record:
-        try:
-            return self._store.update_record(self._record, status, document)
-        except Conflict:
-            # Another process took this one for gone, as it may when the machine slept: who runs the job knows better.
-            current = self._store.get_record(RecordKind.JOB, self.job_id) or self._record
-            return self._store.update_record(current, status, document)
-
-    def _hold(self, lease: Lease | None) -> None:
-        while not self._over.wait(LEASE_SECONDS / 3):
-            with suppress(StateFailed):
-                if lease is None or not self._store.renew_lease(lease, LEASE_SECONDS):
-                    lease = self._store.acquire_lease(_lease_name(self.job_id), self.job_id, LEASE_SECONDS)
+        self._status, self._document = status, document
+        self._book.write(status, document)
+        return self.record
 
 
-def _begun(job: Job) -> dict[str, Any]:
+def describe_begun(job: Job) -> dict[str, Any]:
     """Return what is said of a job when it begins; with its configuration, since not everybody may see those of all."""
     return {
         "JobType": job.type,
@@ -235,6 +220,12 @@ class _WatchedRunner:
         self._watch.end_query()
 
 
+def next_job_id() -> str:
+    """Return the id of the next job that this thread begins: its call's, if it is the first of one."""
+    call = current_call()
+    return (call and call.next_job_id()) or uuid.uuid4().hex[:16]
+
+
 def token_id(token: str) -> str:
     """Return the id of the job that is submitted with a token."""
     return hashlib.sha256(token.encode()).hexdigest()[:16]
@@ -245,7 +236,9 @@ def reconciled(record: Record) -> JobRecord:
     if JobStatus(record.status).is_final:
         return _job_record(record)
     store = open_state(MasonEnvironment.of())
-    if store.acquire_lease(_lease_name(record.id), "reconciliation", 0) is None:
+    if EVENTS in record.document:
+        return _job_record(bring_up_to_date(store, record))
+    if store.acquire_lease(lease_name(record.id), "reconciliation", 0) is None:
         return _job_record(record)  # somebody holds it: it runs
     told = {**record.document, "Error": "The process that ran it is gone.", "EndedAt": _now()}
     try:
@@ -259,13 +252,18 @@ def ask_to_cancel(store: StateStore, job: JobRecord) -> JobRecord:
     """Ask the process that runs a job to end it, and return what became of it, or how it is after some seconds."""
     with suppress(AlreadyExists):  # somebody else asked, too
         store.add_record(RecordKind.CANCELLATION, job.id, "asked", {"AskedAt": _now()})
+    found = store.get_record(RecordKind.JOB, job.id)
+    far = events_of(found.document) if found else None
+    if far:
+        far.cancel()
     end = time.monotonic() + WAIT_SECONDS
     while True:
         record = store.get_record(RecordKind.JOB, job.id)
         if record is None:
             return job
-        if JobStatus(record.status).is_final or time.monotonic() >= end:
-            return reconciled(record)
+        now = reconciled(record) if far or JobStatus(record.status).is_final or time.monotonic() >= end else None
+        if now and (now.status.is_final or time.monotonic() >= end):
+            return now
         time.sleep(0.1)
 
 
@@ -275,13 +273,10 @@ def _reason(error: BaseException) -> str:
     return str(error) if isinstance(error, MasonError) else f"{type(error).__name__}: {error}".rstrip(": ")
 
 
-def _lease_name(job_id: str) -> str:
-    return RecordKind.JOB.lease(job_id)
-
-
 def _job_record(record: Record) -> JobRecord:
     # An older Mason wrote no configuration down; a job of which none is known is not one of whichever is asked.
-    return JobRecord(record.id, JobStatus(record.status), {"Configuration": "", **record.document})
+    shown = {name: value for name, value in record.document.items() if name != EVENTS}
+    return JobRecord(record.id, JobStatus(record.status), {"Configuration": "", **shown})
 
 
 def _whole(seconds: float | None) -> int | None:

@@ -92,6 +92,11 @@ class Redactor:
         other._secrets = set(self._secrets)
         return other
 
+    @property
+    def secrets(self) -> frozenset[str]:
+        """What it replaces, for another process that is to replace the same."""
+        return frozenset(self._secrets)
+
     def learn(self, secrets: Iterable[str]) -> None:
         """Add secrets: as they are, and as they stand in a traceback or in JSON."""
         for secret in filter(None, secrets):

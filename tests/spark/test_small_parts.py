@@ -17,7 +17,6 @@ import pytest
 from mason.clients.spark.code import write_archive
 from mason.clients.spark.connection import when_forgotten
 from mason.clients.spark.exchange import read_items, write_items
-from mason.clients.spark.failures import decode_failure, encode_failure
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.runners import build_runner, submit
 from mason.clients.spark.runners.local import keeps_warm, why_none_is_kept
@@ -37,6 +36,7 @@ from mason.errors import (
     TableNotFound,
     Unsupported,
 )
+from mason.pipeline.failures import decode_failure, encode_failure
 from mason.util.processes import ProcessId
 from tests.conftest import PROJECT, write
 

@@ -17,7 +17,7 @@ class LocalExecutionClient(PipelineExecutionClient):
     """Runs jobs in this process."""
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
-        pass
+        self.configuration = configuration
 
     @verb
     def plan_job(self, job: Job, *, response: Response) -> JobPlan:

@@ -20,30 +20,28 @@ class SparkExecutionClient(PipelineExecutionClient):
     """Runs jobs on the Spark that the configuration's runner reaches; on this machine unless told."""
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
-        self._configuration = configuration
+        self.configuration = configuration
         self._runners: dict[str, SparkRunner] = {}
 
     def check(self) -> list[str]:
         try:
-            build_runner(self._configuration)
+            build_runner(self.configuration)
         except MasonError as error:
             return [str(error)]
         return [] if find_java() else [HOW_TO_INSTALL]
 
     def remark(self) -> str:
         java = find_java()
-        archive = (
-            ClassArchive.of(java.home) if java and RunnerSettings.of(self._configuration).type == "local" else None
-        )
+        archive = ClassArchive.of(java.home) if java and RunnerSettings.of(self.configuration).type == "local" else None
         return f"{archive.describe()}." if archive else ""
 
     def runner(self, storage: str) -> TaskRunner:
         if storage not in self._runners:
-            self._runners[storage] = build_runner(self._configuration, storage)
+            self._runners[storage] = build_runner(self.configuration, storage)
         return self._runners[storage]
 
     def reach(self, storage: str) -> str:
-        settings = RunnerSettings.of(self._configuration)
+        settings = RunnerSettings.of(self.configuration)
         if is_local(storage) or settings.type == "connect":
             return ""
         reading = settings.reading(java_needs(storage, hadoop_version()))

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
-from mason.clients.spark.failures import encode_failure
 from mason.clients.spark.settings import SESSION_GUARDS
 from mason.clients.spark.worker import RESULT_SCHEMA
 from mason.errors import MasonError
 from mason.pipeline.evidence_json import decode_schema
+from mason.pipeline.failures import encode_failure
 from mason.pipeline.sinks import SinkPlace, open_sink
 from mason.pipeline.sql.query import (
     FILE_COLUMN,

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from mason.clients.spark.failures import encode_failure
 from mason.errors import MasonError
+from mason.pipeline.failures import encode_failure
 from mason.pipeline.tasks import Kernel, kernel_named
 
 _HEAD = struct.Struct("<q?")

@@ -21,7 +21,7 @@ from mason.clients.spark import driver
 from mason.clients.spark.code import write_archive
 from mason.clients.spark.dependencies import FOLDER, dependency_archive
 from mason.clients.spark.exchange import ENDED, FAILED, QUERY, read_items, write_items
-from mason.clients.spark.failures import decode_failure, without_stack
+from mason.clients.spark.failures import without_stack
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.server.launch import spark_environment, spark_home
 from mason.clients.spark.settings import (
@@ -32,6 +32,7 @@ from mason.clients.spark.settings import (
     private_variables,
 )
 from mason.errors import ClientFailed, InvalidConfiguration
+from mason.pipeline.failures import decode_failure
 from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
 from mason.util.processes import ProcessId
 

@@ -1,0 +1,290 @@
+"""Drivers without the state: they tell through a storage what becomes of their jobs, and nothing is done twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from mason.clients.local.execution import LocalExecutionClient
+from mason.clients.response import Response
+from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
+from mason.errors import BadInput, ClientFailed, Interrupted
+from mason.pipeline import far_drivers
+from mason.pipeline.driver_process import ChildDriver, DriverLaunch, drive
+from mason.pipeline.execution import PipelineExecutionClient
+from mason.pipeline.far_drivers import EVENTS, find_commit
+from mason.pipeline.job_events import JobEvents, events_folder
+from mason.pipeline.merge.job import MergeJob
+from mason.pipeline.sql.job import QueryJob
+from mason.state.home import open_state
+from mason.state.models import RecordKind
+from mason.testing.execution import ExecutionContract
+from mason.util.environment import MasonEnvironment
+from tests.conftest import write
+
+_PATIENCE = 60.0
+
+
+class FarClient(LocalExecutionClient):
+    """The local engine with drivers that have no state."""
+
+    def far_driver(self) -> ChildDriver | None:
+        return None if os.environ.get("MASON_HOME", "").startswith("/nowhere") else ChildDriver()
+
+
+class Started:
+    """Stands for a place that takes drivers and never runs them."""
+
+    def __init__(self) -> None:
+        self.launches: list[DriverLaunch] = []
+
+    def start(self, launch: DriverLaunch) -> None:
+        self.launches.append(launch)
+
+
+class WaitingClient(LocalExecutionClient):
+    """Drivers that a test runs itself, when it is time."""
+
+    def __init__(self, configuration: Mapping[str, Any]) -> None:
+        super().__init__(configuration)
+        self.started = Started()
+
+    def far_driver(self) -> Started:
+        return self.started
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("MASON_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent.parent.parent))
+    yield
+
+
+@pytest.fixture
+def merge(tmp_path: Path) -> Job:
+    write(tmp_path, {"in/a.csv": "id,name\n1,Ann\n2,Bob\n"})
+    return MergeJob(str(tmp_path / "in"), str(tmp_path / "out" / "people")).to_job()
+
+
+def planned(client: PipelineExecutionClient, job: Job) -> JobPlan:
+    return client.plan_job(job, response=Response())[0]
+
+
+def submit(client: PipelineExecutionClient, job: Job) -> JobRecord:
+    return client.submit_job(planned(client, job), response=Response())[0]
+
+
+def get(client: PipelineExecutionClient, job_id: str) -> JobRecord:
+    return client.get_job(job_id, response=Response())[0]
+
+
+def until(look: Callable[[], Any]) -> Any:
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        if found := look():
+            return found
+        time.sleep(0.1)
+    raise AssertionError("it did not come")
+
+
+class TestContract(ExecutionContract):
+    """All that is demanded of an engine holds for one whose drivers are elsewhere, but for what it shows at once."""
+
+    @pytest.fixture
+    def client(self, tmp_path: Path) -> FarClient:
+        return FarClient({"jobs_path": str(tmp_path / "jobs")})
+
+
+def test_a_job_without_the_state_is_followed_through_its_events(merge: Job, tmp_path: Path) -> None:
+    client = FarClient({})
+    accepted = submit(client, merge)
+
+    done, _ = client.wait_job(accepted.id, response=Response(), timeout=_PATIENCE)
+
+    assert (done.status, done.details["RowsOut"]) == (JobStatus.SUCCEEDED, 2)
+    assert pq.read_table(tmp_path / "out" / "people").num_rows == 2
+    assert EVENTS not in done.details
+    assert list((tmp_path / "out" / ".mason" / "jobs" / accepted.id).glob("*.json"))
+    assert done.details["Log"][-1].endswith("Committed.")
+
+
+def test_a_driver_that_fails_says_why(tmp_path: Path, merge: Job) -> None:
+    client = FarClient({})
+    plan = planned(client, merge)
+    (tmp_path / "in" / "a.csv").write_text("id,name\n1,Somebody else\n", encoding="utf-8")
+
+    with pytest.raises(ClientFailed, match="a.csv"):
+        client.run_job(plan, response=Response())
+
+
+def test_a_job_without_an_output_needs_a_place_for_its_events(tmp_path: Path) -> None:
+    write(tmp_path, {"in/a.csv": "id\n1\n"})
+    query = QueryJob("select id from t", "shop", {"t": str(tmp_path / "in")}, "file:///", {}, 10).to_job()
+
+    with pytest.raises(BadInput, match="jobs_path"):
+        submit(FarClient({}), query)
+    assert submit(FarClient({"jobs_path": str(tmp_path / "jobs")}), query).id
+
+
+def test_events_lie_beside_the_output_or_where_the_configuration_says() -> None:
+    job = Job("merge", {}, {"path": "/lake/shop/orders/"})
+
+    assert events_folder(job, "1a") == "/lake/shop/.mason/jobs/1a"
+    assert events_folder(job, "1a", "/jobs/") == "/jobs/1a"
+
+
+def test_the_highest_number_decides_and_half_an_event_is_passed_over(tmp_path: Path) -> None:
+    events = JobEvents("file:///", str(tmp_path / "events"))
+    for number in range(5):
+        events.write(JobStatus.RUNNING, {"Tasks": number})
+    (tmp_path / "events" / "00000006.json").write_text('{"Status": "succ', encoding="utf-8")
+    (tmp_path / "events" / "99999999.txt").write_text("{}", encoding="utf-8")
+
+    newest = JobEvents("file:///", str(tmp_path / "events")).newest()
+
+    assert newest and (newest.number, newest.document) == (5, {"Tasks": 4})
+    assert len(list((tmp_path / "events").glob("0*.json"))) == 4, "what nobody needs any more is removed"
+
+
+def test_a_driver_that_was_started_again_goes_on_with_the_next_number(tmp_path: Path) -> None:
+    JobEvents("file:///", str(tmp_path)).write(JobStatus.RUNNING, {})
+    JobEvents("file:///", str(tmp_path)).beat()
+
+    newest = JobEvents("file:///", str(tmp_path)).newest()
+
+    assert newest and newest.number == 2
+
+
+def test_a_driver_killed_before_its_commit_leaves_a_job_that_is_lost(
+    merge: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = WaitingClient({})
+    accepted = submit(client, merge)
+    monkeypatch.setattr(far_drivers, "_START_SECONDS", -1.0)
+
+    lost = get(client, accepted.id)
+
+    assert lost.status is JobStatus.LOST
+    assert lost.details["Error"] == "The driver of the job never wrote a word, and nothing of it was committed."
+
+
+def test_a_driver_killed_after_its_commit_leaves_a_job_that_succeeded(
+    merge: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = WaitingClient({})
+    accepted = submit(client, merge)
+    [launch] = client.started.launches
+    assert drive(launch) is JobStatus.SUCCEEDED
+    _forget_the_end(Path(launch.events))
+    assert get(client, accepted.id).status is JobStatus.RUNNING
+    monkeypatch.setattr(far_drivers, "_DEAD_SECONDS", -1.0)
+
+    found = get(client, accepted.id)
+
+    assert (found.status, found.details["RowsOut"]) == (JobStatus.SUCCEEDED, 2)
+
+
+def test_a_driver_that_is_started_again_after_its_commit_commits_nothing_twice(merge: Job) -> None:
+    client = WaitingClient({})
+    submit(client, merge)
+    [launch] = client.started.launches
+    drive(launch)
+    _forget_the_end(Path(launch.events))
+
+    assert drive(launch) is JobStatus.SUCCEEDED
+    assert drive(launch) is JobStatus.SUCCEEDED
+
+    commit = find_commit(launch.storage, str(launch.job.outputs["path"]), launch.job_id)
+    assert commit and commit.number == 1 and commit.rows == 2
+
+
+def _forget_the_end(events: Path) -> None:
+    """As if the driver had been killed after its commit, before it could say so."""
+    for file in events.glob("*.json"):
+        if json.loads(file.read_text(encoding="utf-8"))["Status"] != "running":
+            file.unlink()
+
+
+def test_a_clock_that_is_years_ahead_does_not_matter(merge: Job) -> None:
+    client = WaitingClient({})
+    accepted = submit(client, merge)
+    [launch] = client.started.launches
+    JobEvents("file:///", launch.events).write(JobStatus.RUNNING, {"StartedAt": "2099-01-01T00:00:00+00:00"})
+
+    first, second = get(client, accepted.id), get(client, accepted.id)
+
+    assert first.status is second.status is JobStatus.RUNNING
+
+
+def test_events_on_a_storage_that_refuses_writes_stop_the_job_before_it_begins(merge: Job, tmp_path: Path) -> None:
+    client = WaitingClient({"jobs_path": str(tmp_path / "in" / "a.csv")})
+    submit(client, merge)
+    [launch] = client.started.launches
+
+    with pytest.raises(ClientFailed, match="cannot be written to"):
+        drive(launch)
+    assert not (tmp_path / "out" / "people").exists()
+
+
+def test_a_job_is_cancelled_through_its_events(tmp_path: Path) -> None:
+    client = FarClient({"jobs_path": str(tmp_path / "jobs")})
+    accepted = submit(client, _endless(tmp_path))
+    until(lambda: get(client, accepted.id).details.get("Log"))
+
+    client.cancel_job(accepted.id, response=Response())
+
+    ended, _ = client.wait_job(accepted.id, response=Response(), timeout=_PATIENCE)
+    assert ended.status is JobStatus.CANCELLED
+    with pytest.raises(Interrupted):
+        raise Interrupted(ended.details["Error"])
+
+
+def test_a_driver_that_is_killed_is_noticed_by_its_silence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = FarClient({"jobs_path": str(tmp_path / "jobs")})
+    accepted = submit(client, _endless(tmp_path))
+    until(lambda: get(client, accepted.id).details.get("Log"))
+    _kill_drivers(os.getpid())
+    get(client, accepted.id)
+    monkeypatch.setattr(far_drivers, "_DEAD_SECONDS", -1.0)
+
+    lost = until(lambda: found if (found := get(client, accepted.id)).status.is_final else None)
+
+    assert lost.status is JobStatus.LOST
+    assert "nothing of it was committed" in lost.details["Error"]
+
+
+def _endless(folder: Path) -> Job:
+    write(folder, {"numbers/a.csv": "n\n" + "".join(f"{each}\n" for each in range(1000))})
+    statement = "select count(*) as n from t a, t b, t c, t d where (a.n * b.n + c.n * d.n) % 1009 = 500"
+    return QueryJob(statement, "shop", {"t": str(folder / "numbers")}, "file:///", {}, 10).to_job()
+
+
+def _kill_drivers(parent: int) -> None:
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            command = (entry / "cmdline").read_bytes()
+            status = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if b"mason.pipeline.driver_process" in command and int(status[1]) == parent:
+            os.kill(int(entry.name), signal.SIGKILL)
+
+
+def test_submissions_with_one_token_start_one_driver(merge: Job) -> None:
+    client = WaitingClient({})
+    plan = planned(client, merge)
+
+    ids = {client.submit_job(plan, token="today", response=Response())[0].id for _ in range(3)}
+
+    assert len(ids) == len(client.started.launches) == 1
+    assert open_state(MasonEnvironment.of()).get_record(RecordKind.JOB, ids.pop())
