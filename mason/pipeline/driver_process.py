@@ -10,6 +10,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -75,6 +76,7 @@ class ChildDriver:
             assert process.stdin
             with process.stdin:
                 process.stdin.write(launch.to_bytes())
+            threading.Thread(target=process.wait, daemon=True).start()  # no zombie stays when it ends
         except OSError as error:
             raise ClientFailed(f"The driver of the job could not be started: {error}") from error
 

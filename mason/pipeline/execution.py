@@ -28,6 +28,7 @@ from mason.pipeline.job_watch import JobWatch, ask_to_cancel, describe_begun, ne
 from mason.pipeline.output_place import describe_kept_files
 from mason.pipeline.storage_address import LOCAL, is_local
 from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.typed_json import from_typed
 from mason.pipeline.work import Outcome, Work, job_types, plan_work
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
@@ -97,7 +98,7 @@ class PipelineExecutionClient(ExecutionClient):
         for info in result.get("Info", ()):
             response.add_info(info)
         if ended.status is JobStatus.SUCCEEDED:
-            return replace(ended, details={**ended.details, **result.get("Shown", {})})
+            return replace(ended, details={**ended.details, **from_typed(result.get("Shown", {}))})
         reason = str(ended.details.get("Error") or f"The job {ended.id} is {ended.status}.")
         failure = decode_failure(result["Failure"].encode()) if "Failure" in result else ClientFailed(reason)
         if isinstance(failure, MasonError):

@@ -27,11 +27,11 @@ from mason.pipeline.job_progress import JobProgress, Tally
 from mason.pipeline.job_totals import TOTALS
 from mason.pipeline.storage_address import shown_address
 from mason.pipeline.tasks import BEAT_SECONDS, Starting, TaskEvent, TaskRunner, running, until_closed
+from mason.pipeline.typed_json import to_typed
 from mason.state.home import open_state
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
-from mason.util.json_text import json_value
 from mason.util.redaction import Redactor
 from mason.util.words import counted
 
@@ -127,7 +127,7 @@ class JobWatch:
 
     def show(self, shown: Mapping[str, Any], warnings: Sequence[str], summary: str) -> None:
         """Keep what is to be shown beside the record, for whoever waits elsewhere."""
-        self._book.keep_result({"Shown": json_value(shown), "Warnings": list(warnings), "Info": [summary]})
+        self._book.keep_result({"Shown": to_typed(shown), "Warnings": list(warnings), "Info": [summary]})
 
     def failed(self, error: BaseException, result: Mapping[str, Any] | None = None) -> JobRecord:
         """Say why the job is not done, and what it found all the same."""
