@@ -19,6 +19,7 @@ from typing import IO, Any, Protocol
 
 import fastavro
 import pyarrow as pa
+from fastavro import _read_py
 from fastavro.schema import SchemaParseException, UnknownType
 
 from mason.errors import UnreadableFile
@@ -85,9 +86,14 @@ class AvroFile:
         fastavro.schemaless_writer(begins, _HEADER, plain)
         blocks = _Blocks(self.source, _CODECS[self.codec], self.header["sync"], self.most_block, begins.getvalue())
         with _reading_blocks(self.name, self.codec):
-            for block in fastavro.block_reader(blocks):
+            for block in self._block_reader(blocks):
                 for value in _records_in(block):
                     yield value if self.columns.are_fields else {self.columns.schema.names[0]: value}
+
+    @property
+    def _block_reader(self) -> Any:
+        """What reads blocks. The one in C crashes on records that contain each other too deeply; Python raises."""
+        return _read_py.block_reader if self.columns.has_depth else fastavro.block_reader
 
 
 def open_avro(name: str, source: IO[bytes], field_bytes: int | None = None) -> AvroFile:
@@ -123,13 +129,15 @@ def _reading_blocks(name: str, codec: str) -> Iterator[None]:
     except _Damaged as damage:
         raise UnreadableFile(name, f"a block of it is damaged ({codec}): {damage}.") from damage
     except UnreadableFile as error:
+        if isinstance(error.__cause__, RecursionError):
+            raise UnreadableFile(name, "its records contain others of their own type too deeply.") from error
         if isinstance(error.__cause__, OverflowError):
             far = "it has a date or a time beyond the years 1 to 9999, which are all that is read of Avro."
             raise UnreadableFile(name, far) from error
         raise
 
 
-def _records_in(block: fastavro.block_reader) -> Iterator[Any]:
+def _records_in(block: Any) -> Iterator[Any]:
     """Yield the records of a block, which are to be as many as it says, and all that it holds."""
     said = int(block.num_records)
     if said < 0:

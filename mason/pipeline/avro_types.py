@@ -48,6 +48,8 @@ class AvroColumns:
     notes: Sequence[str] = ()
     are_fields: bool = True
     """Whether they are the fields of records; values that are no records are one column."""
+    has_depth: bool = False
+    """Whether records contain others of their own type, and these again, as deep as somebody likes."""
 
 
 def find_columns(avro: Any) -> AvroColumns:
@@ -63,11 +65,11 @@ def find_columns(avro: Any) -> AvroColumns:
     if not isinstance(avro, Mapping) or avro.get("type") != "record":
         schema = pa.schema([pa.field(_VALUE, _arrow_type(avro, named))])
         note = f'what it holds are no records: each value stands in the column "{_VALUE}"'
-        return AvroColumns(schema, [note, *_notes(within)], are_fields=False)
+        return AvroColumns(schema, [note, *_notes(within)], are_fields=False, has_depth=bool(within))
     schema = pa.schema(named.define(avro["name"], lambda: _fields(avro, named)))
     if not len(schema):
         raise ValueError("its records have no fields")
-    return AvroColumns(schema, _notes(within))
+    return AvroColumns(schema, _notes(within), has_depth=bool(within))
 
 
 def _notes(within: Iterable[str]) -> list[str]:
@@ -139,9 +141,24 @@ def _complex_type(avro: Mapping[str, Any], named: _Named) -> pa.DataType:
     if kind == "record":
         return pa.struct(_fields(avro, named))
     if kind == "array":
+        if not _takes_bytes(avro["items"]):
+            raise ValueError("it has lists of what takes no bytes, so that a few bytes may say any number of them")
         return pa.list_(_arrow_type(avro["items"], named))
     if kind == "map":
         return pa.map_(pa.string(), _arrow_type(avro["values"], named))
     if kind == "fixed":
         return pa.binary(avro["size"])
     return _arrow_type(kind, named)
+
+
+def _takes_bytes(avro: Any) -> bool:
+    """Say whether each value of a type takes a byte at least; a name stands for a type that was looked at before."""
+    if isinstance(avro, str):
+        return avro != "null"
+    if isinstance(avro, list):
+        return True  # which of its types it is
+    if avro["type"] == "record":
+        return any(_takes_bytes(each["type"]) for each in avro["fields"])
+    if avro["type"] == "fixed":
+        return bool(avro["size"])
+    return _takes_bytes(avro["type"]) if avro["type"] not in ("array", "map", "enum") else True

@@ -84,12 +84,37 @@ def _judge(first: Sequence[str], below: Sequence[Sequence[str]]) -> Header:
     if _names_rows(first, columns):
         return Header.SURE
     if not any(map(_LETTER.search, first)) or not _may_be_names(cells):
-        return Header.NONE
+        return _judge_series(first, columns)
     if any(classify(column) not in (TEXT, NOTHING) for _, column in cells):  # years above what is no year, too
         return Header.SURE
     if len(cells) * 2 < len(first) and len(list(filter(any, columns))) > len(cells):
         return Header.NONE_DOUBTFUL  # most columns would have no name
     return _judge_text(cells)
+
+
+def _judge_series(first: Sequence[str], columns: Sequence[Sequence[str]]) -> Header:
+    """What names would not be may be one behind the other all the same: `week,1,2,3`, `,2020,2021`.
+
+    It is told where the first cell could be the name of the column of labels, or none, and the others are a series of
+    numbers, years or dates that does not go on below.
+    """
+    label, others = first[0].strip(), [cell.strip() for cell in first[1:]]
+    if len(others) < 2 or (label and not _is_name(label)) or not _is_series(others):
+        return Header.NONE
+    values = [value for column in columns[1:] for value in column if value]
+    if not values or not _LETTER.search("".join(columns[0])):
+        return Header.NONE
+    below = [column[0].strip() for column in columns[1:] if column]
+    goes_on = _is_series(below) and all(map(_is_year, below)) == all(map(_is_year, others))
+    return Header.NONE_DOUBTFUL if goes_on else Header.DOUBTFUL
+
+
+def _is_series(cells: Sequence[str]) -> bool:
+    """Say whether cells are whole numbers that follow on each other, or years or dates in their order."""
+    if all(cell.isascii() and cell.isdigit() for cell in cells):
+        numbers = list(map(int, cells))
+        return numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    return all(map(_is_date, cells)) and list(cells) == sorted(set(cells))
 
 
 def _alike(rows: Sequence[Sequence[str]], width: int) -> Sequence[Sequence[str]]:

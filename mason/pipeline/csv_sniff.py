@@ -26,6 +26,7 @@ _TIME = re.compile(r"[0-9]{2}(?::[0-9]{2}){1,2}")
 _DECIMAL_COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
 _EXCEL = re.compile(r"sep=([^\n]{1,2}?) *\n", re.IGNORECASE)
 _MOMENT = re.compile(r"(?<=[0-9]) (?=[0-9]{1,2}:[0-9]{2})")
+_TWO = 2
 _LEAST_LINES = 3
 _LEAST_STRAY = 0.05
 
@@ -134,7 +135,8 @@ def _behind_titles(lines: Sequence[str]) -> str:
 def _is_cut_by_spaces(text: str) -> bool:
     """Say whether single spaces cut all lines into as many fields, and quotes or numbers stand in them: words do not.
 
-    The first line may have one field less, as R writes it above the names of rows.
+    The first line may have one field less, as R writes it above the names of rows. Two fields without quotes are rather
+    one, `5 kg` or `Main Street 1`, unless both are numbers.
     """
     lines = _first_lines(_IN_SPACES.sub("''", text) if '"' in text else text)
     rows = [_MOMENT.sub("T", line).split(" ") for line in lines]
@@ -148,9 +150,10 @@ def _is_cut_by_spaces(text: str) -> bool:
     names = [row[0] for row in rows[1:]]
     if missing and len(set(names)) < len(names):
         return False
-    return any(
+    numbers = [
         all(map(is_number, column)) or classify(column) not in (TEXT, NOTHING) for column in zip(*rows[1:], strict=True)
-    )
+    ]
+    return all(numbers) and not missing if len(numbers) == _TWO else any(numbers[missing:])
 
 
 def _first_lines(text: str) -> list[str]:

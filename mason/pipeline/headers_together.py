@@ -11,6 +11,7 @@ from mason.util.words import counted
 
 _NUMBERED = re.compile(r"col_[0-9]+")
 _FEW_NAMED = 3
+_MANY_ALIKE = 3
 _SHOWN = 60
 
 Cells = tuple[str, ...]
@@ -51,7 +52,7 @@ def _by_table(schema: FileSchema, table: Sequence[str]) -> Header | None:
     if first and set(first) <= set(table) and len(set(first)) == len(first):
         return Header.SURE
     is_nameless = len(first) == len(table) and all(map(_NUMBERED.fullmatch, table))
-    return Header.NONE_LIKELY if is_nameless and schema.header else None
+    return Header.NONE_DOUBTFUL if is_nameless and schema.header else None
 
 
 def _by_known(schema: FileSchema, known: set[Cells]) -> Header | None:
@@ -61,8 +62,10 @@ def _by_known(schema: FileSchema, known: set[Cells]) -> Header | None:
 def _by_others(files: Mapping[str, FileSchema]) -> Mapping[str, Header]:
     """What files with as many columns say of those among them that are taken for having a header, in doubt.
 
-    A first record that several of them begin with, and go on differently, is a header; so is one of which more than
-    half of the cells are those of another header. Several others, or one beside files without headers, begin with data.
+    A first record that several of them begin with, and go on differently, is taken for a header, and so is one of which
+    more than half of the cells are those of another header. Three files that begin alike are sure enough; of two it is
+    told, since two lists of people may begin with the same one. Several others, or one beside files without headers,
+    begin with data.
     """
     doubtful = {name: each for name, each in files.items() if each.guess is Header.DOUBTFUL}
     if not doubtful or len(files) == 1:
@@ -71,11 +74,15 @@ def _by_others(files: Mapping[str, FileSchema]) -> Mapping[str, Header]:
     for each in files.values():
         if each.header:
             followers.setdefault(first_record(each), set()).add(_second_record(each))
-    alike = {name for name, each in doubtful.items() if _is_shared(first_record(each), followers)}
+    alike = {
+        name: Header.LIKELY if len(followers[first_record(each)]) >= _MANY_ALIKE else Header.DOUBTFUL
+        for name, each in doubtful.items()
+        if _is_shared(first_record(each), followers)
+    }
     alone = {first_record(each) for name, each in doubtful.items() if name not in alike}
     have_none = len(alone) > 1 or (alone and not all(each.header for each in files.values()))
     others = {name: Header.NONE_DOUBTFUL for name in doubtful if name not in alike} if have_none else {}
-    return dict.fromkeys(alike, Header.LIKELY) | others
+    return alike | others
 
 
 def _second_record(schema: FileSchema) -> Cells:

@@ -105,23 +105,16 @@ def may_swallow(marks: Marks, width: int, *, inside: bool = False) -> Positions:
     if not long.any():  # as a rule: nothing more is to be counted
         return np.zeros(0, dtype=np.int64)
     firsts, counts = firsts[long], counts[long]
-    alike = _delimiters_between(marks, lines[firsts], lines[firsts + 1]) == width - 1
-    found = [
-        int(records[first])
-        for first, count in zip(firsts[alike].tolist(), counts[alike].tolist(), strict=True)
-        if _are_records(marks, lines[first : first + count], width)
-    ]
+    # Counted for all lines at once: looked at one by one, many records would be looked at from the start of the text.
+    alike = np.append(0, np.cumsum(_delimiters_between(marks, lines) == width - 1))
+    found = records[firsts[alike[firsts + counts - 1] - alike[firsts] == counts - 1]].tolist()
     ends = byte_bits.positions(outer) if found else ()
     return np.array([int(ends[record - 1]) + 1 if record else 0 for record in found], dtype=np.int64)
 
 
-def _are_records(marks: Marks, lines: Positions, width: int) -> bool:
-    return bool((_delimiters_between(marks, lines[:-1], lines[1:]) == width - 1).all())
-
-
-def _delimiters_between(marks: Marks, starts: Positions, ends: Positions) -> Positions:
-    counts = byte_bits.count_before(marks.delimiters, np.append(starts, ends))
-    return counts[len(starts) :] - counts[: len(starts)]
+def _delimiters_between(marks: Marks, lines: Positions) -> Positions:
+    """How many delimiters stand between each line end and the next one."""
+    return np.diff(byte_bits.count_before(marks.delimiters, lines))
 
 
 def quotes_in(content: Content, quote: str = '"') -> Bits:

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 from mason.errors import UnreadableFile
 from mason.pipeline.archives import find_bomb
+from mason.pipeline.sheet_extent import find_far_cell
 
 _ERROR = re.compile(
     rb"""<(?:\w+:)?c\b(?=[^>]*\bt=["']e["'])[^>]*?\br=["']([A-Z]+[0-9]+)["'][^>]*>.*?<(?:\w+:)?v>([^<]*)<""",
@@ -46,7 +47,7 @@ def check_workbook(name: str, source: Any) -> io.BytesIO:
     content = io.BytesIO(source.read())
     try:
         with zipfile.ZipFile(content) as archive:
-            bomb = find_bomb(archive.infolist())
+            bomb = find_bomb(archive.infolist()) or find_far_cell(archive)
     except _BROKEN as error:
         is_old = content.getvalue()[:4] == b"\xd0\xcf\x11\xe0"
         why = "it is protected by a password, or older than xlsx" if is_old else f"not a complete xlsx file: {error}"

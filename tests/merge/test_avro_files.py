@@ -258,6 +258,46 @@ def test_records_that_contain_themselves_are_json_text_there(merge: Merge) -> No
     assert list(plan.warnings) == ['a.avro: records of the type "node" contain others of it: these are JSON text.']
 
 
+LINKED = {
+    "type": "record",
+    "name": "r",
+    "fields": [{"name": "v", "type": "int"}, {"name": "n", "type": ["null", "r"]}],
+}
+
+
+def one_block(schema: Any, body: bytes) -> bytes:
+    meta = {"avro.schema": json.dumps(schema).encode(), "avro.codec": b"null"}
+    begin = encoded({"magic": b"Obj\x01", "meta": meta, "sync": SYNC}, HEADER)
+    return begin + encoded(1, "long") + encoded(len(body), "long") + body + SYNC
+
+
+@pytest.mark.parametrize("depth", [2_000, 20_000])
+def test_records_that_contain_each_other_too_deeply_are_refused_and_crash_nothing(merge: Merge, depth: int) -> None:
+    merge.given("a.avro", one_block(LINKED, b"\x02\x02" * depth + b"\x02\x00"))
+
+    with pytest.raises(MasonError, match="a.avro: its records contain others of their own type too deeply."):
+        merge.run()
+
+
+def test_records_that_contain_each_other_in_a_row_of_a_hundred_are_read(merge: Merge) -> None:
+    merge.given("a.avro", one_block(LINKED, b"\x02\x02" * 100 + b"\x02\x00"))
+
+    [row] = merge.rows()
+
+    assert row["n"].count('"v": 1') == 100
+
+
+@pytest.mark.parametrize(
+    "items", ["null", {"type": "fixed", "name": "f", "size": 0}, {"type": "record", "name": "e", "fields": []}]
+)
+def test_lists_of_what_takes_no_bytes_are_refused_before_they_take_all_memory(merge: Merge, items: Any) -> None:
+    lists = {"type": "record", "name": "r", "fields": [{"name": "a", "type": {"type": "array", "items": items}}]}
+    merge.given("a.avro", one_block(lists, b"\x80\x94\xeb\xdc\x03\x00"))
+
+    with pytest.raises(MasonError, match="a.avro: it has lists of what takes no bytes"):
+        merge.run()
+
+
 @pytest.mark.parametrize(
     ("schema", "values", "rows"),
     [

@@ -144,9 +144,10 @@ def test_many_files_in_doubt_are_one_warning(merge: Merge) -> None:
 
 
 def test_files_that_begin_alike_and_go_on_differently_have_a_header(merge: Merge) -> None:
-    rows, warnings = read(merge, {"a.csv": "Planet,Moon\nMars,Phobos\n", "b.csv": "Planet,Moon\nEarth,Luna\n"})
+    moons = {"a": "Mars,Phobos", "b": "Earth,Luna", "c": "Pluto,Charon"}
+    rows, warnings = read(merge, {f"{name}.csv": f"Planet,Moon\n{each}\n" for name, each in moons.items()})
 
-    assert rows == [{"Planet": "Mars", "Moon": "Phobos"}, {"Planet": "Earth", "Moon": "Luna"}]
+    assert [tuple(row.values()) for row in rows] == [("Mars", "Phobos"), ("Earth", "Luna"), ("Pluto", "Charon")]
     assert warnings == []
 
 
@@ -267,3 +268,54 @@ def test_what_is_cut_off_is_counted_by_file(merge: Merge) -> None:
     assert len(rows) == 5
     assert "a.csv: 2 records lost fields for which there is no column (ragged: cut)." in warnings
     assert not any(each.startswith("b.csv") for each in warnings)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "week,1,2,3\nA,10,20,30\nB,11,21,31\n",
+        ",2020,2021\na,5,6\nb,7,8\n",
+        "name,2020-01-01,2020-02-01\nA,x,y\nB,z,w\n",
+    ],
+)
+def test_a_series_of_numbers_or_dates_beside_a_label_is_taken_for_names_and_told(merge: Merge, text: str) -> None:
+    merge.given("a.csv", text)
+
+    plan = merge.plan()
+
+    assert plan.schema.names[1:] == text.split("\n")[0].split(",")[1:]
+    assert any("was taken for the header, and could be data" in each for each in plan.warnings)
+
+
+def test_years_above_years_are_data_and_told(merge: Merge) -> None:
+    merge.given("a.csv", "name,2020,2021\nA,2001,2002\nB,2003,2004\n")
+
+    plan = merge.plan()
+
+    assert any("was taken for data, and could be the header" in each for each in plan.warnings)
+
+
+@pytest.mark.parametrize("text", ["Ann,12,5\nBob,3,4\n", "1,2,3\n4,5,6\n", "Ann,1\nBob,2\n"])
+def test_first_rows_of_numbers_that_are_no_series_stay_data_without_a_word(merge: Merge, text: str) -> None:
+    merge.given("a.csv", text)
+
+    plan = merge.plan()
+
+    assert plan.schema.names[0] == "col_0" and not [each for each in plan.warnings if "could be" in each]
+
+
+def test_two_files_that_begin_with_the_same_record_are_told(merge: Merge) -> None:
+    merge.given("mon.csv", "Smith,John\nDoe,Jane\n")
+    merge.given("tue.csv", "Smith,John\nRay,Tim\n")
+
+    assert any("Smith,John" in each and "could be data" in each for each in merge.plan().warnings)
+
+
+def test_words_above_words_added_to_a_table_without_names_are_told(merge: Merge) -> None:
+    merge.given("a.csv", "1,2\n3,4\n")
+    merge.run()
+    (merge.root / "in" / "a.csv").write_text("first_name,last_name\nAnn,Rome\nBob,Oslo\n", encoding="utf-8")
+
+    plan = merge.plan(mode="append")
+
+    assert any("first_name,last_name" in each and "could be the header" in each for each in plan.warnings)

@@ -312,3 +312,15 @@ def test_one_bare_return_makes_a_large_file_not_slow() -> None:
     (chunk,) = cut_chunks([text], Dialect(), 3)
     assert parse_chunk(chunk, Layout(Dialect(), 3)).records == 500_002
     assert time.process_time() - started < 2
+
+
+def test_looking_for_swallowed_lines_takes_as_long_as_the_text_is_long() -> None:
+    letter = b'7,"Dear Sir,\nthank you, and\nbest wishes, Ann\nP.S., yes\nbye, bye\n"\n'
+
+    def seconds(times: int) -> float:
+        began = time.process_time()
+        assert scan_records(letter * times, Dialect(), 2, final=True).records == times
+        return time.process_time() - began
+
+    seconds(100)
+    assert seconds(16_000) < 40 * max(seconds(1_000), 0.005)  # 16 times as long, and some noise

@@ -90,3 +90,14 @@ def test_only_what_is_new_of_a_table_is_merged_incrementally(tmp_path: Path) -> 
 
     assert result.rows_in == 0
     assert merge.table().num_rows == 2
+
+
+def test_lines_that_look_like_records_are_text_in_a_table_of_masons_own(tmp_path: Path) -> None:
+    rows = pa.table({"a": ["1", "2"], "b": ["p\n4,d\n5,e\n6,f\n7,g", "q"]})
+    write_table(tmp_path, "csv", rows=rows)
+    merge = Merge(tmp_path)
+
+    result = merge.run()
+
+    assert merge.table().to_pylist() == rows.to_pylist()
+    assert (result.rows_in, result.rows_out) == (2, 2)

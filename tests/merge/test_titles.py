@@ -169,3 +169,19 @@ def test_two_odd_quotes_of_many_records_do_not_turn_quoting_off(merge: Merge) ->
     assert next(row["v"] for row in rows if row["id"] == 250) == "a, b"
     assert [each.record for each in merge.rejects()] == [52, 62]
     assert not any("plain characters" in each for each in warnings)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "home address\nMain 1\nHigh 22\nPark 3\n",
+        "net weight\n5 kg\n6 kg\n5 kg\n",
+        "temp\n20 C\n21 C\n22 C\n",
+        "price\n5 €\n6 €\n7 €\n",
+        "name\nHenry 8\nLouis 14\nJohn 23\n",
+    ],
+)
+def test_words_and_numbers_with_a_space_between_them_are_one_column(merge: Merge, text: str) -> None:
+    merge.given("a.csv", text)
+
+    assert [list(row.values()) for row in merge.rows()] == [[line] for line in text.splitlines()[1:]]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from mason.pipeline.csv_dialect import Dialect
 from mason.pipeline.csv_reading import CsvReading
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.file_schema import FileSchema
@@ -17,6 +18,9 @@ from mason.pipeline.merge.look import find_file_ranges
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.table_commit import CommitRecord, CommittedFile, TableStore
 from mason.pipeline.types import Evidence, evidence_of
+
+# Mason closes every quote that it opens: lines inside of one are text, whatever they look like.
+_OWN_CSV = CsvReading(Dialect(sure=True))
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ def _planned(
     constants = partition_of(committed.path.rpartition("/")[0])
     columns = {name: seen for name, seen in evidence.items() if name not in constants}
     file = DataFile(path, committed.path, found.size, constants)
-    schema = FileSchema(format_, columns, csv=CsvReading() if format_ == "csv" else None, encoding="utf-8")
+    schema = FileSchema(format_, columns, csv=_OWN_CSV if format_ == "csv" else None, encoding="utf-8")
     ranges = find_file_ranges(filesystem, file, schema)
     return PlannedFile(file, found.number, schema, constants, ranges, is_base=True)
 
