@@ -18,10 +18,12 @@ from typing import Any
 import pyarrow as pa
 
 from mason.errors import MissingDependency, UnreadableFile
+from mason.pipeline.cell_source import CellSource
 from mason.pipeline.csv_headers import Header
 from mason.pipeline.file_schema import FileSchema, unique_names
 from mason.pipeline.sheet_cells import cell_name, check_workbook, count_errors
 from mason.pipeline.sheet_parts import SheetPart
+from mason.pipeline.sources import ArrowSource
 from mason.pipeline.text_types import integer
 from mason.pipeline.types import NOTHING, TEXT, Evidence, evidence_of, merge
 
@@ -99,7 +101,7 @@ def read_workbook(name: str, source: Any, asked: SheetsAsked) -> FileSchema | No
 
 def read_rows(
     name: str, source: Any, parts: Sequence[SheetPart], nulls: Collection[str], rows: int
-) -> Iterator[tuple[int, Mapping[str, pa.Array]]]:
+) -> Iterator[tuple[int, Mapping[str, ArrowSource]]]:
     """Yield some rows at a time, by column: as many as are told, and their values in the types that they have.
 
     Raises:
@@ -113,7 +115,7 @@ def read_rows(
             while some := list(islice(found, rows)):
                 left -= len(some)
                 columns = {column: [_value(row, place, words) for row in some] for place, column in part.columns}
-                yield len(some), {column: _array(values) for column, values in columns.items()}
+                yield len(some), {column: _source(values) for column, values in columns.items()}
             if left:
                 raise UnreadableFile(name, f'sheet "{part.sheet}" has not the {part.rows:,} rows that the plan saw.')
 
@@ -295,12 +297,22 @@ def _kind(kinds: Collection[type]) -> type | None:
     return _WIDER.get(frozenset(kinds), str)
 
 
+def _source(values: Sequence[Any]) -> ArrowSource:
+    kinds = {type(value) for value in values if value is not None}
+    if len(kinds) < 2 or _kind(kinds) is not str:
+        return ArrowSource(_array(values))
+    others = [_only(kind, values) for kind in sorted(kinds - {str}, key=str)]
+    return CellSource(_texts(values), _only(str, values), others)
+
+
+def _only(kind: type, values: Sequence[Any]) -> pa.Array:
+    return pa.array([value if type(value) is kind else None for value in values], _TYPES[kind])
+
+
 def _array(values: Sequence[Any]) -> pa.Array:
     kind = _kind({type(value) for value in values if value is not None})
     if kind is None:
         return pa.nulls(len(values))
-    if kind is str:
-        return _texts(values)
     if kind is datetime:
         values = [datetime.combine(each, time()) if type(each) is date else each for each in values]
     return pa.array(values, _TYPES[kind])

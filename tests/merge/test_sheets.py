@@ -81,8 +81,46 @@ def test_errors_are_null_and_counted(merge: Merge) -> None:
 
     assert merge.table()["n"].to_pylist() == [None, 5, None, None]
     assert result.plan.warnings == [
-        'a.xlsx: sheet "One": 3 cells hold errors (#N/A, #DIV/0!; the first is B2), and is null.'
+        'a.xlsx: sheet "One": 3 cells hold errors (#N/A, #DIV/0!; the first is B2), and are null.'
     ]
+
+
+def test_formulas_without_a_saved_value_are_null_and_counted(merge: Merge) -> None:
+    content = io.BytesIO()
+    book = openpyxl.Workbook()
+    for row in (["id", "v"], [1, "=A2*2"], [2, 5], [3, "=A4*2"]):
+        book.active.append(row)
+    book.save(content)
+    merge.given("a.xlsx", content.getvalue())
+
+    result = merge.run()
+
+    told = (
+        'a.xlsx: sheet "Sheet": 2 cells hold formulas without a saved value (the first is B2), and are null: '
+        "what wrote the file calculated nothing (opening and saving it in Excel or LibreOffice does)."
+    )
+    assert merge.table()["v"].to_pylist() == [None, 5, None]
+    assert result.plan.warnings == [told]
+    assert told in infer(LOCAL, str(merge.root / "in"), InferOptions()).warnings
+
+
+def test_a_formula_that_gives_empty_text_has_a_saved_value(merge: Merge) -> None:
+    written = workbook(One=[["id", "v"], [1, ('=""', "")], [2, ("=A3", 2)]])
+    as_excel_has_it = _with_sheet(written, b'<c r="B2">', b'<c r="B2" t="str">')
+    merge.given("a.xlsx", as_excel_has_it)
+
+    assert merge.plan().warnings == []
+
+
+def _with_sheet(content: bytes, old: bytes, new: bytes) -> bytes:
+    """A workbook whose first sheet has other bytes in one place."""
+    changed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as before, zipfile.ZipFile(changed, "w") as after:
+        for name in before.namelist():
+            part = before.read(name)
+            assert name != "xl/worksheets/sheet1.xml" or part.count(old) == 1
+            after.writestr(name, part.replace(old, new) if name == "xl/worksheets/sheet1.xml" else part)
+    return changed.getvalue()
 
 
 def test_mixed_cells_are_text_and_empty_rows_are_no_records(merge: Merge) -> None:

@@ -271,9 +271,8 @@ def _read_xlsx(filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[st
     assert file.sheets
     before = 0
     with reading(file.data, filesystem), filesystem.open_input_file(file.path) as source:
-        for rows, arrays in read_rows(file.name, source, file.sheets, nulls, ROWS):
-            columns: dict[str, Source] = {name: ArrowSource(values) for name, values in arrays.items()}
-            held = sum(values.nbytes for values in arrays.values())
+        for rows, columns in read_rows(file.name, source, file.sheets, nulls, ROWS):
+            held = sum(each.values.nbytes for each in columns.values())
             yield set_aside_long(Batch(columns, rows, rows, place=_counted_from(before)), file, held)
             before += rows
 
