@@ -80,10 +80,12 @@ def _count_errors(content: io.BytesIO, sheets: Sequence[str]) -> list[str]:
         if not places.keys() >= set(sheets):  # nobody says which is which
             places = {each.filename: each.filename for each in archive.infolist() if each.filename.startswith(_SHEETS)}
             sheets = list(places)
-        texts = {sheet: archive.read(places[sheet]) for sheet in sheets}
-        return [
-            note for sheet in sheets for tell in (_tell_errors, _tell_unsaved) for note in tell(sheet, texts[sheet])
-        ]
+        return [note for sheet in sheets for note in _tell(sheet, archive.read(places[sheet]))]
+
+
+def _tell(sheet: str, text: bytes) -> Iterator[str]:
+    yield from _tell_errors(sheet, text)
+    yield from _tell_unsaved(sheet, text)
 
 
 def _tell_errors(sheet: str, text: bytes) -> Iterator[str]:

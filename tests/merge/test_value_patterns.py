@@ -175,7 +175,7 @@ def test_text_of_json_beside_numbers_is_still_read_by_the_pattern(merge: Merge) 
 
 
 def test_a_number_behind_the_sample_does_not_change_how_the_text_before_it_is_read(merge: Merge) -> None:
-    lines = ['{"id":%d,"v":"1.005"}' % number for number in range(15_000)] + ['{"id":15000,"v":8}']
+    lines = [json.dumps({"id": number, "v": "1.005"}) for number in range(15_000)] + ['{"id":15000,"v":8}']
     merge.given("a.jsonl", "\n".join(lines))
 
     rows = merge.rows(schema="v decimal(12,3) 'de'", sample=100)
@@ -272,3 +272,36 @@ def test_a_moment_of_msgpack_is_no_day_either(merge: Merge) -> None:
 
     assert {row["d"] for row in merge.rows(schema="d date")} == {date(2026, 1, 31)}
     assert [each.column for each in merge.rejects()] == ["d"]
+
+
+GERMAN = "artikel;menge;preis\nA;900;12,50\nB;1.234;3,00\nC;12.500;1.000,00\n"
+IN_DOUBT = (
+    'Column "menge" is read with decimals, but each of its points could mark thousands as well (1.234 could be 1234): '
+    "no value tells. A schema does: menge decimal(18,3), or for thousands menge bigint 'de'."
+)
+
+
+def test_points_that_could_mark_thousands_are_told_with_the_schema_for_either_reading(merge: Merge) -> None:
+    merge.given("a.csv", GERMAN)
+
+    assert IN_DOUBT in merge.plan().warnings
+    assert IN_DOUBT in infer(LOCAL, str(merge.root / "in"), InferOptions()).warnings
+    assert [row["menge"] for row in merge.rows(schema="menge bigint 'de'")] == [900, 1234, 12_500]
+    assert IN_DOUBT not in merge.plan(schema="menge bigint 'de'").warnings
+    assert [row["menge"] for row in merge.rows(schema="menge decimal(18,3)")][1] == Decimal("1.234")
+    assert IN_DOUBT not in merge.plan(schema="menge decimal(18,3)").warnings
+
+
+@pytest.mark.parametrize("value", ["0.125", "1.5", "1000", "1234.567", "0.000", "x"])
+def test_a_value_that_tells_decimals_from_thousands_leaves_no_doubt(merge: Merge, value: str) -> None:
+    merge.given("a.csv", GERMAN)
+    merge.given("b.csv", f"artikel;menge;preis\nD;{value};1,00\n")
+
+    assert not any("mark thousands" in each for each in merge.plan().warnings)
+
+
+def test_numbers_without_points_in_another_file_leave_the_doubt(merge: Merge) -> None:
+    merge.given("a.csv", "artikel;menge;preis\nD;7;1,00\n")
+    merge.given("b.csv", GERMAN)
+
+    assert IN_DOUBT in merge.plan().warnings
