@@ -23,6 +23,7 @@ from mason.pipeline.csv_headers import Header
 from mason.pipeline.file_schema import FileSchema, unique_names
 from mason.pipeline.sheet_cells import cell_name, check_workbook, count_errors
 from mason.pipeline.sheet_parts import SheetPart
+from mason.pipeline.sheet_titles import count_titles, describe_rows_before, is_there, judge_row
 from mason.pipeline.sources import ArrowSource
 from mason.pipeline.text_types import integer
 from mason.pipeline.types import NOTHING, TEXT, Evidence, evidence_of, merge
@@ -30,7 +31,6 @@ from mason.pipeline.types import NOTHING, TEXT, Evidence, evidence_of, merge
 ALL = "*"
 _LOOKED_AT = 50
 _EXACT = 2**53
-_YEARS = range(1900, 2101)
 _TYPES: Mapping[type, pa.DataType] = {
     bool: pa.bool_(),
     int: pa.int64(),
@@ -208,21 +208,19 @@ class _Head:
     def of(cls, sheet: Any, asked: SheetsAsked, notes: list[str]) -> _Head | None:
         before = asked.skip_rows or 0
         numbered = enumerate(islice(sheet.iter_rows(), before, None), before)
-        rows = list(islice((each for each in numbered if any(map(_is_there, each[1]))), _LOOKED_AT))
+        rows = list(islice((each for each in numbered if any(map(is_there, each[1]))), _LOOKED_AT))
         if not rows:
             return None
-        titles = 0
-        if asked.skip_rows is None:
-            widest = max(sum(map(_is_there, row)) for _, row in rows)
-            while widest > 1 and sum(map(_is_there, rows[titles][1])) == 1:
-                titles += 1
+        titles = count_titles(rows) if asked.skip_rows is None else 0
         if titles:
-            told = " ".join(str(next(filter(_is_there, row))) for _, row in rows[:titles])[:60]
+            told = " ".join(str(cell) for _, row in rows[:titles] for cell in row if is_there(cell))[:60]
             notes.append(
                 f'its first {"row is" if titles == 1 else f"{titles} rows are"} a title, and skipped: "{told}"'
             )
+        elif asked.skip_rows is None and asked.read_headers is None:
+            notes += describe_rows_before(rows)
         (number, first), below = rows[titles], [row for _, row in rows[titles + 1 :]]
-        guess = _judge(first, below)
+        guess = judge_row(first, below)
         if asked.read_headers is not None:
             guess = Header.GIVEN
         if asked.read_headers or (asked.read_headers is None and guess.is_there):
@@ -230,24 +228,8 @@ class _Head:
         return cls(number, [""] * sheet.width, guess)
 
 
-def _judge(first: Sequence[Any], below: Sequence[Sequence[Any]]) -> Header:
-    """Text names columns, and so do years among text; numbers, dates and booleans are values.
-
-    Where all is text, names are distinct and none of them occurs again below it.
-    """
-    cells = list(filter(_is_there, first))
-    named = [cell for cell in cells if isinstance(cell, str)]
-    years = [cell for cell in cells if isinstance(cell, float | int) and not isinstance(cell, bool) and cell in _YEARS]
-    if not named or len(named) + len(years) < len(cells):
-        return Header.NONE
-    if any(_is_there(cell) and not isinstance(cell, str) for row in below for cell in row):
-        return Header.SURE
-    is_value = any(_is_there(cell) and cell == row[place] for row in below for place, cell in enumerate(first))
-    return Header.NONE_LIKELY if is_value or len(set(cells)) < len(cells) else Header.LIKELY
-
-
 def _as_name(cell: Any) -> str:
-    if not _is_there(cell):
+    if not is_there(cell):
         return ""
     value = _plain(cell)
     return value if isinstance(value, str) else str(_texts([value])[0])
@@ -264,16 +246,12 @@ def _tell_merged(sheet: Any) -> list[str]:
 
 def _records(sheet: Any, first_row: int) -> Iterator[Sequence[Any]]:
     """The rows from one on that are not empty."""
-    return (row for row in islice(sheet.iter_rows(), first_row, None) if any(map(_is_there, row)))
-
-
-def _is_there(cell: Any) -> bool:
-    return cell is not None and cell != ""
+    return (row for row in islice(sheet.iter_rows(), first_row, None) if any(map(is_there, row)))
 
 
 def _value(row: Sequence[Any], place: int, nulls: Collection[str]) -> Any:
     cell = row[place] if place < len(row) else None
-    return None if not _is_there(cell) or (nulls and cell in nulls) else _plain(cell)
+    return None if not is_there(cell) or (nulls and cell in nulls) else _plain(cell)
 
 
 def _plain(cell: Any) -> Any:

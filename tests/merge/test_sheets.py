@@ -206,6 +206,53 @@ def test_titles_gaps_and_merged_cells_are_told(merge: Merge) -> None:
     ]
 
 
+def test_rows_of_two_cells_above_the_table_are_titles_too(merge: Merge) -> None:
+    about: list[list[Any]] = [["Report", "Sales"], ["Date", date(2026, 1, 1)], []]
+    table: list[list[Any]] = [["sku", "qty", "price"], ["a", 1, 2.5], ["b", 2, 3.5]]
+    merge.given("a.xlsx", workbook(One=[*about, *table]))
+
+    assert merge.rows() == [{"sku": "a", "qty": 1, "price": 2.5}, {"sku": "b", "qty": 2, "price": 3.5}]
+    assert merge.plan().warnings == [
+        'a.xlsx: sheet "One": its first 2 rows are a title, and skipped: "Report Sales Date 2026-01-01".'
+    ]
+
+
+def test_a_title_and_a_row_of_two_cells_need_no_empty_row_below(merge: Merge) -> None:
+    rows: list[list[Any]] = [["Sales"], ["by", "Ann"], ["id", "v", "w"], [1, 2, 3], [4, 5, 6]]
+    merge.given("a.xlsx", workbook(One=rows))
+
+    assert merge.rows() == [{"id": 1, "v": 2, "w": 3}, {"id": 4, "v": 5, "w": 6}]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [[None, "name", "n"], ["r1", "Ann", "none"], ["r2", "Bob", 5]],
+        [["id", "name"], ["x", "Ann", "late"], ["y", "Bob", 5]],
+        [["id", "name", "n"], ["x", "Ann", 1], ["y", "Bob", 5, "late"], ["z", "Cid", 6]],
+    ],
+)
+def test_a_header_that_lacks_a_name_is_no_title(merge: Merge, rows: list[list[Any]]) -> None:
+    merge.given("a.xlsx", workbook(One=rows))
+
+    assert len(merge.rows()) == len(rows) - 1
+    assert merge.plan().warnings == []
+
+
+def test_rows_as_wide_as_the_table_that_may_stand_above_it_are_told(merge: Merge) -> None:
+    about = [["Report", "Sales"], ["Date", "January"], []]
+    table: list[list[Any]] = [["sku", "qty"], ["a", 1], ["b", 2], ["c", 3]]
+    merge.given("a.xlsx", workbook(One=[*about, *table]))
+
+    assert merge.plan().warnings == [
+        'a.xlsx: sheet "One": row 4 may be the header of the table: if the 2 rows above it are no part of that, '
+        "give skip_rows: 3."
+    ]
+    given = DelimitedOptions(skip_rows=3)
+    assert merge.rows(csv=given)[0] == {"sku": "a", "qty": 1}
+    assert merge.plan(csv=given).warnings == []
+
+
 def test_years_name_columns_and_numbers_do_not(merge: Merge) -> None:
     merge.given("a.xlsx", workbook(One=[["country", 2023, 2024], ["DE", 5, 6]]))
     assert merge.rows() == [{"country": "DE", "2023": 5, "2024": 6}]
