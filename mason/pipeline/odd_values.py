@@ -50,6 +50,10 @@ class Misfit:
     value: str
     expected: str
 
+    @property
+    def is_decimal_expected(self) -> bool:
+        return self.expected.startswith("decimal")
+
     def describe(self, column: str, chosen: pa.DataType) -> str:
         found = f"{self.value} in {self.place} of {self.file}"
         remedy = f'A schema with "{column} {self.expected}" sends such records to the quarantine.'

@@ -92,6 +92,19 @@ def test_a_column_that_becomes_a_wider_number_is_no_warning(merge: Merge) -> Non
     assert merge.types() == {"n": "decimal128(18, 1)"}
 
 
+def test_decimals_that_become_doubles_beyond_the_sample_are_told_with_both_types(merge: Merge) -> None:
+    merge.given("a.csv", "id,v\n" + lines(*["1.12"] * 30, "1.12345"))
+
+    result = merge.run(sample=5)
+
+    assert str(merge.plan(sample=5).schema.field("v").type) == "decimal128(18, 2)"
+    assert merge.types()["v"] == "double"
+    assert list(result.warnings) == [
+        'Column "v" is double, not decimal128(18, 2) as in its sample: "1.12345" in record 32 of a.csv does not fit '
+        'that. A schema with "v decimal128(18, 2)" sends such records to the quarantine.'
+    ]
+
+
 def test_in_a_file_that_is_read_in_ranges_the_byte_is_told(merge: Merge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mason.pipeline.merge.look.CUT_BYTES", 1_000)
     monkeypatch.setattr("mason.pipeline.merge.plan.SMALLEST_TASK", 500)
