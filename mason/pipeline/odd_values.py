@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from mason.pipeline.csv_records import QUOTED_EMPTY
 from mason.pipeline.text_types import classify
 from mason.pipeline.types import TEXT, decide, storable
 from mason.util.words import counted
@@ -33,12 +34,23 @@ class OddValue:
     count: int
     others: str
     """The type that the column would have without them."""
+    values: tuple[str, ...]
+    """All of them, each once."""
 
     def describe(self, column: str) -> str:
         also = f" and {counted(self.count - 1, 'more value')}" if self.count > 1 else ""
-        value = f'"{shown(self.value)}" in record {self.record:,}{also}'
-        remedy = f' (nulls:"{self.value}" makes it null)' if self.value.lower() in NULL_WORDS else ""
-        return f'column "{column}" is text for {value}: the others are {self.others}{remedy}'
+        text = "empty text in quotes" if self.value == QUOTED_EMPTY else f'"{shown(self.value)}"'
+        value = f"{text} in record {self.record:,}{also}"
+        return f'column "{column}" is text for {value}: the others are {self.others}{self._remedy}'
+
+    @property
+    def _remedy(self) -> str:
+        """The words for null that make the column what the others are; none where one of the values is no such word."""
+        if not all(_means_null(each) for each in self.values):
+            return ""
+        words = ",".join(self.values)
+        quote = "'" if QUOTED_EMPTY in self.values else '"'
+        return f" (nulls:{quote}{words}{quote} makes {'it' if self.count == 1 else 'them'} null)"
 
 
 @dataclass(frozen=True)
@@ -98,7 +110,11 @@ def odd_value(values: Sequence[str], nulls: Collection[str], records: Sequence[i
     if others == "string" or all(map(_DIGITS, texts)):
         return None
     index, value = odd[0]
-    return OddValue(value, records[index], len(odd), str(others))
+    return OddValue(value, records[index], len(odd), str(others), tuple(dict.fromkeys(value for _, value in odd)))
+
+
+def _means_null(value: str) -> bool:
+    return value.lower() in NULL_WORDS or value == QUOTED_EMPTY
 
 
 def _begins_with_text(values: Sequence[str], nulls: Collection[str]) -> bool:

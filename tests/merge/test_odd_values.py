@@ -21,7 +21,7 @@ def lines(*values: str) -> str:
 def test_a_value_in_the_sample_that_makes_a_column_text_is_told_with_its_record(merge: Merge) -> None:
     merge.given("a.csv", "id,amount\n" + lines(*NUMBERS, "n/a", *NUMBERS, "-"))
 
-    remedy = '(nulls:"n/a" makes it null)'
+    remedy = '(nulls:"n/a,-" makes them null)'
     told = f'a.csv: column "amount" is text for "n/a" in record 22 and 1 more value: the others are int64 {remedy}.'
     assert merge.plan().warnings == [told]
     assert merge.plan(nulls=["n/a", "-"]).warnings == []
@@ -125,3 +125,44 @@ def test_values_of_a_declared_type_have_their_place(merge: Merge) -> None:
     result = merge.run(sample=1)
 
     assert any('"x" in record 4 of b.csv does not fit that' in each for each in result.warnings)
+
+
+def test_no_words_for_null_are_offered_where_one_of_the_values_is_none(merge: Merge) -> None:
+    merge.given("a.csv", "id,amount\n" + lines(*NUMBERS, "n/a", *NUMBERS, "lots"))
+
+    told = 'a.csv: column "amount" is text for "n/a" in record 22 and 1 more value: the others are int64.'
+    assert merge.plan().warnings == [told]
+
+
+QUOTED = '"id","v","d"\n' + "".join(f'"{number}","5","2026-01-01"\n' for number in range(60)) + '"60","",""\n'
+
+
+def test_empty_text_in_quotes_among_quoted_numbers_is_told_with_what_makes_it_null(merge: Merge) -> None:
+    merge.given("a.csv", QUOTED)
+
+    cure = "(nulls:'\"\"' makes it null)"
+    assert merge.plan().warnings == [
+        f'a.csv: column "v" is text for empty text in quotes in record 62: the others are int64 {cure}.',
+        f'a.csv: column "d" is text for empty text in quotes in record 62: the others are date32[day] {cure}.',
+    ]
+
+
+@pytest.mark.parametrize("end", ["", '"61","6","2026-01-02" \n', "'x,7,\n"], ids=["all quoted", "odd quote", "ragged"])
+def test_empty_text_in_quotes_is_null_for_who_says_so(merge: Merge, end: str) -> None:
+    merge.given("a.csv", QUOTED + end)
+
+    rows = merge.rows(nulls=['""'])
+
+    assert rows[60]["v"] is rows[60]["d"] is None
+    assert merge.types()["v"] == "int64"
+
+
+def test_empty_text_in_quotes_does_not_fit_a_given_number_and_the_reason_says_what_to_do(merge: Merge) -> None:
+    merge.given("a.csv", QUOTED)
+
+    merge.run(schema="v bigint")
+    assert [each.reason for each in merge.rejects()] == [
+        "empty text is not a bigint (in delimited files, nulls:'\"\"' makes it null)"
+    ]
+
+    assert merge.rows(schema="v bigint, d date", nulls=['""'])[60] == {"id": 60, "v": None, "d": None}

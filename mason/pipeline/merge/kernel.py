@@ -16,6 +16,7 @@ import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.partition import NULL_PARTITION
 from mason.errors import UnreadableFile
+from mason.pipeline.csv_records import QUOTED_EMPTY
 from mason.pipeline.evidence_json import decode_schema, encode
 from mason.pipeline.far_times import is_day_or_moment
 from mason.pipeline.files import make_folder
@@ -331,6 +332,8 @@ def _reason(rows: pa.RecordBatch, shown: object, column: str, index: int, patter
     if isinstance(value, str):  # there is no other text that does not fit text
         return f"a text of {len(value):,} characters cannot be the value of a partition"
     target = rows.schema.field(column).type
+    if shown == "":
+        return f"empty text is not {told(target)} (in delimited files, nulls:'{QUOTED_EMPTY}' makes it null)"
     why = describe_misfit(str(shown), pattern, target) if pattern else f"is not {told(target)}"
     return f'"{str(shown)[:_LONGEST_SHOWN]}" {why}'
 
