@@ -21,15 +21,17 @@ from mason.errors import MissingDependency, UnreadableFile
 from mason.pipeline.cell_source import CellSource
 from mason.pipeline.csv_headers import Header
 from mason.pipeline.file_schema import FileSchema, unique_names
+from mason.pipeline.odd_values import OddValue, are_few
 from mason.pipeline.sheet_cells import cell_name, check_workbook, count_errors
 from mason.pipeline.sheet_parts import SheetPart
 from mason.pipeline.sheet_titles import count_titles, describe_rows_before, is_there, judge_row
 from mason.pipeline.sources import ArrowSource
 from mason.pipeline.text_types import integer
-from mason.pipeline.types import NOTHING, TEXT, Evidence, evidence_of, merge
+from mason.pipeline.types import NOTHING, TEXT, Evidence, decide, evidence_of, merge, storable
 
 ALL = "*"
 _LOOKED_AT = 50
+_TEXTS_KEPT = 1_000
 _EXACT = 2**53
 _TYPES: Mapping[type, pa.DataType] = {
     bool: pa.bool_(),
@@ -65,6 +67,7 @@ class _Look:
     columns: Mapping[str, Evidence]
     guess: Header
     notes: Sequence[str]
+    odd: Mapping[str, OddValue]
 
 
 def read_workbook(name: str, source: Any, asked: SheetsAsked) -> FileSchema | None:
@@ -96,13 +99,32 @@ def read_workbook(name: str, source: Any, asked: SheetsAsked) -> FileSchema | No
         columns |= {each: merge(columns.get(each, NOTHING), seen) for each, seen in look.columns.items()}
     rows = sum(look.part.rows for look in chosen)
     parts = tuple(look.part for look in chosen)
-    return FileSchema("xlsx", columns, rows, stated_rows=rows, warnings=warnings, guess=first.guess, sheets=parts)
+    odd = {name: each for look in reversed(chosen) for name, each in look.odd.items()}
+    return FileSchema(
+        "xlsx",
+        columns,
+        rows,
+        stated_rows=rows,
+        warnings=warnings,
+        guess=first.guess,
+        sheets=parts,
+        odd_values=odd,
+    )
+
+
+@dataclass(frozen=True)
+class SheetRows:
+    """Some rows of a sheet: their numbers as Excel has them, and by column their values in the types that they have."""
+
+    sheet: str
+    numbers: Sequence[int]
+    columns: Mapping[str, ArrowSource]
 
 
 def read_rows(
     name: str, source: Any, parts: Sequence[SheetPart], nulls: Collection[str], rows: int
-) -> Iterator[tuple[int, Mapping[str, ArrowSource]]]:
-    """Yield some rows at a time, by column: as many as are told, and their values in the types that they have.
+) -> Iterator[SheetRows]:
+    """Yield some rows at a time.
 
     Raises:
         UnreadableFile: it is no workbook, or lacks a sheet.
@@ -114,8 +136,9 @@ def read_rows(
             left = part.rows
             while some := list(islice(found, rows)):
                 left -= len(some)
-                columns = {column: [_value(row, place, words) for row in some] for place, column in part.columns}
-                yield len(some), {column: _source(values) for column, values in columns.items()}
+                columns = {column: [_value(row, place, words) for _, row in some] for place, column in part.columns}
+                sources = {column: _source(values) for column, values in columns.items()}
+                yield SheetRows(part.sheet, [number for number, _ in some], sources)
             if left:
                 raise UnreadableFile(name, f'sheet "{part.sheet}" has not the {part.rows:,} rows that the plan saw.')
 
@@ -177,12 +200,14 @@ def _look(sheet: Any, asked: SheetsAsked) -> _Look | None:
     kinds: list[set[type]] = [set() for _ in range(sheet.width)]
     ends: list[list[int]] = [[] for _ in range(sheet.width)]
     rows = 0
-    for row in _records(sheet, head.first_row):
+    texts = [_Texts() for _ in range(sheet.width)]
+    for number, row in _records(sheet, head.first_row):
         rows += 1
         for place in range(len(row)):
             value = _value(row, place, words)
             if value is not None:
                 kinds[place].add(type(value))
+                texts[place].take(value, number)
                 if type(value) is int:
                     seen = (*ends[place], value)
                     ends[place] = [min(seen), max(seen)]
@@ -193,7 +218,37 @@ def _look(sheet: Any, asked: SheetsAsked) -> _Look | None:
     part = SheetPart(sheet.name, head.first_row, tuple(zip(used, names, strict=True)), rows)
     notes += _tell_merged(sheet)
     prefix = f'sheet "{sheet.name}": '
-    return _Look(part, columns, head.guess, [prefix + note for note in notes])
+    odd = {
+        each: found
+        for place, each in zip(used, names, strict=True)
+        if len(kinds[place]) > 1
+        and (found := texts[place].odd(_evidence(kinds[place] - {str}, ends[place]), sheet.name))
+    }
+    return _Look(part, columns, head.guess, [prefix + note for note in notes], odd)
+
+
+class _Texts:
+    """The text among the cells of a column."""
+
+    def __init__(self) -> None:
+        self._values = self._count = self._first = 0
+        self._texts: dict[str, None] = {}
+
+    def take(self, value: Any, number: int) -> None:
+        self._values += 1
+        if type(value) is str:
+            self._count += 1
+            self._first = self._first or number
+            if len(self._texts) < _TEXTS_KEPT:
+                self._texts[value] = None
+
+    def odd(self, others: Evidence, sheet: str) -> OddValue | None:
+        """Return for which text the column is text, if it is little among many values of another kind."""
+        kind = storable(decide(others))
+        if not are_few(self._count, self._values) or kind == "string":
+            return None
+        place = f'row {self._first:,} of sheet "{sheet}"'
+        return OddValue(next(iter(self._texts)), self._first, self._count, str(kind), tuple(self._texts), place)
 
 
 @dataclass(frozen=True)
@@ -244,9 +299,10 @@ def _tell_merged(sheet: Any) -> list[str]:
     return [f"cells {cell_name(*start)}:{cell_name(*end)}{more} are merged: the first has the value, others are empty"]
 
 
-def _records(sheet: Any, first_row: int) -> Iterator[Sequence[Any]]:
-    """The rows from one on that are not empty."""
-    return (row for row in islice(sheet.iter_rows(), first_row, None) if any(map(is_there, row)))
+def _records(sheet: Any, first_row: int) -> Iterator[tuple[int, Sequence[Any]]]:
+    """The rows from one on that are not empty, with their numbers as Excel has them."""
+    rows = enumerate(islice(sheet.iter_rows(), first_row, None), first_row + 1)
+    return ((number, row) for number, row in rows if any(map(is_there, row)))
 
 
 def _value(row: Sequence[Any], place: int, nulls: Collection[str]) -> Any:

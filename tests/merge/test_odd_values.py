@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pytest
 from mason.pipeline.inference import infer
 from mason.pipeline.odd_values import odd_value
 from tests.merge.conftest import LOCAL, Merge
+from tests.merge.test_sheets import workbook
 
 NUMBERS = [str(number) for number in range(20)]
 
@@ -166,3 +168,51 @@ def test_empty_text_in_quotes_does_not_fit_a_given_number_and_the_reason_says_wh
     ]
 
     assert merge.rows(schema="v bigint, d date", nulls=['""'])[60] == {"id": 60, "v": None, "d": None}
+
+
+def test_a_text_among_the_numbers_of_json_lines_is_told_with_its_line(merge: Merge) -> None:
+    numbers = "".join(f'{{"id": {number}, "n": {number}}}\n' for number in range(50))
+    merge.given("a.jsonl", f'{{"id": 0}}\n\n{numbers}{{"id": 50, "n": "n/a"}}\n')
+
+    told = (
+        'a.jsonl: column "n" is text for "n/a" in record 53: the others are int64 '
+        '(a schema with "n int64" sends such records to the quarantine).'
+    )
+    assert merge.plan().warnings == [told]
+    assert told in infer(LOCAL, str(merge.root / "in")).warnings
+    merge.run(schema="n int64")
+    assert [each.record for each in merge.rejects()] == [53]
+
+
+def test_a_text_among_the_numbers_of_a_json_array_is_told_with_its_place(merge: Merge) -> None:
+    merge.given("a.json", json.dumps([*({"n": number / 2} for number in range(50)), {"n": "n/a"}]))
+
+    assert any('"n" is text for "n/a" in record 51: the others are double' in each for each in merge.plan().warnings)
+
+
+@pytest.mark.parametrize("values", [["x"] * 20, ["x", "y", *range(8)], ["x", *range(5)], [[1], "x", *range(20)], []])
+def test_text_of_json_that_is_no_exception_is_not_told(merge: Merge, values: list[object]) -> None:
+    merge.given("a.jsonl", "".join(json.dumps({"id": 1, "n": value}) + "\n" for value in [*values, None]))
+
+    assert not any("is text for" in each for each in merge.plan().warnings)
+
+
+def test_a_text_among_the_numbers_of_a_sheet_is_told_with_its_row(merge: Merge) -> None:
+    rows: list[list[object]] = [["id", "n"], [], *([number, number] for number in range(50)), [50, "n/a"]]
+    merge.given("a.xlsx", workbook(One=rows))
+
+    told = 'a.xlsx: column "n" is text for "n/a" in row 53 of sheet "One": the others are int64 '
+    assert merge.plan().warnings == [told + '(nulls:"n/a" makes it null).']
+    assert merge.plan(nulls=["n/a"]).warnings == []
+
+
+def test_a_cell_that_does_not_fit_is_set_aside_with_its_sheet_and_row(merge: Merge) -> None:
+    one: list[list[object]] = [["Sales"], ["id", "n"], [], *([number, number] for number in range(20))]
+    two: list[list[object]] = [["id", "n"], [1, 2], [2, "x"]]
+    merge.given("a.xlsx", workbook(One=one, Two=two))
+
+    merge.run(schema="n bigint")
+
+    assert [(each.record, each.reason) for each in merge.rejects()] == [
+        (22, '"x" is not a bigint (row 3 of sheet "Two")')
+    ]

@@ -269,7 +269,9 @@ class _Work:
             column = next(name for name, mask in bad.items() if mask[index].as_py())
             shown = file.constants.get(column) or (columns[column].value(index) if column in columns else None)
             reason = _reason(rows, shown, column, index, self._pattern_at(file, columns, column, index))
-            self._keep(file, replace(batch.describe(file.name, index), column=column, reason=reason))
+            where = batch.where(index)
+            told = f"{reason} ({where})" if where else reason
+            self._keep(file, replace(batch.describe(file.name, index), column=column, reason=told))
         return rows.filter(pc.invert(is_bad))
 
     def _pattern_at(self, file: FileInTask, columns: Mapping[str, Source], column: str, index: int) -> str:
