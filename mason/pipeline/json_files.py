@@ -9,7 +9,7 @@ from typing import Any
 
 from mason.errors import UnreadableFile
 from mason.pipeline.file_schema import FileSchema, unique_names
-from mason.pipeline.json_values import EXACT_DECODER, load
+from mason.pipeline.json_values import EXACT_DECODER, NotAnObject, end_of_value, load
 from mason.pipeline.odd_values import OddValue, odd_text
 from mason.pipeline.sampling import Budget
 from mason.pipeline.text_buffer import TextBuffer
@@ -163,8 +163,9 @@ class _Elements:
                 position = len(text)
             if position == len(text):
                 break
+            value: object
             try:
-                value, after = _decode(text, position)
+                value, after = self._decode(text, position)
             except _BROKEN as error:
                 if self._buffer.at_end or not _is_cut_off(error, len(text)):
                     self.problem = f"it is not valid JSON: {error}"
@@ -175,12 +176,21 @@ class _Elements:
             if isinstance(value, dict):
                 records.append(value)
                 self.numbers.append(self._count)
+            elif isinstance(value, NotAnObject):
+                self.problem = self.problem or f"record {self._count:,} cannot be read: {value}"
             else:
                 self.problem = "it holds values that are no JSON objects"
         self._buffer.text = text[position:]
         if self._buffer.is_exhausted() and self._open_array and not self.problem:
             self.problem = "its array is not closed"
         return records
+
+    def _decode(self, text: str, position: int) -> tuple[object, int]:
+        """A value and where it ends; for one that no table can hold, why that is so."""
+        try:
+            return _decode(text, position)
+        except NotAnObject as problem:
+            return problem, end_of_value(text, position)
 
 
 def _skip_separators(text: str, position: int) -> int:
