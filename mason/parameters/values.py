@@ -17,6 +17,8 @@ from mason.util.nearest import did_you_mean
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _LONGEST_INTEGER = 100
+_NOTHING = '""'
+_HAS_NOTHING = re.compile(r'(?:^|,)\s*""\s*(?:,|$)').search
 _HALF_A_CHARACTER = re.compile("[\ud800-\udfff]")
 _TRUE, _FALSE = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
 
@@ -102,7 +104,8 @@ def _read_list(given: Any) -> list[Any]:
         raise BadValue(
             "must be a list such as a,b; an element with a comma or a new line in it is put in quotes"
         ) from None
-    return [part.strip() for part in parts if part.strip()]
+    # Quotes around nothing stay: among words that mean null they stand for a quoted empty field.
+    return [*(part.strip() for part in parts if part.strip()), *([_NOTHING] if _HAS_NOTHING(text) else [])]
 
 
 def _check_element(definition: ParameterDefinition, value: Any) -> None:

@@ -43,7 +43,7 @@ _LOCAL_HEADER = struct.Struct("<4s22xHH")  # before each member; its last two nu
 _LOCAL_MARK = b"PK\x03\x04"
 _BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, ValueError)
 _ODD_NAME = re.compile(r"^/|\\|^[A-Za-z]:|(^|/)\.{0,2}(/|$)|[\x00-\x1f]").search
-UNPACK = "Unpack it, and merge the files."
+_UNPACK = "Unpack it, and merge the files."
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ def _list_members(filesystem: pafs.FileSystem, file: DataFile) -> list[DataFile]
     data = [each for each in members if is_data(each.filename)]
     odd = (f"its member {each.orig_filename!r} has a name that no file has." for each in members if _is_odd(each))
     if problem := next(chain(odd, _problems(data)), ""):
-        raise UnreadableFile(file.name, problem, hint=UNPACK)
+        raise UnreadableFile(file.name, problem, hint=_UNPACK)
     return [
         DataFile(
             f"{file.path}/{each.filename}",

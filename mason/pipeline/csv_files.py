@@ -17,7 +17,7 @@ from mason.pipeline.csv_shape import find_shape, mend_row
 from mason.pipeline.csv_sniff import Asked, Sniffed, sniff
 from mason.pipeline.file_schema import FileSchema, unique_names
 from mason.pipeline.odd_values import NULL_MARK, OddValue, describe_null_mark, odd_value
-from mason.pipeline.pattern_hints import PatternHint, find_hint
+from mason.pipeline.pattern_hints import PatternHint, find_hint, find_thousands
 from mason.pipeline.sampling import Budget
 from mason.pipeline.text_buffer import TextBuffer
 from mason.pipeline.text_types import classify
@@ -77,12 +77,13 @@ def read_csv(
     skip_rows = blank + sniffed.skip_rows if sniffed.skip_rows else 0
     reading = CsvReading(sniffed.dialect, header, skip_rows, options.skip_footer, shape.surplus, ragged)
     reading = _with_header(reading, rows, names, warnings) if header else reading
-    columns, count, odd, hints = _classify_batches(batches, names, rows[0], options.nulls, warnings, reading)
+    seen = _classify_batches(batches, names, rows[0], options.nulls, warnings, reading)
+    count = seen.count
     if header and not count and not buffer.is_exhausted():
         warnings.append(f"no record below its header ends within {budget.most:,} characters")
     return FileSchema(
         format="csv",
-        columns=dict(zip(names, columns, strict=True)),
+        columns=dict(zip(names, seen.columns, strict=True)),
         rows=count,
         complete=buffer.is_exhausted(),
         warnings=warnings,
@@ -90,8 +91,9 @@ def read_csv(
         guess=guess,
         first_records=[_shown_row(row, len(names)) for row in (rows[1:] if header else rows)[:SHOWN_RECORDS]],
         quoted=buffer.quoted,
-        odd_values={names[number]: each for number, each in odd.items()},
-        hints={names[number]: each for number, each in hints.items()},
+        odd_values={names[number]: each for number, each in seen.odd.items()},
+        hints={names[number]: each for number, each in seen.hints.items()},
+        thousands={names[number]: each for number, each in seen.thousands.items()},
     )
 
 
@@ -160,6 +162,17 @@ def _batches(
             return
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """What the records show: of each column, or of those that are odd by their numbers."""
+
+    columns: list[Evidence]
+    count: int
+    odd: dict[int, OddValue]
+    hints: dict[int, PatternHint]
+    thousands: dict[int, str]
+
+
 def _classify_batches(
     batches: Iterator[list[list[str]]],
     names: Sequence[str],
@@ -167,7 +180,7 @@ def _classify_batches(
     nulls: Collection[str],
     warnings: list[str],
     reading: CsvReading,
-) -> tuple[list[Evidence], int, dict[int, OddValue], dict[int, PatternHint]]:
+) -> _Seen:
     width = len(names)
     header = first if reading.repeats else None
     number = 1 + reading.header
@@ -175,6 +188,7 @@ def _classify_batches(
     marked: set[int] = set()
     odd: dict[int, OddValue] = {}
     hints: dict[int, PatternHint] = {}
+    thousands = dict.fromkeys(range(width), "")
     count = 0
     ragged = False
     for rows in batches:  # in a record without all fields a value may stand below a column that is not its own
@@ -192,10 +206,15 @@ def _classify_batches(
             odd |= {index: each for index in texts if (each := odd_value(values[index], nulls, records))}
         if texts and not count:
             hints = {index: hint for index in texts if (hint := find_hint(values[index], nulls))}
+        thousands = {
+            index: before or now
+            for index, before in thousands.items()
+            if found[index] is not TEXT and (now := find_thousands(values[index], nulls)) is not None
+        }
         seen = [merge(one, other) for one, other in zip(seen, found, strict=True)] if count else found
         count += len(rows)
     warnings += [describe_null_mark(names[index]) for index in sorted(marked) if NULL_MARK not in nulls]
-    return seen, count, odd, hints
+    return _Seen(seen, count, odd, hints, thousands)
 
 
 def _first_ragged(rows: list[list[str]], width: int, number: int) -> str:

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from mason.pipeline.csv_chunks import Chunk
 from mason.pipeline.csv_dialect import Dialect, Ragged
+from mason.pipeline.csv_records import QUOTED_EMPTY
 from mason.pipeline.csv_tokens import ExactRecord, is_text
 from mason.pipeline.record_marks import Scan, blank_records
 
@@ -40,6 +42,11 @@ class Layout:
     nulls: Sequence[str] = ()
     surplus: bool = False
     ragged: Ragged = Ragged.QUARANTINE
+
+    @property
+    def has_quoted_nulls(self) -> bool:
+        """Whether a quoted empty field is null, too."""
+        return QUOTED_EMPTY in self.nulls
 
     @property
     def fields(self) -> int:
@@ -123,7 +130,10 @@ def _parse_fast(chunk: Chunk, layout: Layout) -> ParsedChunk | None:
         return None
     numbers = np.array([row.number - 1 for row in ragged], dtype=np.int64)
     bad = [BadRecord(int(wanted[row.number - 1]), _ragged(row.actual_columns, layout)) for row in ragged]
-    return ParsedChunk(columns_of(table)[: layout.width], np.delete(wanted, numbers), bad, len(wanted))
+    columns = columns_of(table)[: layout.width]
+    if layout.has_quoted_nulls:  # an empty field without quotes is null already
+        columns = [pc.if_else(pc.equal(each, ""), pa.scalar(None, pa.string()), each) for each in columns]
+    return ParsedChunk(columns, np.delete(wanted, numbers), bad, len(wanted))
 
 
 def _is_utf8(text: memoryview) -> bool:
@@ -211,7 +221,7 @@ def _parse_records(records: Iterable[tuple[int, ExactRecord]], layout: Layout) -
             rows.append(mended)
             cut += any(record.fields[len(mended.fields) :])
             indices.append(index)
-    columns = [_column(rows, position, layout.nulls) for position in range(layout.width)]
+    columns = [_column(rows, position, layout) for position in range(layout.width)]
     return ParsedChunk(columns, np.array(indices, dtype=np.int64), bad, len(rows) + len(bad), cut)
 
 
@@ -241,7 +251,9 @@ def _ragged(fields: int, layout: Layout) -> str:
     return f"{fields:,} field{'s' * (fields != 1)} instead of {layout.width:,}"
 
 
-def _column(rows: Sequence[ExactRecord], position: int, nulls: Sequence[str]) -> pa.Array:
-    missing = {"", *nulls}
+def _column(rows: Sequence[ExactRecord], position: int, layout: Layout) -> pa.Array:
+    missing = {"", *layout.nulls}
+    in_quotes = {""} if layout.has_quoted_nulls else ()
     fields = ((row.fields[position], row.quoted[position]) for row in rows)
-    return pa.array([None if not quoted and value in missing else value for value, quoted in fields], pa.string())
+    values = [None if value in (in_quotes if quoted else missing) else value for value, quoted in fields]
+    return pa.array(values, pa.string())

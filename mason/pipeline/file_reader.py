@@ -21,6 +21,8 @@ from mason.pipeline.formats import DELIMITERS, format_of, format_of_name
 from mason.pipeline.sampling import Budget
 from mason.pipeline.text_encoding import decode_blocks, encoding_of, without_end_mark
 
+_ZIP, _OLD_OFFICE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+_PARTS_OF_WORKBOOKS = (b"[Content_Types].xml", b"xl/w", b"_rels/.rels")
 _DECLARING = ("parquet", "orc", "avro", "xlsx")
 
 
@@ -162,6 +164,14 @@ class FileReader:
 
 
 def _in_no_format(file: DataFile, start: bytes) -> UnreadableFile:
+    if start.startswith(_ZIP) and any(part in start for part in _PARTS_OF_WORKBOOKS):
+        hint = "Name it .xlsx, or give input_format: xlsx."
+        return UnreadableFile(file.name, "it is a workbook of Excel (xlsx), whatever its name says.", hint=hint)
+    if start.startswith(_ZIP):
+        return UnreadableFile(file.name, "it is a zip archive, whatever its name says.", hint="Name it .zip.")
+    if start.startswith(_OLD_OFFICE):
+        hint = "Save it as xlsx."
+        return UnreadableFile(file.name, "it is a workbook that is older than xlsx, or has a password.", hint=hint)
     if start.count(b"\0") * 10 < len(start):
         return UnreadableFile(file.name, "what it holds is in no format that can be read.")
     return UnreadableFile(

@@ -47,6 +47,8 @@ class FileSchema:
     """Columns that are text for few values."""
     hints: Mapping[str, PatternHint] = field(default_factory=dict)
     """Columns of text that look like something else."""
+    thousands: Mapping[str, str] = field(default_factory=dict)
+    """Columns of a delimited file whose points may mark thousands, with such a number, or "" where none has a point."""
 
     @property
     def header(self) -> bool:

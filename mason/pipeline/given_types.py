@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
@@ -50,6 +51,12 @@ def fit_given_values(values: Sequence[Any], convert: Convert, target: pa.DataTyp
     missing = values.is_null() if isinstance(values, pa.Array) else pa.array([value is None for value in values])
     bad = pc.and_(pc.is_null(fitted), pc.invert(missing))
     return Fitted(fitted, bad if pc.any(bad).as_py() else None)
+
+
+def unite_fitted(parts: Sequence[Fitted]) -> Fitted:
+    """Return the values of parts of a column: in each row at most one of them has one, or one that is bad."""
+    masks = [each.bad for each in parts if each.bad is not None]
+    return Fitted(pc.coalesce(*(each.values for each in parts)), reduce(pc.or_, masks) if masks else None)
 
 
 def _with_bad(before: pa.Array, after: pa.Array) -> Fitted:

@@ -24,7 +24,7 @@ from mason.pipeline.files import DataFile, list_files, partitions_of, without_st
 from mason.pipeline.findings import FoundColumn, partition_columns, stated_column
 from mason.pipeline.formats import checked_format, format_of_name
 from mason.pipeline.headers_together import describe_doubts, headers_to_change
-from mason.pipeline.pattern_hints import describe_hints
+from mason.pipeline.pattern_hints import describe_hints, describe_thousands
 from mason.pipeline.sampling import budget_for, spread
 from mason.pipeline.table_commit import CommitRecord
 from mason.pipeline.table_files import files_of, newest_commit, shown_partitions
@@ -189,7 +189,9 @@ def _combine(
     partitions = partition_columns(files)
     _compare_keys(files, list(partitions), warnings)
     _compare_headers(schemas, warnings)
-    hints = describe_hints({name: each.hints for name, each in schemas.items()}, _column_names(schemas))
+    names = _column_names(schemas)
+    hints = describe_hints({name: each.hints for name, each in schemas.items()}, names)
+    hints += describe_thousands({name: each.thousands for name, each in schemas.items() if each.csv}, names)
     doubts = describe_doubts(schemas)
     notes = [*warnings.lines(), *doubts, *_case_twins(schemas), *_notes(found, partitions), *hints]
     columns = [column for name, column in found.items() if name not in partitions]

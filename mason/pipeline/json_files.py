@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from mason.errors import UnreadableFile
 from mason.pipeline.file_schema import FileSchema, unique_names
-from mason.pipeline.json_values import EXACT_DECODER, load
+from mason.pipeline.json_values import EXACT_DECODER, NotAnObject, end_of_value, load
+from mason.pipeline.odd_values import OddValue, odd_text
 from mason.pipeline.sampling import Budget
 from mason.pipeline.text_buffer import TextBuffer
-from mason.pipeline.types import NOTHING, Evidence, merge
+from mason.pipeline.types import NOTHING, TEXT, Evidence, merge
 from mason.pipeline.value_types import classify_records
 
 _BLANK = " \t\n"
@@ -22,7 +23,6 @@ _decode = EXACT_DECODER.raw_decode
 _BROKEN = (ValueError, RecursionError)
 
 Record = dict[str, Any]
-Take = Callable[[int], list[Record]]
 
 
 def read_json(name: str, texts: Iterator[str], budget: Budget, *, claims_lines: bool) -> FileSchema | None:
@@ -40,7 +40,7 @@ def read_json(name: str, texts: Iterator[str], budget: Budget, *, claims_lines: 
         buffer.read_on()  # a record may be longer than a block
     lines = _is_lines(buffer.text)
     source = _Lines(buffer) if lines else _Elements(buffer)
-    columns, count = _classify(buffer, source.take, budget)
+    columns, count, odd = _classify(buffer, source, budget)
     if not count and buffer.is_exhausted() and not source.problem:
         return None
     if not count:
@@ -55,6 +55,7 @@ def read_json(name: str, texts: Iterator[str], budget: Budget, *, claims_lines: 
         rows=count,
         complete=buffer.is_exhausted(),
         warnings=warnings,
+        odd_values=odd,
     )
 
 
@@ -71,20 +72,32 @@ def _loaded(line: str) -> object:
         return None
 
 
-def _classify(buffer: TextBuffer, take: Take, budget: Budget) -> tuple[dict[str, Evidence], int]:
+def _classify(
+    buffer: TextBuffer, source: _Lines | _Elements, budget: Budget
+) -> tuple[dict[str, Evidence], int, dict[str, OddValue]]:
     columns: dict[str, Evidence] = {}
+    odd: dict[str, OddValue] = {}
     count = 0
     while True:
         was_at_end = buffer.at_end
-        records = take(budget.rows - count)
+        records = source.take(budget.rows - count)
         for name, seen in classify_records(records).items():
-            columns[name] = merge(columns.get(name, NOTHING), seen)
+            before = columns.get(name, NOTHING)
+            if _is_mixed(seen) and not TEXT.scalars <= before.scalars:
+                found = odd_text([record.get(name) for record in records], source.numbers)
+                odd |= {name: found} if found else {}
+            columns[name] = merge(before, seen)
         count += len(records)
         if count >= budget.rows or was_at_end or len(buffer.text) >= budget.most:
-            return columns, count
+            return columns, count, odd
         buffer.read_on()
         if count >= budget.enough and not buffer.at_end:
-            return columns, count
+            return columns, count, odd
+
+
+def _is_mixed(seen: Evidence) -> bool:
+    """Say whether there is text among values that are none."""
+    return TEXT.scalars < seen.scalars
 
 
 class _Lines:
@@ -93,6 +106,8 @@ class _Lines:
     def __init__(self, buffer: TextBuffer) -> None:
         self._buffer = buffer
         self._line = 0
+        self.numbers: list[int] = []
+        """The numbers of the records that were taken last."""
         self._bad: list[int] = []
 
     @property
@@ -108,11 +123,13 @@ class _Lines:
         lines = head.split("\n", limit) if head else []
         buffer.text = lines.pop() + end + rest if len(lines) > limit else rest
         records = []
+        self.numbers = []
         for line in lines:
             self._line += 1
             value = _loaded(line)
             if isinstance(value, dict):
                 records.append(value)
+                self.numbers.append(self._line)
             elif line.strip():
                 self._bad.append(self._line)
         return records
@@ -124,6 +141,8 @@ class _Elements:
     def __init__(self, buffer: TextBuffer) -> None:
         self._buffer = buffer
         self.problem = ""
+        self._count = 0
+        self.numbers: list[int] = []
         self._open_array = buffer.text.startswith("[")
         self._closed = False
         buffer.text = buffer.text.removeprefix("[")
@@ -132,6 +151,7 @@ class _Elements:
         text = self._buffer.text
         position = 0
         records: list[Record] = []
+        self.numbers = []
         while len(records) < limit:
             position = _skip_separators(text, position)
             if text.startswith("]", position) and not self._closed:
@@ -143,22 +163,34 @@ class _Elements:
                 position = len(text)
             if position == len(text):
                 break
+            value: object
             try:
-                value, after = _decode(text, position)
+                value, after = self._decode(text, position)
             except _BROKEN as error:
                 if self._buffer.at_end or not _is_cut_off(error, len(text)):
                     self.problem = f"it is not valid JSON: {error}"
                     position = len(text)
                 break
             position = after
+            self._count += 1
             if isinstance(value, dict):
                 records.append(value)
+                self.numbers.append(self._count)
+            elif isinstance(value, NotAnObject):
+                self.problem = self.problem or f"record {self._count:,} cannot be read: {value}"
             else:
                 self.problem = "it holds values that are no JSON objects"
         self._buffer.text = text[position:]
         if self._buffer.is_exhausted() and self._open_array and not self.problem:
             self.problem = "its array is not closed"
         return records
+
+    def _decode(self, text: str, position: int) -> tuple[object, int]:
+        """A value and where it ends; for one that no table can hold, why that is so."""
+        try:
+            return _decode(text, position)
+        except NotAnObject as problem:
+            return problem, end_of_value(text, position)
 
 
 def _skip_separators(text: str, position: int) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -19,6 +20,14 @@ _ODD_NUMBER = re.compile(r"[0-9](?:[0-9.]{16}|[eE]\+?[0-9]{3})").search
 
 class NotAnObject(ValueError):
     """A text that is no JSON object, or one that no table can hold, with the reason."""
+
+
+@dataclass(frozen=True)
+class BadElement:
+    """An element of JSON that no table can hold: its text, and the reason."""
+
+    text: str
+    reason: str
 
 
 def load(text: str, decoder: json.JSONDecoder | None = None) -> Any:
@@ -59,6 +68,42 @@ def load_all(text: str, decoder: json.JSONDecoder | None = None) -> list[Any]:
         place = _skip_separators(text, place)
     _check_characters(text, values)
     return values
+
+
+def load_each(text: str, decoder: json.JSONDecoder | None = None) -> list[Any]:
+    """Return the elements of an array, or values one behind the other; those that no table can hold as `BadElement`s.
+
+    Raises:
+        ValueError: it is no JSON.
+    """
+    loaded: list[Any] = []
+    for element in _split_elements(text):
+        try:
+            loaded.append(load(element, decoder))
+        except NotAnObject as problem:
+            loaded.append(BadElement(element, str(problem)))
+    return loaded
+
+
+def end_of_value(text: str, place: int) -> int:
+    """Return where the JSON value ends that begins at a place, whether a table can hold it or not.
+
+    Raises:
+        ValueError: there is none.
+    """
+    return _LENIENT.raw_decode(text, place)[1]
+
+
+def _split_elements(text: str) -> Iterator[str]:
+    place = _skip_separators(text, 0)
+    end = len(text)
+    if text.startswith("[", place):
+        _LENIENT.decode(text)  # its commas are where they belong
+        place, end = _skip_separators(text, place + 1), text.rindex("]")
+    while place < end:
+        after = end_of_value(text, place)
+        yield text[place:after]
+        place = _skip_separators(text, after)
 
 
 def _skip_separators(text: str, place: int) -> int:
@@ -129,6 +174,7 @@ def _exact(number: str) -> float | Decimal:
 DIGITS_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_float=Decimal)
 EXACT_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_float=_exact)
 _DECODER = json.JSONDecoder(object_pairs_hook=_once)
+_LENIENT = json.JSONDecoder()
 
 
 def _decoder_for(text: str) -> json.JSONDecoder:

@@ -10,8 +10,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from mason.pipeline.csv_records import QUOTED_EMPTY
 from mason.pipeline.text_types import classify
 from mason.pipeline.types import TEXT, decide, storable
+from mason.pipeline.value_types import classify_values
 from mason.util.words import counted
 
 LEAST_VALUES = 10
@@ -33,12 +35,28 @@ class OddValue:
     count: int
     others: str
     """The type that the column would have without them."""
+    values: tuple[str, ...]
+    """All of them, each once."""
+    place: str = ""
+    """Where the first stands, if that is not told by its record."""
+    takes_nulls: bool = True
+    """Whether words for null can be given for files of its format."""
 
     def describe(self, column: str) -> str:
         also = f" and {counted(self.count - 1, 'more value')}" if self.count > 1 else ""
-        value = f'"{shown(self.value)}" in record {self.record:,}{also}'
-        remedy = f' (nulls:"{self.value}" makes it null)' if self.value.lower() in NULL_WORDS else ""
-        return f'column "{column}" is text for {value}: the others are {self.others}{remedy}'
+        text = "empty text in quotes" if self.value == QUOTED_EMPTY else f'"{shown(self.value)}"'
+        value = f"{text} in {self.place or f'record {self.record:,}'}{also}"
+        return f'column "{column}" is text for {value}: the others are {self.others}{self._remedy(column)}'
+
+    def _remedy(self, column: str) -> str:
+        """The words for null that make the column what the others are; none where one of the values is no such word."""
+        if not self.takes_nulls:
+            return f' (a schema with "{column} {self.others}" sends such records to the quarantine)'
+        if not all(_means_null(each) for each in self.values):
+            return ""
+        words = ",".join(self.values)
+        quote = "'" if QUOTED_EMPTY in self.values else '"'
+        return f" (nulls:{quote}{words}{quote} makes {'it' if self.count == 1 else 'them'} null)"
 
 
 @dataclass(frozen=True)
@@ -49,6 +67,10 @@ class Misfit:
     place: str
     value: str
     expected: str
+
+    @property
+    def is_decimal_expected(self) -> bool:
+        return self.expected.startswith("decimal")
 
     def describe(self, column: str, chosen: pa.DataType) -> str:
         found = f"{self.value} in {self.place} of {self.file}"
@@ -94,7 +116,30 @@ def odd_value(values: Sequence[str], nulls: Collection[str], records: Sequence[i
     if others == "string" or all(map(_DIGITS, texts)):
         return None
     index, value = odd[0]
-    return OddValue(value, records[index], len(odd), str(others))
+    return OddValue(value, records[index], len(odd), str(others), tuple(dict.fromkeys(value for _, value in odd)))
+
+
+def are_few(odd: int, values: int) -> bool:
+    """Say whether some of the values of a column are exceptions."""
+    return values >= LEAST_VALUES and 0 < odd <= int(values * ODD_ONES)
+
+
+def odd_text(values: Sequence[Any], records: Sequence[int]) -> OddValue | None:
+    """Return for which text alone values that have types of their own are text, as in JSON; no text is null there."""
+    present = [(index, value) for index, value in enumerate(values) if value is not None]
+    odd = [(index, value) for index, value in present if isinstance(value, str)]
+    if not are_few(len(odd), len(present)):
+        return None
+    others = storable(decide(classify_values([value for _, value in present if not isinstance(value, str)])))
+    if others == "string":
+        return None
+    index, value = odd[0]
+    texts = tuple(dict.fromkeys(value for _, value in odd))
+    return OddValue(value, records[index], len(odd), str(others), texts, takes_nulls=False)
+
+
+def _means_null(value: str) -> bool:
+    return value.lower() in NULL_WORDS or value == QUOTED_EMPTY
 
 
 def _begins_with_text(values: Sequence[str], nulls: Collection[str]) -> bool:

@@ -40,6 +40,7 @@ _DAY = re.compile(
 ).fullmatch
 _CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?").fullmatch
 _MARK = re.compile(r"[0-9][.,'’ \u00a0\u202f][0-9]").search
+_MAY_BE_THOUSANDS = re.compile(r"0|-?[1-9][0-9]{0,2}(?:\.[0-9]{3})?").fullmatch
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*").fullmatch
 
 
@@ -53,8 +54,7 @@ class PatternHint:
 
     def declare(self, column: str) -> str:
         """Return the declaration of a column, as a schema has it."""
-        name = column if _PLAIN_NAME(column) else '"' + column.replace('"', '""') + '"'
-        return f"{name} {self.type} '{self.pattern.replace(chr(39), 2 * chr(39))}'"
+        return f"{_name(column)} {self.type} '{self.pattern.replace(chr(39), 2 * chr(39))}'"
 
 
 def find_hint(values: Sequence[str], nulls: Collection[str]) -> PatternHint | None:
@@ -76,6 +76,38 @@ def find_hint(values: Sequence[str], nulls: Collection[str]) -> PatternHint | No
             return found
     number = _NUMBER(present[0])
     return _number_hint(number, present) if number else None
+
+
+def find_thousands(values: Sequence[str], nulls: Collection[str]) -> str | None:
+    """Return the first number with a point, if each point among numbers could mark thousands as well as decimals.
+
+    "" stands for no points at all, None for values that tell: 0.125, 1.5 or 1000 are not written with such marks.
+    """
+    present = [value for value in values if value and value not in nulls]
+    if not all(map(_MAY_BE_THOUSANDS, present)):
+        return None
+    return next((value for value in present if "." in value), "")
+
+
+def describe_thousands(
+    found: Mapping[str, Mapping[str, str]], columns: Mapping[str, Collection[str]], settled: Collection[str] = ()
+) -> list[str]:
+    """Return what is to be said of numbers that are a thousand times as large in another spelling.
+
+    `found` is what each delimited file says of its columns, `columns` are those that it has. A value in one file tells
+    it of all.
+    """
+    names = dict.fromkeys(name for each in found.values() for name, value in each.items() if value)
+    told = []
+    for name in names:
+        values = [each.get(name) for file, each in found.items() if name in columns[file]]
+        if name in settled or None in values:
+            continue
+        value = next(filter(None, values))
+        doubt = f"each of its points could mark thousands as well ({value} could be {value.replace('.', '')})"
+        cure = f"{_name(name)} decimal(18,3), or for thousands {_name(name)} bigint 'de'"
+        told.append(f'Column "{name}" is read with decimals, but {doubt}: no value tells. A schema does: {cure}.')
+    return told
 
 
 def describe_hints(hints: Mapping[str, Mapping[str, PatternHint]], columns: Mapping[str, Collection[str]]) -> list[str]:
@@ -138,6 +170,11 @@ def _number_types(signs: tuple[str, str], values: Sequence[str]) -> Iterator[tup
         else:
             precision = 18 if digits <= 18 else 38
             yield f"decimal({precision},{scale})", pattern, pa.decimal128(precision, scale)
+
+
+def _name(column: str) -> str:
+    """A column's name, as a schema has it."""
+    return column if _PLAIN_NAME(column) else '"' + column.replace('"', '""') + '"'
 
 
 def _digits(text: str) -> str:

@@ -21,6 +21,12 @@ _ERROR = re.compile(
     rb"""<(?:\w+:)?c\b(?=[^>]*\bt=["']e["'])[^>]*?\br=["']([A-Z]+[0-9]+)["'][^>]*>.*?<(?:\w+:)?v>([^<]*)<""",
     re.DOTALL,
 )
+_FORMULA = re.compile(  # what has none of a value behind it
+    rb"""<(?:\w+:)?c\b([^>]*)>\s*<(?:\w+:)?f\b(?:[^>]*/>|[^>]*[^/>]>[^<]*</(?:\w+:)?f>|>[^<]*</(?:\w+:)?f>)\s*"""
+    rb"""(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"""
+)
+_PLACE = re.compile(rb"""\br=["']([A-Z]+[0-9]+)["']""").search
+_GIVES_TEXT = re.compile(rb"""\bt=["']str["']""").search
 _SHEETS = "xl/worksheets/"
 _BROKEN = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, ElementTree.ParseError),
@@ -58,7 +64,7 @@ def check_workbook(name: str, source: Any) -> io.BytesIO:
 
 
 def count_errors(name: str, content: io.BytesIO, sheets: Sequence[str]) -> list[str]:
-    """Return what is to be said of cells that hold errors, such as #N/A: their reader takes them for empty.
+    """Return what is to be said of cells that their reader takes for empty: errors such as #N/A, unsaved formulas.
 
     Raises:
         UnreadableFile: it is damaged.
@@ -79,14 +85,31 @@ def _count_errors(content: io.BytesIO, sheets: Sequence[str]) -> list[str]:
 
 
 def _tell(sheet: str, text: bytes) -> Iterator[str]:
-    if b'"e"' not in text and b"'e'" not in text:
-        return
-    if cells := _ERROR.findall(text):
+    yield from _tell_errors(sheet, text)
+    yield from _tell_unsaved(sheet, text)
+
+
+def _tell_errors(sheet: str, text: bytes) -> Iterator[str]:
+    if (b'"e"' in text or b"'e'" in text) and (cells := _ERROR.findall(text)):
         kinds = ", ".join(
             kind.decode("utf-8", "replace") for kind, _ in Counter(said for _, said in cells).most_common()
         )
-        count = "a cell holds an error" if len(cells) == 1 else f"{len(cells):,} cells hold errors"
-        yield f'sheet "{sheet}": {count} ({kinds}; the first is {cells[0][0].decode()}), and is null'
+        is_one = len(cells) == 1
+        count, are = ("a cell holds an error", "is") if is_one else (f"{len(cells):,} cells hold errors", "are")
+        yield f'sheet "{sheet}": {count} ({kinds}; the first is {cells[0][0].decode()}), and {are} null'
+
+
+def _tell_unsaved(sheet: str, text: bytes) -> Iterator[str]:
+    """Say which formulas have no value: programs that write workbooks need not calculate. Empty text is a value."""
+    cells = [cell for cell in _FORMULA.findall(text) if not _GIVES_TEXT(cell)]
+    if not cells:
+        return
+    first = place[1].decode() if (place := _PLACE(cells[0])) else "without a place"
+    is_one = len(cells) == 1
+    count = "a cell holds a formula" if is_one else f"{len(cells):,} cells hold formulas"
+    where = f" (the first is {first}), and are null" if not is_one else f" ({first}), and is null"
+    why = "what wrote the file calculated nothing (opening and saving it in Excel or LibreOffice does)"
+    yield f'sheet "{sheet}": {count} without a saved value{where}: {why}'
 
 
 def _places(archive: zipfile.ZipFile) -> Mapping[str, str]:

@@ -18,17 +18,21 @@ from typing import Any
 import pyarrow as pa
 
 from mason.errors import MissingDependency, UnreadableFile
+from mason.pipeline.cell_source import CellSource
 from mason.pipeline.csv_headers import Header
 from mason.pipeline.file_schema import FileSchema, unique_names
+from mason.pipeline.odd_values import OddValue, are_few
 from mason.pipeline.sheet_cells import cell_name, check_workbook, count_errors
 from mason.pipeline.sheet_parts import SheetPart
+from mason.pipeline.sheet_titles import count_titles, describe_rows_before, is_there, judge_row
+from mason.pipeline.sources import ArrowSource
 from mason.pipeline.text_types import integer
-from mason.pipeline.types import NOTHING, TEXT, Evidence, evidence_of, merge
+from mason.pipeline.types import NOTHING, TEXT, Evidence, decide, evidence_of, merge, storable
 
 ALL = "*"
 _LOOKED_AT = 50
+_TEXTS_KEPT = 1_000
 _EXACT = 2**53
-_YEARS = range(1900, 2101)
 _TYPES: Mapping[type, pa.DataType] = {
     bool: pa.bool_(),
     int: pa.int64(),
@@ -63,6 +67,7 @@ class _Look:
     columns: Mapping[str, Evidence]
     guess: Header
     notes: Sequence[str]
+    odd: Mapping[str, OddValue]
 
 
 def read_workbook(name: str, source: Any, asked: SheetsAsked) -> FileSchema | None:
@@ -94,13 +99,32 @@ def read_workbook(name: str, source: Any, asked: SheetsAsked) -> FileSchema | No
         columns |= {each: merge(columns.get(each, NOTHING), seen) for each, seen in look.columns.items()}
     rows = sum(look.part.rows for look in chosen)
     parts = tuple(look.part for look in chosen)
-    return FileSchema("xlsx", columns, rows, stated_rows=rows, warnings=warnings, guess=first.guess, sheets=parts)
+    odd = {name: each for look in reversed(chosen) for name, each in look.odd.items()}
+    return FileSchema(
+        "xlsx",
+        columns,
+        rows,
+        stated_rows=rows,
+        warnings=warnings,
+        guess=first.guess,
+        sheets=parts,
+        odd_values=odd,
+    )
+
+
+@dataclass(frozen=True)
+class SheetRows:
+    """Some rows of a sheet: their numbers as Excel has them, and by column their values in the types that they have."""
+
+    sheet: str
+    numbers: Sequence[int]
+    columns: Mapping[str, ArrowSource]
 
 
 def read_rows(
     name: str, source: Any, parts: Sequence[SheetPart], nulls: Collection[str], rows: int
-) -> Iterator[tuple[int, Mapping[str, pa.Array]]]:
-    """Yield some rows at a time, by column: as many as are told, and their values in the types that they have.
+) -> Iterator[SheetRows]:
+    """Yield some rows at a time.
 
     Raises:
         UnreadableFile: it is no workbook, or lacks a sheet.
@@ -112,8 +136,9 @@ def read_rows(
             left = part.rows
             while some := list(islice(found, rows)):
                 left -= len(some)
-                columns = {column: [_value(row, place, words) for row in some] for place, column in part.columns}
-                yield len(some), {column: _array(values) for column, values in columns.items()}
+                columns = {column: [_value(row, place, words) for _, row in some] for place, column in part.columns}
+                sources = {column: _source(values) for column, values in columns.items()}
+                yield SheetRows(part.sheet, [number for number, _ in some], sources)
             if left:
                 raise UnreadableFile(name, f'sheet "{part.sheet}" has not the {part.rows:,} rows that the plan saw.')
 
@@ -175,12 +200,14 @@ def _look(sheet: Any, asked: SheetsAsked) -> _Look | None:
     kinds: list[set[type]] = [set() for _ in range(sheet.width)]
     ends: list[list[int]] = [[] for _ in range(sheet.width)]
     rows = 0
-    for row in _records(sheet, head.first_row):
+    texts = [_Texts() for _ in range(sheet.width)]
+    for number, row in _records(sheet, head.first_row):
         rows += 1
         for place in range(len(row)):
             value = _value(row, place, words)
             if value is not None:
                 kinds[place].add(type(value))
+                texts[place].take(value, number)
                 if type(value) is int:
                     seen = (*ends[place], value)
                     ends[place] = [min(seen), max(seen)]
@@ -191,7 +218,37 @@ def _look(sheet: Any, asked: SheetsAsked) -> _Look | None:
     part = SheetPart(sheet.name, head.first_row, tuple(zip(used, names, strict=True)), rows)
     notes += _tell_merged(sheet)
     prefix = f'sheet "{sheet.name}": '
-    return _Look(part, columns, head.guess, [prefix + note for note in notes])
+    odd = {
+        each: found
+        for place, each in zip(used, names, strict=True)
+        if len(kinds[place]) > 1
+        and (found := texts[place].odd(_evidence(kinds[place] - {str}, ends[place]), sheet.name))
+    }
+    return _Look(part, columns, head.guess, [prefix + note for note in notes], odd)
+
+
+class _Texts:
+    """The text among the cells of a column."""
+
+    def __init__(self) -> None:
+        self._values = self._count = self._first = 0
+        self._texts: dict[str, None] = {}
+
+    def take(self, value: Any, number: int) -> None:
+        self._values += 1
+        if type(value) is str:
+            self._count += 1
+            self._first = self._first or number
+            if len(self._texts) < _TEXTS_KEPT:
+                self._texts[value] = None
+
+    def odd(self, others: Evidence, sheet: str) -> OddValue | None:
+        """Return for which text the column is text, if it is little among many values of another kind."""
+        kind = storable(decide(others))
+        if not are_few(self._count, self._values) or kind == "string":
+            return None
+        place = f'row {self._first:,} of sheet "{sheet}"'
+        return OddValue(next(iter(self._texts)), self._first, self._count, str(kind), tuple(self._texts), place)
 
 
 @dataclass(frozen=True)
@@ -206,21 +263,19 @@ class _Head:
     def of(cls, sheet: Any, asked: SheetsAsked, notes: list[str]) -> _Head | None:
         before = asked.skip_rows or 0
         numbered = enumerate(islice(sheet.iter_rows(), before, None), before)
-        rows = list(islice((each for each in numbered if any(map(_is_there, each[1]))), _LOOKED_AT))
+        rows = list(islice((each for each in numbered if any(map(is_there, each[1]))), _LOOKED_AT))
         if not rows:
             return None
-        titles = 0
-        if asked.skip_rows is None:
-            widest = max(sum(map(_is_there, row)) for _, row in rows)
-            while widest > 1 and sum(map(_is_there, rows[titles][1])) == 1:
-                titles += 1
+        titles = count_titles(rows) if asked.skip_rows is None else 0
         if titles:
-            told = " ".join(str(next(filter(_is_there, row))) for _, row in rows[:titles])[:60]
+            told = " ".join(str(cell) for _, row in rows[:titles] for cell in row if is_there(cell))[:60]
             notes.append(
                 f'its first {"row is" if titles == 1 else f"{titles} rows are"} a title, and skipped: "{told}"'
             )
+        elif asked.skip_rows is None and asked.read_headers is None:
+            notes += describe_rows_before(rows)
         (number, first), below = rows[titles], [row for _, row in rows[titles + 1 :]]
-        guess = _judge(first, below)
+        guess = judge_row(first, below)
         if asked.read_headers is not None:
             guess = Header.GIVEN
         if asked.read_headers or (asked.read_headers is None and guess.is_there):
@@ -228,24 +283,8 @@ class _Head:
         return cls(number, [""] * sheet.width, guess)
 
 
-def _judge(first: Sequence[Any], below: Sequence[Sequence[Any]]) -> Header:
-    """Text names columns, and so do years among text; numbers, dates and booleans are values.
-
-    Where all is text, names are distinct and none of them occurs again below it.
-    """
-    cells = list(filter(_is_there, first))
-    named = [cell for cell in cells if isinstance(cell, str)]
-    years = [cell for cell in cells if isinstance(cell, float | int) and not isinstance(cell, bool) and cell in _YEARS]
-    if not named or len(named) + len(years) < len(cells):
-        return Header.NONE
-    if any(_is_there(cell) and not isinstance(cell, str) for row in below for cell in row):
-        return Header.SURE
-    is_value = any(_is_there(cell) and cell == row[place] for row in below for place, cell in enumerate(first))
-    return Header.NONE_LIKELY if is_value or len(set(cells)) < len(cells) else Header.LIKELY
-
-
 def _as_name(cell: Any) -> str:
-    if not _is_there(cell):
+    if not is_there(cell):
         return ""
     value = _plain(cell)
     return value if isinstance(value, str) else str(_texts([value])[0])
@@ -260,18 +299,15 @@ def _tell_merged(sheet: Any) -> list[str]:
     return [f"cells {cell_name(*start)}:{cell_name(*end)}{more} are merged: the first has the value, others are empty"]
 
 
-def _records(sheet: Any, first_row: int) -> Iterator[Sequence[Any]]:
-    """The rows from one on that are not empty."""
-    return (row for row in islice(sheet.iter_rows(), first_row, None) if any(map(_is_there, row)))
-
-
-def _is_there(cell: Any) -> bool:
-    return cell is not None and cell != ""
+def _records(sheet: Any, first_row: int) -> Iterator[tuple[int, Sequence[Any]]]:
+    """The rows from one on that are not empty, with their numbers as Excel has them."""
+    rows = enumerate(islice(sheet.iter_rows(), first_row, None), first_row + 1)
+    return ((number, row) for number, row in rows if any(map(is_there, row)))
 
 
 def _value(row: Sequence[Any], place: int, nulls: Collection[str]) -> Any:
     cell = row[place] if place < len(row) else None
-    return None if not _is_there(cell) or (nulls and cell in nulls) else _plain(cell)
+    return None if not is_there(cell) or (nulls and cell in nulls) else _plain(cell)
 
 
 def _plain(cell: Any) -> Any:
@@ -295,12 +331,22 @@ def _kind(kinds: Collection[type]) -> type | None:
     return _WIDER.get(frozenset(kinds), str)
 
 
+def _source(values: Sequence[Any]) -> ArrowSource:
+    kinds = {type(value) for value in values if value is not None}
+    if len(kinds) < 2 or _kind(kinds) is not str:
+        return ArrowSource(_array(values))
+    others = [_only(kind, values) for kind in sorted(kinds - {str}, key=str)]
+    return CellSource(_texts(values), _only(str, values), others)
+
+
+def _only(kind: type, values: Sequence[Any]) -> pa.Array:
+    return pa.array([value if type(value) is kind else None for value in values], _TYPES[kind])
+
+
 def _array(values: Sequence[Any]) -> pa.Array:
     kind = _kind({type(value) for value in values if value is not None})
     if kind is None:
         return pa.nulls(len(values))
-    if kind is str:
-        return _texts(values)
     if kind is datetime:
         values = [datetime.combine(each, time()) if type(each) is date else each for each in values]
     return pa.array(values, _TYPES[kind])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, time
 from decimal import Decimal
 from functools import reduce
 from itertools import accumulate, chain
@@ -241,6 +242,8 @@ def _exactly(value: Any, target: pa.DataType) -> Any:
         raise pa.ArrowInvalid("a truth value is no number")
     if isinstance(value, int | float | Decimal) and pa.types.is_temporal(target):
         raise pa.ArrowInvalid("a number is no time")
+    if isinstance(value, datetime) and pa.types.is_date(target) and value.time() != time():
+        raise pa.ArrowInvalid("a moment is no day")
     if not isinstance(value, float | Decimal):
         return value
     if pa.types.is_integer(target):
@@ -260,9 +263,22 @@ def _given_declared(values: pa.Array, target: pa.DataType, timezone: str) -> pa.
         return _must_fit(_fit_declared(values, target, timezone))
     if pa.types.is_boolean(values.type) != pa.types.is_boolean(target):
         raise pa.ArrowInvalid("a truth value is no number")
-    if pa.types.is_floating(values.type) and pa.types.is_decimal(target):
-        return values.cast(pa.string()).cast(target)  # straight on, Arrow would round
+    if pa.types.is_decimal(target) and not pa.types.is_decimal(values.type):
+        # Straight on, Arrow would round floats, and want room for the largest of all integers.
+        return values.cast(pa.string()).cast(target)
+    if pa.types.is_date(target) or pa.types.is_time(target):
+        return _day_or_clock(values, target)
     return values.cast(target)
+
+
+def _day_or_clock(values: pa.Array, target: pa.DataType) -> pa.Array:
+    """Days and times of day; a moment is a day at midnight only, and no time of day: Arrow would drop the rest."""
+    if pa.types.is_timestamp(values.type) and pa.types.is_time(target):
+        raise pa.ArrowInvalid("a moment is no time of day")
+    fitted = values.cast(target)
+    if pa.types.is_timestamp(values.type) and not pc.all(pc.equal(fitted.cast(values.type), values)).as_py():
+        raise pa.ArrowInvalid("a moment is no day")
+    return fitted
 
 
 def _must_fit(fitted: pa.Array | None) -> pa.Array:

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mason.errors import BadInput
-from mason.pipeline.given_types import Fitted, fit_given_text
+from mason.pipeline.given_types import Fitted, fit_given_text, told
+from mason.util.words import counted
 
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
@@ -51,6 +52,7 @@ _NUMBERS: Mapping[str, tuple[str, str]] = {
     "1234,56": ("", ","),
     "1234.56": ("", "."),
 }
+_EXAMPLES: Mapping[str, str] = {"de": "1.234,56", "en": "1,234.56", "fr": "1 234,56", "ch": "1'234.56"}
 _NUMBER = re.compile("|".join([r"(?<![A-Za-z])(?:de|en|fr|ch)(?![A-Za-z])", *map(re.escape, list(_NUMBERS)[4:])]))
 _SURE_DIGITS = {16: 3, 32: 6, 64: 15}  # of so many a float gives every one back
 _RUN = re.compile(r"([A-Za-z])\1*")
@@ -69,6 +71,30 @@ def fit_pattern(values: pa.Array, pattern: str, target: pa.DataType, timezone: s
     fitted = fit_given_text(compile_pattern(pattern, target).apply(values), target, timezone).values
     bad = pc.and_(pc.is_valid(values), pc.is_null(fitted))
     return Fitted(fitted, bad if pc.any(bad).as_py() else None)
+
+
+def describe_misfit(text: str, pattern: str, target: pa.DataType) -> str:
+    """Return what is wrong with a text that is no value of the type by the pattern: the end of a sentence on it."""
+    parts = pc.extract_regex(pa.array([text]), f"^{compile_pattern(pattern, target).regex}$")[0].as_py()
+    number = None if pa.types.is_temporal(target) else _NUMBER.search(pattern)
+    if parts is None:
+        return f"is not {told(target)} written as {pattern}" if number is None else _describe_spelling(pattern, target)
+    if number is None:
+        return f"is not {told(target)}"
+    if pa.types.is_decimal(target) and len(parts["fraction"]) > target.scale:
+        return f"has more than {counted(target.scale, 'decimal')}"
+    is_zero = not set(parts["whole"] + parts.get("fraction", "")) & set("123456789")
+    return f"is not {told(target)}" if is_zero else f"has more digits than {told(target)} holds"
+
+
+def _describe_spelling(pattern: str, target: pa.DataType) -> str:
+    """Say how a pattern writes numbers, where a word stands for it."""
+    found = _NUMBER.search(pattern)
+    example = _EXAMPLES.get(found[0], "") if found else ""
+    if found is None or not example:
+        return f"is not written like '{pattern}'"
+    whole = example[: -len(",56")] if pa.types.is_integer(target) else example
+    return f"is not written as '{pattern}' writes numbers ({pattern[: found.start()]}{whole}{pattern[found.end() :]})"
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.preview import preview_table
 from mason.pipeline.table_view import view_table
 from tests.merge.conftest import LOCAL, Merge
+from tests.merge.test_sheets import workbook
 
 MAY = "id,name\n1,Ann\n2,Bob\n"
 JUNE = "name,id\nEve,3\n"
@@ -245,3 +246,48 @@ def test_thousands_of_members_are_read_in_no_time(merge: Merge) -> None:
     merge.given("a.zip", zipped({f"{number}.csv": f"id\n{number}\n" for number in range(2_000)}))
 
     assert sorted(row["id"] for row in merge.rows()) == list(range(2_000))
+
+
+def test_what_to_do_with_an_archive_in_an_archive_is_said_once(merge: Merge) -> None:
+    merge.given("a.zip", zipped({"in.zip": zipped({"a.csv": MAY})}))
+
+    with pytest.raises(PlanRefused) as refused:
+        merge.plan()
+
+    assert str(refused.value) == 'a.zip: its member "in.zip" is an archive itself. Unpack it, and merge the files.'
+
+
+def test_nobody_is_told_to_unpack_a_broken_archive(merge: Merge) -> None:
+    merge.given("a.zip", b"PK\x03\x04junk")
+
+    with pytest.raises(PlanRefused) as refused:
+        merge.plan()
+
+    assert "it is no zip archive, or a broken one" in str(refused.value)
+    assert "Unpack" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (workbook(One=[["id"], [1]]), "a.csv: it is a workbook of Excel (xlsx), whatever its name says. Name it .xlsx"),
+        (zipped({"b.csv": MAY}), "a.csv: it is a zip archive, whatever its name says. Name it .zip."),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "a.csv: it is a workbook that is older than xlsx"),
+    ],
+    ids=["xlsx", "zip", "xls"],
+)
+def test_workbooks_and_archives_by_the_name_of_text_are_refused_as_what_they_are(
+    merge: Merge, content: bytes, said: str
+) -> None:
+    merge.given("a.csv", content)
+
+    with pytest.raises(PlanRefused) as refused:
+        merge.plan()
+
+    assert said in str(refused.value)
+
+
+def test_a_workbook_by_another_name_is_read_where_the_format_is_given(merge: Merge) -> None:
+    merge.given("a.csv", workbook(One=[["id"], [1]]))
+
+    assert merge.rows(input_format="xlsx") == [{"id": 1}]

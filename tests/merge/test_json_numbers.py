@@ -154,3 +154,25 @@ def test_numbers_beyond_all_doubles_are_too_large_or_zero_however_many_digits_th
         f"the number {digits}e999999999 is too large",
     ]
     assert result.quarantined == 2
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        ('{"id": 2, "w": 1e400}', "the number 1e400 is too large"),
+        ('{"id": 2, "id": 3}', 'the key "id" occurs more than once'),
+        ('{"id": 2, "t": "\\ud800"}', "half of a surrogate pair stands in it, which is no character"),
+    ],
+    ids=["too large", "twice", "half a character"],
+)
+@pytest.mark.parametrize("layout", ["[{good},\n{bad}, {more}]", "{good}\n\n {bad}\n{more}"], ids=["array", "values"])
+def test_an_element_that_no_table_can_hold_is_set_aside_alone(merge: Merge, layout: str, bad: str, reason: str) -> None:
+    good, more = '{\n"id": 1}', ", ".join(f'{{"id": {number}}}' for number in range(3, 30))
+    merge.given("a.json", layout.replace("{good}", good).replace("{bad}", bad).replace("{more}", more))
+
+    result = merge.run()
+
+    assert (result.rows_in, result.rows_out) == (29, 28)
+    assert [(each.record, each.reason, each.raw) for each in merge.rejects()] == [(2, reason, bad)]
+    if "surrogate" not in reason:
+        assert f"a.json: record 2 cannot be read: {reason}." in result.plan.warnings

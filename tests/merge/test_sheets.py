@@ -81,8 +81,46 @@ def test_errors_are_null_and_counted(merge: Merge) -> None:
 
     assert merge.table()["n"].to_pylist() == [None, 5, None, None]
     assert result.plan.warnings == [
-        'a.xlsx: sheet "One": 3 cells hold errors (#N/A, #DIV/0!; the first is B2), and is null.'
+        'a.xlsx: sheet "One": 3 cells hold errors (#N/A, #DIV/0!; the first is B2), and are null.'
     ]
+
+
+def test_formulas_without_a_saved_value_are_null_and_counted(merge: Merge) -> None:
+    content = io.BytesIO()
+    book = openpyxl.Workbook()
+    for row in (["id", "v"], [1, "=A2*2"], [2, 5], [3, "=A4*2"]):
+        book.active.append(row)
+    book.save(content)
+    merge.given("a.xlsx", content.getvalue())
+
+    result = merge.run()
+
+    told = (
+        'a.xlsx: sheet "Sheet": 2 cells hold formulas without a saved value (the first is B2), and are null: '
+        "what wrote the file calculated nothing (opening and saving it in Excel or LibreOffice does)."
+    )
+    assert merge.table()["v"].to_pylist() == [None, 5, None]
+    assert result.plan.warnings == [told]
+    assert told in infer(LOCAL, str(merge.root / "in"), InferOptions()).warnings
+
+
+def test_a_formula_that_gives_empty_text_has_a_saved_value(merge: Merge) -> None:
+    written = workbook(One=[["id", "v"], [1, ('=""', "")], [2, ("=A3", 2)]])
+    as_excel_has_it = _with_sheet(written, b'<c r="B2">', b'<c r="B2" t="str">')
+    merge.given("a.xlsx", as_excel_has_it)
+
+    assert merge.plan().warnings == []
+
+
+def _with_sheet(content: bytes, old: bytes, new: bytes) -> bytes:
+    """A workbook whose first sheet has other bytes in one place."""
+    changed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as before, zipfile.ZipFile(changed, "w") as after:
+        for name in before.namelist():
+            part = before.read(name)
+            assert name != "xl/worksheets/sheet1.xml" or part.count(old) == 1
+            after.writestr(name, part.replace(old, new) if name == "xl/worksheets/sheet1.xml" else part)
+    return changed.getvalue()
 
 
 def test_mixed_cells_are_text_and_empty_rows_are_no_records(merge: Merge) -> None:
@@ -166,6 +204,53 @@ def test_titles_gaps_and_merged_cells_are_told(merge: Merge) -> None:
         'a.xlsx: sheet "Report": its first row is a title, and skipped: "Sales of January".',
         'a.xlsx: sheet "Report": cells C4:D4 are merged: the first has the value, others are empty.',
     ]
+
+
+def test_rows_of_two_cells_above_the_table_are_titles_too(merge: Merge) -> None:
+    about: list[list[Any]] = [["Report", "Sales"], ["Date", date(2026, 1, 1)], []]
+    table: list[list[Any]] = [["sku", "qty", "price"], ["a", 1, 2.5], ["b", 2, 3.5]]
+    merge.given("a.xlsx", workbook(One=[*about, *table]))
+
+    assert merge.rows() == [{"sku": "a", "qty": 1, "price": 2.5}, {"sku": "b", "qty": 2, "price": 3.5}]
+    assert merge.plan().warnings == [
+        'a.xlsx: sheet "One": its first 2 rows are a title, and skipped: "Report Sales Date 2026-01-01".'
+    ]
+
+
+def test_a_title_and_a_row_of_two_cells_need_no_empty_row_below(merge: Merge) -> None:
+    rows: list[list[Any]] = [["Sales"], ["by", "Ann"], ["id", "v", "w"], [1, 2, 3], [4, 5, 6]]
+    merge.given("a.xlsx", workbook(One=rows))
+
+    assert merge.rows() == [{"id": 1, "v": 2, "w": 3}, {"id": 4, "v": 5, "w": 6}]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [[None, "name", "n"], ["r1", "Ann", "none"], ["r2", "Bob", 5]],
+        [["id", "name"], ["x", "Ann", "late"], ["y", "Bob", 5]],
+        [["id", "name", "n"], ["x", "Ann", 1], ["y", "Bob", 5, "late"], ["z", "Cid", 6]],
+    ],
+)
+def test_a_header_that_lacks_a_name_is_no_title(merge: Merge, rows: list[list[Any]]) -> None:
+    merge.given("a.xlsx", workbook(One=rows))
+
+    assert len(merge.rows()) == len(rows) - 1
+    assert merge.plan().warnings == []
+
+
+def test_rows_as_wide_as_the_table_that_may_stand_above_it_are_told(merge: Merge) -> None:
+    about = [["Report", "Sales"], ["Date", "January"], []]
+    table: list[list[Any]] = [["sku", "qty"], ["a", 1], ["b", 2], ["c", 3]]
+    merge.given("a.xlsx", workbook(One=[*about, *table]))
+
+    assert merge.plan().warnings == [
+        'a.xlsx: sheet "One": row 4 may be the header of the table: if the 2 rows above it are no part of that, '
+        "give skip_rows: 3."
+    ]
+    given = DelimitedOptions(skip_rows=3)
+    assert merge.rows(csv=given)[0] == {"sku": "a", "qty": 1}
+    assert merge.plan(csv=given).warnings == []
 
 
 def test_years_name_columns_and_numbers_do_not(merge: Merge) -> None:

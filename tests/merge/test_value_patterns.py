@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from datetime import date, datetime, time
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 
+import msgpack
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -13,9 +14,11 @@ from hypothesis import strategies as st
 
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.pipeline.inference import infer
+from mason.pipeline.merge.outcome import TooManyBadRecords
 from mason.pipeline.sql_types import BadSchema, parse_given_schema, parse_schema
 from mason.pipeline.value_patterns import fit_pattern
 from tests.merge.conftest import LOCAL, Merge
+from tests.merge.test_sheets import workbook
 
 BANK = "day;what;amount\n31.01.2024;Miete;-1.200,00\n01.02.2024;Gas;20,50\n"
 SCHEMA = "day date 'dd.MM.yyyy', amount decimal(18,2) 'de'"
@@ -159,3 +162,146 @@ def test_moments_come_back_by_their_pattern(moments: list[datetime]) -> None:
 
         assert fitted.bad is None
         assert fitted.values.to_pylist() == whole
+
+
+def test_text_of_json_beside_numbers_is_still_read_by_the_pattern(merge: Merge) -> None:
+    lines = [{"id": 1, "v": "1.234"}, {"id": 2, "v": 8}, {"id": 3, "v": "7,50"}, {"id": 4, "v": 12.5}, {"id": 5}]
+    merge.given("a.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
+
+    rows = merge.rows(schema="v decimal(12,3) 'de'")
+
+    assert [row["v"] for row in rows] == [Decimal("1234.000"), 8, Decimal("7.500"), Decimal("12.500"), None]
+    assert not merge.rejects()
+
+
+def test_a_number_behind_the_sample_does_not_change_how_the_text_before_it_is_read(merge: Merge) -> None:
+    lines = [json.dumps({"id": number, "v": "1.005"}) for number in range(15_000)] + ['{"id":15000,"v":8}']
+    merge.given("a.jsonl", "\n".join(lines))
+
+    rows = merge.rows(schema="v decimal(12,3) 'de'", sample=100)
+
+    assert rows[5]["v"] == Decimal("1005.000")
+    assert rows[15_000]["v"] == Decimal("8.000")
+
+
+def test_dates_in_json_beside_other_values_keep_their_pattern(merge: Merge) -> None:
+    merge.given("a.json", json.dumps([{"d": "01.02.2026"}, {"d": "2026-02-03"}, {"d": 5}, *[{"d": "02.02.2026"}] * 30]))
+
+    rows = merge.rows(schema="d date 'dd.MM.yyyy'")
+
+    assert rows[0]["d"] == date(2026, 2, 1)
+    assert [each.reason for each in merge.rejects()] == [
+        '"2026-02-03" is not a date written as dd.MM.yyyy',
+        '"5" is not a date',
+    ]
+
+
+def test_cells_with_types_of_their_own_do_not_go_through_the_pattern(merge: Merge) -> None:
+    cells: list[list[object]] = [[1.234], ["7,50"], [12.5], [1234.5], ["1.234,5"], [8]]
+    merge.given("a.xlsx", workbook(One=[["v"], *cells]))
+
+    rows = merge.rows(schema="v decimal(12,3) 'de'")
+
+    expected = ["1.234", "7.500", "12.500", "1234.500", "1234.500", "8.000"]
+    assert [row["v"] for row in rows] == list(map(Decimal, expected))
+    assert not merge.rejects()
+
+
+def test_dates_in_cells_beside_text_stay_what_they_are(merge: Merge) -> None:
+    cells = [[date(2026, 1, 31)], ["01.02.2026"], [datetime(2026, 2, 2)], [None]]
+    merge.given("a.xlsx", workbook(One=[["d"], *cells]))
+
+    assert [row["d"] for row in merge.rows(schema="d date 'dd.MM.yyyy'")] == [
+        date(2026, 1, 31),
+        date(2026, 2, 1),
+        date(2026, 2, 2),
+    ]
+
+
+def test_text_that_parquet_has_in_a_dictionary_is_read_by_the_pattern(merge: Merge) -> None:
+    texts = pa.array(["1.234", "7,50"])
+    merge.given("a.parquet", pa.table({"v": texts.dictionary_encode(), "w": texts.cast(pa.string_view())}))
+
+    assert merge.rows(schema="v decimal(12,3) 'de', w decimal(12,3) 'de'") == [
+        {"v": Decimal("1234.000"), "w": Decimal("1234.000")},
+        {"v": Decimal("7.500"), "w": Decimal("7.500")},
+    ]
+
+
+def test_the_reason_says_how_the_pattern_writes_numbers(merge: Merge) -> None:
+    merge.given("a.csv", "amount;n\n" + "1,00;5\n" * 30 + "1200,00;5\n0,001;5\n1,00;5.5\nx;5\n12.345.678.901,00;1\n")
+
+    merge.run(schema="amount decimal(12,2) 'de', n bigint")
+
+    assert [each.reason for each in merge.rejects()] == [
+        "\"1200,00\" is not written as 'de' writes numbers (1.234,56)",
+        '"0,001" has more than 2 decimals',
+        '"5.5" is not a bigint',
+        "\"x\" is not written as 'de' writes numbers (1.234,56)",
+        '"12.345.678.901,00" has more digits than a decimal128(12, 2) holds',
+    ]
+
+
+def test_whole_numbers_of_typed_files_fit_a_decimal_that_has_room_for_them(merge: Merge) -> None:
+    merge.given("a.parquet", pa.table({"v": pa.array([5, 1_234_567_890, 99] * 10)}))
+    merge.given("b.xlsx", workbook(One=[["v"], [7], [8]]))
+
+    assert [row["v"] for row in merge.rows(schema="v decimal(12,2)")][-4:] == [1_234_567_890, 99, 7, 8]
+    assert not merge.rejects()
+
+
+def test_a_moment_of_a_typed_file_is_no_day_unless_it_is_midnight(merge: Merge) -> None:
+    moments = [datetime(2026, 1, 31)] * 30 + [datetime(2026, 1, 31, 3)]
+    merge.given("a.parquet", pa.table({"d": pa.array(moments, pa.timestamp("us"))}))
+
+    assert {row["d"] for row in merge.rows(schema="d date")} == {date(2026, 1, 31)}
+    assert [each.reason for each in merge.rejects()] == ['"2026-01-31 03:00:00" is not a date']
+
+
+def test_a_moment_is_no_time_of_day(merge: Merge) -> None:
+    merge.given("a.parquet", pa.table({"t": pa.array([datetime(2026, 1, 31, 3)], pa.timestamp("us"))}))
+
+    with pytest.raises(TooManyBadRecords, match='"2026-01-31 03:00:00" is not a time'):
+        merge.run(schema="t time")
+
+
+def test_a_moment_of_msgpack_is_no_day_either(merge: Merge) -> None:
+    packer = msgpack.Packer(datetime=True)
+    moments = [datetime(2026, 1, 31, tzinfo=UTC)] * 30 + [datetime(2026, 1, 31, 3, tzinfo=UTC)]
+    merge.given("a.msgpack", b"".join(packer.pack({"d": each}) for each in moments))
+
+    assert {row["d"] for row in merge.rows(schema="d date")} == {date(2026, 1, 31)}
+    assert [each.column for each in merge.rejects()] == ["d"]
+
+
+GERMAN = "artikel;menge;preis\nA;900;12,50\nB;1.234;3,00\nC;12.500;1.000,00\n"
+IN_DOUBT = (
+    'Column "menge" is read with decimals, but each of its points could mark thousands as well (1.234 could be 1234): '
+    "no value tells. A schema does: menge decimal(18,3), or for thousands menge bigint 'de'."
+)
+
+
+def test_points_that_could_mark_thousands_are_told_with_the_schema_for_either_reading(merge: Merge) -> None:
+    merge.given("a.csv", GERMAN)
+
+    assert IN_DOUBT in merge.plan().warnings
+    assert IN_DOUBT in infer(LOCAL, str(merge.root / "in"), InferOptions()).warnings
+    assert [row["menge"] for row in merge.rows(schema="menge bigint 'de'")] == [900, 1234, 12_500]
+    assert IN_DOUBT not in merge.plan(schema="menge bigint 'de'").warnings
+    assert [row["menge"] for row in merge.rows(schema="menge decimal(18,3)")][1] == Decimal("1.234")
+    assert IN_DOUBT not in merge.plan(schema="menge decimal(18,3)").warnings
+
+
+@pytest.mark.parametrize("value", ["0.125", "1.5", "1000", "1234.567", "0.000", "x"])
+def test_a_value_that_tells_decimals_from_thousands_leaves_no_doubt(merge: Merge, value: str) -> None:
+    merge.given("a.csv", GERMAN)
+    merge.given("b.csv", f"artikel;menge;preis\nD;{value};1,00\n")
+
+    assert not any("mark thousands" in each for each in merge.plan().warnings)
+
+
+def test_numbers_without_points_in_another_file_leave_the_doubt(merge: Merge) -> None:
+    merge.given("a.csv", "artikel;menge;preis\nD;7;1,00\n")
+    merge.given("b.csv", GERMAN)
+
+    assert IN_DOUBT in merge.plan().warnings

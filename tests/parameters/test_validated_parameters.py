@@ -33,6 +33,8 @@ def define(*optional: Any, required: list[Any] | None = None) -> ParameterDefini
         ("list", "[a, b]", ["a", "b"]),
         ("list", ["a", "b"], ["a", "b"]),
         ("list", '"a,b", c', ["a,b", "c"]),
+        ("list", 'n/a, ""', ["n/a", '""']),
+        ("list", '""', ['""']),
         ("secret", "hush", "hush"),
     ],
 )

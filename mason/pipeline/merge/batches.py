@@ -26,6 +26,8 @@ class Place:
     record: int
     offset: int
     raw: str | None = None
+    where: str = ""
+    """The place in the words of its format, where that has some."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,10 @@ class Batch:
         place = self.place(index) if self.place else Place(-1, -1)
         raw = place.raw if place.raw is not None else self._as_json(index)
         return Reject(file, place.record, place.offset, "", "", raw)
+
+    def where(self, index: int) -> str:
+        """Return where a row stands in the words of its format; nothing where its number says it."""
+        return self.place(index).where if self.place else ""
 
     def take(self, rows: Sequence[int]) -> Batch:
         """Return some of the rows; what is wrong with others has been told."""

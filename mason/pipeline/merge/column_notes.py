@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from mason.pipeline.file_warnings import FileWarnings
 from mason.pipeline.merge.planned_file import PlannedFile
-from mason.pipeline.pattern_hints import describe_hints
+from mason.pipeline.pattern_hints import describe_hints, describe_thousands
 
 
 def notes_on_columns(
@@ -16,7 +16,7 @@ def notes_on_columns(
 ) -> list[str]:
     """Return what is to be said of the columns of files; `known` are those of the table that they are added to."""
     notes = [*_absent(given, planned), *_of_other_columns(known, planned), *_text_for_few(given, planned)]
-    return [*notes, *_like_something_else(given, planned, known)]
+    return [*notes, *_like_something_else(given, planned, known), *_like_thousands(given, planned, known)]
 
 
 def _absent(given: Mapping[str, pa.DataType], planned: Sequence[PlannedFile]) -> list[str]:
@@ -62,6 +62,18 @@ def _like_something_else(
         for each in planned
     }
     return describe_hints(hints, {each.file.name: _columns(each) for each in planned})
+
+
+def _like_thousands(
+    given: Mapping[str, pa.DataType], planned: Sequence[PlannedFile], known: Sequence[str]
+) -> list[str]:
+    """Return what is to be said of numbers that may be a thousand times as large."""
+    delimited = [each for each in planned if each.schema.csv]
+    found = {
+        each.file.name: {each.renames.get(name, name): value for name, value in each.schema.thousands.items()}
+        for each in delimited
+    }
+    return describe_thousands(found, {each.file.name: _columns(each) for each in delimited}, {*given, *known})
 
 
 def respelled_columns(before: pa.Schema, after: pa.Schema) -> dict[str, str]:

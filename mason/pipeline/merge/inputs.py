@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow.fs as pafs
 
 from mason.errors import NoData, PathNotFound
-from mason.pipeline.archives import UNPACK, expand_archives
+from mason.pipeline.archives import expand_archives
 from mason.pipeline.files import DataFile, describe_links, list_files, without_strangers
 from mason.pipeline.formats import unknown_packing
 from mason.pipeline.merge.job import MergeJob
@@ -24,7 +24,7 @@ def list_inputs(filesystem: pafs.FileSystem, job: MergeJob) -> tuple[list[DataFi
     listed = find_files(filesystem, job.storage, job.inputs, strict=True)  # what is left out would be lost
     expanded = expand_archives(filesystem, listed)
     if expanded.problems:
-        raise PlanRefused(expanded.problems.values(), hint=UNPACK)
+        raise PlanRefused(expanded.problems.values())
     found = expanded.files
     if packed := [each.name for each in found if unknown_packing(each.name)]:
         raise PlanRefused(

@@ -8,13 +8,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
 from mason.pipeline.json_parse import Line, LongLine, ParsedLines, cut_lines, lines_in, parse_lines
-from mason.pipeline.json_values import DIGITS_DECODER, NotAnObject, load, load_all, load_object
+from mason.pipeline.json_values import (
+    DIGITS_DECODER,
+    BadElement,
+    NotAnObject,
+    load,
+    load_all,
+    load_each,
+    load_object,
+)
 from mason.pipeline.merge.batches import Batch, Place, json_text, rows_batch
 from mason.pipeline.merge.long_fields import long_record, refuse_long_value, set_aside_long
 from mason.pipeline.merge.task import FileInTask
@@ -86,14 +95,25 @@ def read_json(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
     content = b"".join(blocks).removeprefix(codecs.BOM_UTF8)
     try:
         text = content.decode("utf-8")
-        elements = load(text, _decoder(file)) if text.lstrip().startswith("[") else load_all(text, _decoder(file))
+        elements = _load_elements(text, _decoder(file))
     except (ValueError, RecursionError) as error:
         raise UnreadableFile(file.name, f"it is not valid JSON: {error}.") from error
     rows = [each for each in elements if isinstance(each, dict)]
-    rejects = [
-        Reject(file.name, number, -1, "", "it is not a JSON object", json_text(each))
-        for number, each in enumerate(elements, 1)
-        if not isinstance(each, dict)
-    ]
+    others = [(number, each) for number, each in enumerate(elements, 1) if not isinstance(each, dict)]
+    rejects = [_reject_element(file, number, each) for number, each in others]
     batch = replace(rows_batch(rows, len(elements), rejects), notes=notes)
     yield set_aside_long(batch, file, len(content))
+
+
+def _load_elements(text: str, decoder: json.JSONDecoder | None) -> Sequence[Any]:
+    """All at once, which is quick; one by one where some of them are nothing that a table can hold."""
+    try:
+        return load(text, decoder) if text.lstrip().startswith("[") else load_all(text, decoder)
+    except NotAnObject:
+        return load_each(text, decoder)
+
+
+def _reject_element(file: FileInTask, number: int, element: Any) -> Reject:
+    if isinstance(element, BadElement):
+        return Reject(file.name, number, -1, "", element.reason, element.text)
+    return Reject(file.name, number, -1, "", "it is not a JSON object", json_text(element))

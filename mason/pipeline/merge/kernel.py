@@ -16,6 +16,7 @@ import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.partition import NULL_PARTITION
 from mason.errors import UnreadableFile
+from mason.pipeline.csv_records import QUOTED_EMPTY
 from mason.pipeline.evidence_json import decode_schema, encode
 from mason.pipeline.far_times import is_day_or_moment
 from mason.pipeline.files import make_folder
@@ -25,7 +26,7 @@ from mason.pipeline.merge.misfit import find_misfit
 from mason.pipeline.merge.numbering import COUNTED_FROM
 from mason.pipeline.merge.task import FileInTask, MergeTask, TaskResult
 from mason.pipeline.merge.task_files import read_files
-from mason.pipeline.merge.texts import texts_of
+from mason.pipeline.merge.texts import fit_texts, is_text_at
 from mason.pipeline.odd_values import Misfit
 from mason.pipeline.python_values import python_value
 from mason.pipeline.rejects import Reject
@@ -34,7 +35,7 @@ from mason.pipeline.sources import ArrowSource, Source, TextSource
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_writer import too_far_for_folders, too_long_for_folders
 from mason.pipeline.types import NOTHING, Evidence, decide, evidence_of, merge, storable
-from mason.pipeline.value_patterns import fit_pattern
+from mason.pipeline.value_patterns import describe_misfit
 
 _LONGEST_SHOWN = 60
 
@@ -214,9 +215,8 @@ class _Work:
 
     def _fit_given(self, field: pa.Field, source: Source) -> Fitted:
         pattern = self._task.patterns.get(field.name)
-        texts = texts_of(source) if pattern else None
-        if pattern and texts is not None:
-            return fit_pattern(texts, pattern, field.type, self._task.timezone)
+        if pattern:
+            return fit_texts(source, pattern, field.type, self._task.timezone)
         return source.fit_given(field.type, self._task.timezone)
 
     def _count_finer(self, field: pa.Field, source: Source, values: pa.Array) -> None:
@@ -268,9 +268,16 @@ class _Work:
         for index in pc.indices_nonzero(is_bad).to_pylist():
             column = next(name for name, mask in bad.items() if mask[index].as_py())
             shown = file.constants.get(column) or (columns[column].value(index) if column in columns else None)
-            reason = _reason(rows, shown, column, index)
-            self._keep(file, replace(batch.describe(file.name, index), column=column, reason=reason))
+            reason = _reason(rows, shown, column, index, self._pattern_at(file, columns, column, index))
+            where = batch.where(index)
+            told = f"{reason} ({where})" if where else reason
+            self._keep(file, replace(batch.describe(file.name, index), column=column, reason=told))
         return rows.filter(pc.invert(is_bad))
+
+    def _pattern_at(self, file: FileInTask, columns: Mapping[str, Source], column: str, index: int) -> str:
+        """The pattern by which a value was read; none for one that is no text."""
+        is_text = column in file.constants or (column in columns and is_text_at(columns[column], index))
+        return self._task.patterns.get(column, "") if is_text else ""
 
     def _note_odd_keys(self, rows: pa.RecordBatch, bad: dict[str, pa.Array]) -> None:
         """No folder can stand for text that would come back as null, for a very long one, or for a far year."""
@@ -316,7 +323,7 @@ def _with_nulls(rows: pa.RecordBatch, bad: Mapping[str, pa.Array]) -> pa.RecordB
     return pa.record_batch(arrays, schema=rows.schema)
 
 
-def _reason(rows: pa.RecordBatch, shown: object, column: str, index: int) -> str:
+def _reason(rows: pa.RecordBatch, shown: object, column: str, index: int, pattern: str) -> str:
     value = python_value(rows.column(column)[index])
     if value == "":
         return "empty text cannot be the value of a partition"
@@ -326,7 +333,11 @@ def _reason(rows: pa.RecordBatch, shown: object, column: str, index: int) -> str
         return f"{value} cannot be the value of a partition: its year has no four digits"
     if isinstance(value, str):  # there is no other text that does not fit text
         return f"a text of {len(value):,} characters cannot be the value of a partition"
-    return f'"{str(shown)[:_LONGEST_SHOWN]}" is not {told(rows.schema.field(column).type)}'
+    target = rows.schema.field(column).type
+    if shown == "":
+        return f"empty text is not {told(target)} (in delimited files, nulls:'{QUOTED_EMPTY}' makes it null)"
+    why = describe_misfit(str(shown), pattern, target) if pattern else f"is not {told(target)}"
+    return f'"{str(shown)[:_LONGEST_SHOWN]}" {why}'
 
 
 def _wider(file: FileInTask, field: pa.Field, source: Source, timezone: str) -> Evidence:

@@ -31,4 +31,6 @@ def _place(file: FileInTask, batch: Batch, index: int) -> str:
     place = batch.place(index) if batch.place else None
     if place is None:
         return "a record"
+    if place.where:
+        return place.where
     return f"record {place.record:,}" if file.is_whole else f"the record at byte {place.offset:,}"

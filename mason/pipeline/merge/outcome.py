@@ -127,8 +127,9 @@ class MergeResult:
     def warnings(self) -> Iterator[str]:
         yield from (str(each) for each in self.plan.conflicts if each.column not in self.foreseen)
         for column, misfit in self.plan.misfits.items():
-            if pa.types.is_string(self.plan.schema.field(column).type):
-                yield misfit.describe(column, self.plan.schema.field(column).type)
+            chosen = self.plan.schema.field(column).type
+            if pa.types.is_string(chosen) or (pa.types.is_floating(chosen) and misfit.is_decimal_expected):
+                yield misfit.describe(column, chosen)
         for column, told in self.plan.respelled.items():
             if column not in self.foreseen or column in self.plan.misfits:
                 yield told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -26,6 +26,9 @@ from mason.pipeline.merge.text_blocks import BLOCK, raw_blocks
 from mason.pipeline.rejects import Reject
 from mason.pipeline.row_group_splits import groups_in
 from mason.pipeline.sources import ArrowSource, Source, with_text_inside
+
+if TYPE_CHECKING:
+    from mason.pipeline.sheet_files import SheetRows
 
 ROWS = 20_000
 ROW_GROUP = 122_880
@@ -271,10 +274,10 @@ def _read_xlsx(filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[st
     assert file.sheets
     before = 0
     with reading(file.data, filesystem), filesystem.open_input_file(file.path) as source:
-        for rows, arrays in read_rows(file.name, source, file.sheets, nulls, ROWS):
-            columns: dict[str, Source] = {name: ArrowSource(values) for name, values in arrays.items()}
-            held = sum(values.nbytes for values in arrays.values())
-            yield set_aside_long(Batch(columns, rows, rows, place=_counted_from(before)), file, held)
+        for found in read_rows(file.name, source, file.sheets, nulls, ROWS):
+            rows, held = len(found.numbers), sum(each.values.nbytes for each in found.columns.values())
+            batch = Batch(found.columns, rows, rows, place=_in_sheet(found, before))
+            yield set_aside_long(batch, file, held)
             before += rows
 
 
@@ -298,6 +301,13 @@ def _avro_values(file: FileInTask, field: pa.Field, rows: Sequence[Mapping[str, 
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         said = str(error).splitlines()[0]
         raise UnreadableFile(file.name, f'column "{field.name}" has values that are not of its type: {said}') from error
+
+
+def _in_sheet(rows: SheetRows, before: int) -> Callable[[int], Place]:
+    def place(index: int) -> Place:
+        return Place(before + index + 1, -1, where=f'row {rows.numbers[index]:,} of sheet "{rows.sheet}"')
+
+    return place
 
 
 def _counted_from(before: int) -> Callable[[int], Place]:
