@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from mason.pipeline.csv_headers import Header
+from mason.pipeline.csv_titles import COMMENTS
 from mason.pipeline.file_schema import FileSchema
 from mason.util.words import counted
 
@@ -99,7 +100,9 @@ def describe_doubts(schemas: Mapping[str, FileSchema]) -> Iterator[str]:
         taken, other = ("the header", "data") if guess.is_there else ("data", "the header")
         so = f" (so were those of {_named(names[1:])})" if len(names) > 1 else ""
         told = f'its first line, "{line}", was taken for {taken}{so}, and could be {other}'
-        yield f"{names[0]}: {told}; parse_headers: true or false settles it."
+        sign = next((each for each in COMMENTS if line.startswith(each)), "")
+        comment = f', comment:"{sign}" leaves it out' if sign else ""
+        yield f"{names[0]}: {told}; parse_headers: true or false settles it{comment}."
 
 
 def _first_line(schema: FileSchema) -> str:
