@@ -92,6 +92,8 @@ class PipelineExecutionClient(ExecutionClient):
             if isinstance(error, MasonError) and error.record is None:
                 error.record = record  # with its log: what a step of a workflow leaves behind is all that its run keeps
             raise
+        for warning in watch.warnings:
+            response.keep_warning(warning)
         for warning in outcome.warnings:
             response.add_warning(warning)
         response.add_info(outcome.summary)

@@ -116,11 +116,14 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join(names[:_FEW_NAMED]) + (f" and {counted(more, 'more file')}" if more > 0 else "")
 
 
-def strangers(schemas: Mapping[str, FileSchema]) -> Sequence[Sequence[str]]:
-    """Return the files in groups, if files of different groups have no column in common; else nothing."""
+def strangers(schemas: Mapping[str, FileSchema], *, folds: bool = False) -> Sequence[Sequence[str]]:
+    """Return the files in groups, if files of different groups have no column in common; else nothing.
+
+    `folds`: names that differ only in case are one.
+    """
     groups: list[tuple[set[str], list[str]]] = []
     for name, schema in schemas.items():
-        columns = set(schema.columns)
+        columns = {name.casefold() if folds else name for name in schema.columns}
         met = [group for group in groups if group[0] & columns]
         united = (columns.union(*(group[0] for group in met)), [*(one for group in met for one in group[1]), name])
         groups = [group for group in groups if group not in met] + [united]

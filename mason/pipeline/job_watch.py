@@ -79,6 +79,11 @@ class JobWatch:
         """Keep a line with the record that the user need not see now."""
         self._log.add(message, level)
 
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What the pipeline has warned of while the job ran: it was told, and belongs into the response as well."""
+        return tuple(self._log.warnings)
+
     def watched(self, runner: TaskRunner) -> TaskRunner:
         """Return the runner with this watch beside it, which counts its beats and ends a job that was cancelled."""
         return _WatchedRunner(runner, self)

@@ -405,3 +405,28 @@ def test_a_given_delimiter_is_right_where_there_is_one_column(merge: Merge) -> N
     merge.given("a.csv", "id\n1\n3\n")
 
     assert list(merge.run(delimiter=";").plan.warnings) == []
+
+
+def test_files_whose_names_are_folded_have_them_in_common(merge: Merge) -> None:
+    merge.given("a.csv", "id,Name\n1,a\n")
+    merge.given("b.csv", "ID,name\n2,b\n")
+
+    result = merge.run(names="fold")
+
+    assert result.rows_out == 2
+    assert not any("in common" in each for each in result.plan.warnings)
+
+
+def test_a_name_that_a_file_has_twice_is_refused_with_what_numbers_it(merge: Merge) -> None:
+    merge.given("a.csv", "id,name,name\n1,a,b\n")
+
+    with pytest.raises(PlanRefused, match='more than one column "name": names:number calls the next one "name_2"'):
+        merge.run()
+
+
+def test_a_column_of_one_file_that_no_table_holds_is_not_said_to_differ(merge: Merge) -> None:
+    merge.given("a.jsonl", '{"a":{},"b":[],"c":null}\n' * 2)
+
+    told = [str(each) for each in merge.plan().conflicts if each.column == "a"]
+
+    assert told == ['Column "a" is struct<> in a.jsonl: taken as string.']

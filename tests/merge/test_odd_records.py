@@ -361,3 +361,46 @@ def test_one_bare_return_makes_a_large_file_not_slow() -> None:
     (chunk,) = cut_chunks([text], Dialect(), 3)
     assert parse_chunk(chunk, Layout(Dialect(), 3)).records == 500_002
     assert time.process_time() - started < 2
+
+
+# What is said of them
+
+
+def test_records_in_the_quarantine_are_counted_by_their_reasons(merge: Merge) -> None:
+    good = '{"a": 1}\n' * 8
+    merge.given("a.jsonl", f'{good}nothing\n{{"a": 1, "a": 2}}\n{{"a": 1e400}}\nnone\n')
+
+    result = merge.run()
+
+    (planned,) = result.plan.warnings
+    assert planned == "a.jsonl: line 9 is not a JSON object, and 3 more lines cannot be read."
+    assert list(result.warnings) == [
+        "a.jsonl: 4 records are in the quarantine: 2 (it is not a JSON object), "
+        '1 (the key "a" occurs more than once), 1 (the number 1e400 is too large).'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"a": 1, "a": 2}', 'the key "a" occurs more than once'),
+        ('{"a": 1e400}', "the number 1e400 is too large"),
+        ('{"a": "\\ud800"}', "half of a surrogate pair stands in it, which is no character"),
+    ],
+)
+def test_a_line_of_json_that_no_table_can_hold_is_told_with_its_reason(merge: Merge, line: str, reason: str) -> None:
+    merge.given("a.jsonl", '{"a": 1}\n' * 3 + f"{line}\n" * 2)
+
+    result = merge.plan()
+
+    assert list(result.warnings) == [f"a.jsonl: line 4 cannot be read: {reason}, and 1 more line cannot be read."]
+
+
+def test_records_with_bytes_that_are_no_text_are_said_to_be_set_aside(merge: Merge) -> None:
+    merge.given("a.csv", b"id,t\n" + "".join(f"{n},Grüße {n}\n" for n in range(50)).encode() + b"99,M\xfcller\n")
+
+    result = merge.run()
+
+    assert result.quarantined == 1
+    (told,) = result.plan.warnings
+    assert told.endswith("; records with such bytes are set aside.")
