@@ -55,6 +55,10 @@ class Response:
         """Say what the user should look at although the call goes on."""
         self._warnings.append(self._said(logging.WARNING, message))
 
+    def keep_warning(self, message: str) -> None:
+        """Add a warning that was logged before."""
+        self._warnings.append(self.redactor(message))
+
     def add_error(self, message: str, status: int = 500) -> None:
         """Say what went wrong; the call as a whole has failed, with the status of its first error."""
         self._errors.append(self._said(logging.ERROR, message))

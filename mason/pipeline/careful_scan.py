@@ -99,7 +99,8 @@ class _Walk:
                 yield ends[first:last], None
                 return
             # A record that merely looked like one of those that hold others is as plain as those before it.
-            is_plain = not record.record.problem and not self._is_misplaced_before(record.end, start, flipped)
+            is_odd = record.record.problem or record.record.doubtful
+            is_plain = not is_odd and not self._is_misplaced_before(record.end, start, flipped)
             yield (np.append(ends[first:last], record.end), None) if is_plain else (ends[first:last], record)
             position = record.end
 

@@ -98,7 +98,7 @@ def read_csv(
 
 
 def _sniffed(buffer: TextBuffer, asked: Asked, known: KnownHeader | None) -> Sniffed:
-    signs = (known.dialect.quote, "'") if known else ()  # the next file may have other quotes
+    signs = (known.dialect.quote, "'", f"\\{known.dialect.delimiter}") if known else ()  # the next one may be another
     if known and not asked.delimiter and known.dialect.is_simple and not any(sign in buffer.text for sign in signs):
         return Sniffed(known.dialect)
     return sniff(buffer.text, asked, final=buffer.at_end)

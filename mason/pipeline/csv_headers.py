@@ -153,9 +153,25 @@ def _names_rows(first: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
     if len(labels) < 2 or not all(labels) or len(set(labels)) < len(labels):
         return False
     if first[0] == QUOTED_EMPTY:
-        return bool(names) and all(names) and QUOTED_EMPTY not in names and len(set(names)) == len(names)
+        are_there = bool(names) and all(names) and QUOTED_EMPTY not in names and len(set(names)) == len(names)
+        return are_there and _may_stand_above(names, columns)
     numbers = [str(number) for number in range(max(len(names), len(labels)))]
     return not first[0] and names == numbers[: len(names)] and list(labels) == numbers[: len(labels)] and len(names) > 1
+
+
+def _may_stand_above(names: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
+    """Say whether what stands beside an empty text may be names: values, as `"","79796"` has them, are none.
+
+    Numbers are some where they grow from column to column, above rows that have words or numbers in turn for names.
+    """
+    values = [(name, columns[n]) for n, name in enumerate(names, 1) if is_number(name) or classify([name]) is not TEXT]
+    if not values or _may_be_names(values):
+        return True
+    if len(names) == 1 or not all(name.isascii() and name.isdigit() for name in names):
+        return False
+    numbers, labels = list(map(int, names)), columns[0]
+    are_in_turn = any(list(labels) == [str(start + n) for n in range(len(labels))] for start in (0, 1))
+    return numbers == sorted(numbers) and (are_in_turn or all(map(_LETTER.search, labels)))
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool:

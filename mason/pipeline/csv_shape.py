@@ -52,7 +52,8 @@ def find_shape(rows: Sequence[Sequence[str]], *, header: bool) -> Shape:
         return Shape(names)  # lines of words say nothing of fields, and one of few records is as the header says
     if width == len(names) + 1 and len(below) > 1:
         told = "its records have one field more than its header: the first column, which has no name, is called col_0"
-        return Shape(["col_0", *names], notes=[told])
+        other = "if a delimiter stands inside values instead, give the quote or escape around it, or mend the file"
+        return Shape(["col_0", *names], notes=[f"{told}; {other}"])
     if width == len(names) - 1 and not first[-1]:
         return Shape(names[:-1], notes=["its header ends with a delimiter that its records do not have"])
     if width == len(names) - 1 and len(below) > 1:

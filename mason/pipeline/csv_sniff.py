@@ -12,13 +12,15 @@ from itertools import islice
 from mason.pipeline.csv_dialect import Dialect
 from mason.pipeline.csv_headers import is_number
 from mason.pipeline.csv_shape import great_majority
-from mason.pipeline.csv_titles import MOST_SKIPPED, find_titles, steady_from, usual_width
+from mason.pipeline.csv_titles import COMMENTS, MOST_SKIPPED, find_titles, steady_from, usual_width
 from mason.pipeline.csv_tokens import ExactRecord, split_exactly
 from mason.pipeline.text_types import classify
 from mason.pipeline.types import NOTHING, TEXT
 
 _USUAL = ",\t|;"
 _RARE = "\x01\x1f^~:"
+_UNUSUAL: Sequence[str] = [*(each * 2 for each in _USUAL), *_RARE]
+_NAMES = {"\t": "a tab", " ": "a space"}
 _LINES = 200
 _QUOTED = re.compile(r'(?<![^\n,\t|;\x01\x1f^~:])"(?:[^"]+|"")*+(?:"|\Z)')
 _IN_SPACES = re.compile(r'(?<![^\n ])"(?:[^"\n]|"")*+"(?![^\n ])')
@@ -70,9 +72,11 @@ def sniff(text: str, asked: Asked, *, final: bool) -> Sniffed:
         return Sniffed(rest.dialect, asked.skip_rows, rest.notes)
     bare = _without_comments(text, asked.comment) if asked.comment else text
     plain = asked.dialect(asked.delimiter or _find_delimiter(bare, asked.likely_delimiter))
+    doubts = _doubt_delimiter(bare, asked)
     if _is_even(text, plain):
-        return Sniffed(plain)
+        return Sniffed(plain, notes=doubts)
     dialect, notes = _settled(text, plain, asked, final=final)
+    notes += doubts
     if asked.skip_rows is not None or asked.widths:
         return Sniffed(dialect, 0, notes)
     skipped, titles = find_titles(text, _records(text, dialect, final=final))
@@ -92,7 +96,7 @@ def detect_delimiter(text: str) -> str:
         or _most_even([_TIME.sub("", line) for line in lines], _RARE)
         or (" " if '"' in text and _is_cut_by_spaces(text) else "")
         or _behind_titles(lines)
-        or (" " if _is_cut_by_spaces(text) else ",")
+        or (" " if _is_cut_by_spaces(text) or _is_cut_by_spaces(_same_spaces(lines)) else ",")
     )
 
 
@@ -104,6 +108,17 @@ def _without_comments(text: str, comment: str) -> str:
 def _find_delimiter(text: str, likely: str) -> str:
     """The delimiter that the file's name promises, if its first line keeps the promise."""
     return likely if likely and likely in text.partition("\n")[0] else detect_delimiter(text)
+
+
+def _doubt_delimiter(text: str, asked: Asked) -> list[str]:
+    """What is said of a delimiter that was given and does not occur, where another one seems to be it."""
+    if not asked.delimiter or asked.widths or asked.delimiter in text:
+        return []
+    found = detect_delimiter(text)
+    if found not in text.partition("\n")[0]:
+        return []
+    given, other = (_NAMES.get(each, f'"{each}"') for each in (asked.delimiter, found))
+    return [f"the delimiter that was given, {given}, does not stand in its first lines; {other} does"]
 
 
 def _most_even(lines: Sequence[str], candidates: str) -> str:
@@ -123,13 +138,30 @@ def _evenness(lines: Sequence[str], delimiter: str) -> tuple[float, int]:
 
 
 def _behind_titles(lines: Sequence[str]) -> str:
-    """The delimiter of lines that do not begin with the first: at least three columns, or two in all of many lines."""
-    for number in range(1, min(MOST_SKIPPED, len(lines) - 1)):
+    """The delimiter of lines that do not begin with the first: at least three columns, or two in all of many lines.
+
+    Unusual ones cut at least three columns: a word and its value stand on both sides of a colon, too.
+    """
+    starts = range(1, min(MOST_SKIPPED, len(lines) - 1))
+    for number in starts:
         for delimiter in _USUAL:
             share, count = _evenness(lines[number:], delimiter)
             if (count > 1 and share > 0.9) or (count == share == 1 and number * 2 <= len(lines)):
                 return delimiter
+    without_times = [_TIME.sub("", line) for line in lines]
+    for number in starts:
+        for unusual in _UNUSUAL:
+            share, count = _evenness(without_times[number:], unusual)
+            if count > 1 and share > 0.9:
+                return unusual
     return ""
+
+
+def _same_spaces(lines: Sequence[str]) -> str:
+    """The lines at the end that have as many spaces each, at least two, if other lines stand before them."""
+    count = lines[-1].count(" ") if lines else 0
+    start = next((n for n in reversed(range(len(lines))) if lines[n].count(" ") != count), -1) + 1
+    return "\n".join([*lines[start:], ""]) if count > 1 and 0 < start <= MOST_SKIPPED else ""
 
 
 def _is_cut_by_spaces(text: str) -> bool:
@@ -169,6 +201,8 @@ def _is_even(text: str, dialect: Dialect) -> bool:
     signs = (dialect.delimiter * 2, f"{dialect.delimiter} ", "'")
     if not dialect.is_simple or dialect.quote in text or any(sign in first for sign in signs):
         return False
+    if first.startswith(COMMENTS) or first.endswith(dialect.delimiter):
+        return False  # a comment, or a title that was filled up
     lines = text.split("\n", _LINES)[:_LINES]
     whole = lines[: max(len(lines) - 1, 1)]
     if "" in whole[:MOST_SKIPPED]:
@@ -181,11 +215,17 @@ def _records(text: str, dialect: Dialect, *, final: bool, width: int = 0) -> lis
     return list(islice(split_exactly(text, dialect, width, final=final), _LINES))
 
 
+def _table(text: str, dialect: Dialect, *, final: bool) -> list[ExactRecord]:
+    """The records without blank lines and what may be titles."""
+    records = [each for each in _records(text, dialect, final=final) if not each.is_blank]
+    return records[steady_from(records, usual_width(records)) :]
+
+
 def _settled(text: str, plain: Dialect, asked: Asked, *, final: bool) -> tuple[Dialect, list[str]]:
     """The dialect by which the most records are whole and alike, the plainest first."""
     best, told = plain, ""
     fewest = _faults(text, plain, final=final)
-    for dialect, note in _others(text, plain, asked):
+    for dialect, note in _others(text, plain, asked, final=final):
         is_needed = _is_needed(text, dialect, plain, final=final)
         if not fewest and not is_needed:
             continue
@@ -195,16 +235,19 @@ def _settled(text: str, plain: Dialect, asked: Asked, *, final: bool) -> tuple[D
     return best, [told] if told else []
 
 
-def _others(text: str, plain: Dialect, asked: Asked) -> Iterator[tuple[Dialect, str]]:
+def _others(text: str, plain: Dialect, asked: Asked, *, final: bool) -> Iterator[tuple[Dialect, str]]:
     """The dialects that a text may have, if it shows signs of them."""
     delimiter = plain.delimiter
-    if not asked.delimiter and delimiter * 2 in text.partition("\n")[0]:
+    first = next((each.raw for each in _table(text, plain, final=final)), "")
+    if not asked.delimiter and delimiter * 2 in first:
         doubled = replace(plain, delimiter=delimiter * 2)
         yield doubled, f'its delimiter is "{delimiter * 2}"'
     if delimiter + " " in text and not delimiter.isspace():
         yield replace(plain, pads=True), "spaces behind its delimiters are no part of the values"
     if asked.escape is None and f"\\{plain.quote or chr(0)}" in text:
         yield replace(plain, escape="\\"), "a backslash stands before quotes that are text"
+    elif asked.escape is None and f"\\{delimiter}" in text:
+        yield replace(plain, escape="\\"), "a backslash stands before delimiters that are text"
     if asked.quote is None and "'" in text:
         yield replace(plain, quote="'"), "its quotes are ' rather than \""
     if asked.quote is None and '"' in text and _are_mostly_stray(text, plain):
@@ -234,18 +277,35 @@ def _faults(text: str, dialect: Dialect, *, final: bool) -> int:
 
 def _is_needed(text: str, dialect: Dialect, plain: Dialect, *, final: bool) -> bool:
     """Say whether a dialect explains what would be odd in one that explains as many lines."""
-    rows = [each.fields for each in _records(text, plain, final=final) if not each.is_blank]
+    rows = [each.fields for each in _table(text, plain, final=final)]
     if dialect.delimiter != plain.delimiter:  # a||b: each second field has no name; by || all records are alike
-        widths = [len(each.fields) for each in _records(text, dialect, final=final) if not each.is_blank]
         is_doubled = bool(rows) and len(rows[0]) % 2 == 1 and not any(rows[0][1::2])
-        return is_doubled and great_majority(widths) == (len(rows[0]) + 1) // 2
+        if not is_doubled:
+            return False
+        widths = [len(each.fields) for each in _table(text, dialect, final=final)]
+        return bool(great_majority(widths) == (len(rows[0]) + 1) // 2)
     if dialect.pads:
         padded = [len(row) > 1 and all(cell.startswith(" ") or not cell for cell in row[1:]) for row in rows]
         return great_majority(padded) is True
     if dialect.quote == "'":
-        wrapped = [len(cell) > 1 and cell.startswith("'") and cell.endswith("'") for cell in rows[0]] if rows else []
-        return bool(wrapped) and all(wrapped)
-    return False
+        first = [each.fields for each in _records(text, plain, final=final) if not each.is_blank][:1]
+        return any(map(_are_wrapped, [*first, *rows[:1]])) or _fits_header(text, dialect, plain, final=final)
+    return dialect.escape != plain.escape and _fits_header(text, dialect, plain, final=final)
+
+
+def _are_wrapped(cells: Sequence[str]) -> bool:
+    return all(len(cell) > 1 and cell.startswith("'") and cell.endswith("'") for cell in cells)
+
+
+def _fits_header(text: str, dialect: Dialect, plain: Dialect, *, final: bool) -> bool:
+    """Say whether all records have as many fields as the first by a dialect, and most have more by the plain one.
+
+    Then delimiters stand inside values, which are no names of rows.
+    """
+    records, others = (_records(text, each, final=final) for each in (dialect, plain))
+    widths = {len(each.fields) for each in records if not each.is_blank}
+    first = next((len(each.fields) for each in others if not each.is_blank), 0)
+    return widths == {first} and usual_width(others) > first and not any(each.problem for each in records)
 
 
 def _end_of_lines(text: str, lines: int) -> int:

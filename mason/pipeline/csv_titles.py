@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 from mason.pipeline.csv_headers import Header, judge_header, may_be_name
 from mason.pipeline.csv_tokens import ExactRecord
+from mason.pipeline.header_words import are_usual_names
 from mason.util.words import counted
 
 MOST_SKIPPED = 50
-_COMMENT = ("#", "//", "%", "--")
+COMMENTS = ("#", "//", "%", "--")
+"""What comments begin with."""
 _SHOWN = 60
 
 
@@ -33,7 +35,7 @@ def find_titles(text: str, records: Sequence[ExactRecord]) -> tuple[int, list[st
     """Return how many lines of a text stand before the first of its records, and what is said of them."""
     table = next(_tables(records), None)
     if table is None or not table.start or table.start > MOST_SKIPPED or table.width < 2:
-        return 0, []
+        return 0, _describe_doubt(records)
     before = records[: table.start]
     shown = next((each.raw for each in before if not each.is_blank), "").partition("\n")[0]
     if not shown:
@@ -41,7 +43,25 @@ def find_titles(text: str, records: Sequence[ExactRecord]) -> tuple[int, list[st
     lines = text.count("\n", 0, before[-1].end)  # with comments, which are no records
     shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
     which = "its first line is" if lines == 1 else f"its first {lines:,} lines are"
-    return lines, [f'{which} no record of {counted(table.width, "field")}, and skipped: "{shown}"']
+    told = f'{which} no record of {counted(table.width, "field")}, and skipped: "{shown}"'
+    return lines, [told, *_describe_comments(before, records[table.start :])]
+
+
+def _describe_comments(before: Sequence[ExactRecord], records: Sequence[ExactRecord]) -> Iterator[str]:
+    """What is said where comments stand not only before the records: those among them are taken for records."""
+    signs = [sign for sign in COMMENTS if any(each.raw.startswith(sign) for each in before)]
+    for sign in signs:
+        if any(each.raw.startswith(sign) for each in records[1:]):
+            yield f'lines among its records begin with {sign} as well: comment:"{sign}" leaves them out'
+
+
+def _describe_doubt(records: Sequence[ExactRecord]) -> list[str]:
+    """What is said of a first line that names one of two columns, above one that could name both."""
+    if usual_width(records) != 2 or not (lines := _padded_titles(records)):
+        return []
+    which = "its first line" if lines == 1 else f"its first of {lines:,} such lines"
+    told = f'{which}, "{records[0].raw}", was taken for the header, and could be a title'
+    return [f"{told}; skip_rows: {lines} skips it"]
 
 
 def usual_width(records: Sequence[ExactRecord]) -> int:
@@ -62,12 +82,25 @@ def steady_from(records: Sequence[ExactRecord], width: int) -> int:
 def _tables(records: Sequence[ExactRecord]) -> Iterator[_Table]:
     """The places where a table may begin behind titles, the likeliest first."""
     width = usual_width(records)
+    if table := _behind_comments(records, width):
+        yield table
     table = _Table.at(records, steady_from(records, width), width)
     if _begins_behind_titles(records, table):
         yield table
     yield from filter(None, (_wide_end(records), _behind_blank_line(records, width)))
-    if start := _padded_titles(records, width):
+    start = _padded_titles(records)
+    if start and (width > 2 or are_usual_names(records[start].fields)):
         yield _Table.at(records, start, width)
+
+
+def _behind_comments(records: Sequence[ExactRecord], width: int) -> _Table | None:
+    """The table behind comments, though these may have as many fields: `#id,name` above values is a header."""
+    start = next((n for n, each in enumerate(records) if not (each.is_blank or _is_comment(each))), 0)
+    if not any(map(_is_comment, records[:start])) or len(records[start].fields) != width:
+        return None
+    table = _Table.at(records, start, width)
+    are_words = all(" " in each.raw for each in records[:start] if not each.is_blank)
+    return table if table.header is Header.SURE or (table.header is Header.LIKELY and are_words) else None
 
 
 def _begins_behind_titles(records: Sequence[ExactRecord], table: _Table) -> bool:
@@ -125,11 +158,11 @@ def _behind_blank_line(records: Sequence[ExactRecord], width: int) -> _Table | N
     return table if table.header is Header.SURE and not has_names_before else None
 
 
-def _padded_titles(records: Sequence[ExactRecord], width: int) -> int:
+def _padded_titles(records: Sequence[ExactRecord]) -> int:
     """How many records have but one cell that is not empty, before one that names all columns."""
     rows = [each.fields for each in records if not each.problem]
     count = next((n for n, row in enumerate(rows) if sum(map(bool, row)) > 1), 0)
-    if not count or width < 3 or not any(map(any, rows[:count])) or not all(rows[count]):
+    if not count or len(rows[count]) < 2 or not any(map(any, rows[:count])) or not all(rows[count]):
         return 0
     return count if judge_header(rows[count:]) in (Header.SURE, Header.LIKELY) else 0
 
@@ -139,7 +172,7 @@ def _begins_with_word(record: ExactRecord) -> bool:
 
 
 def _is_comment(record: ExactRecord) -> bool:
-    return record.raw.startswith(_COMMENT)
+    return record.raw.startswith(COMMENTS)
 
 
 def _may_be_title(record: ExactRecord, width: int) -> bool:

@@ -15,7 +15,7 @@ from functools import cache
 from itertools import pairwise
 
 from mason.pipeline.csv_dialect import Dialect
-from mason.pipeline.swallowed_lines import LINE_END, look_far, look_like_records
+from mason.pipeline.swallowed_lines import LINE_END, Lines, judge_lines, look_far
 
 OPEN_QUOTE = "a quote is opened and not closed"
 STRAY_QUOTE = "text stands behind a closing quote"
@@ -32,6 +32,8 @@ class ExactRecord:
     end: int
     """Where the next record begins, in the text."""
     problem: str = ""
+    doubtful: bool = False
+    """Lines inside its quotes could be records as well."""
 
     @property
     def is_blank(self) -> bool:
@@ -94,16 +96,12 @@ def _record_at(text: str, start: int, dialect: Dialect, width: int, *, final: bo
     # A return at the end of what is known may be the first half of a line end.
     if not final and (after == "" or (after == "\r" and position == len(text))):
         return None
-    if (
-        not problem
-        and not dialect.sure
-        and any(
-            look_like_records(inside, fields[:index], fields[index + 1 :], dialect.delimiter, width)
-            for index, inside in long
-        )
-    ):
-        problem = SWALLOWS
-    return ExactRecord(fields, quoted, text[start : field.start(4)], position, problem)
+    lines = Lines.TEXT
+    if long and not problem and not dialect.sure:
+        lines = max(judge_lines(each, fields[:n], fields[n + 1 :], dialect.delimiter, width) for n, each in long)
+    problem = SWALLOWS if lines is Lines.RECORDS else problem
+    raw = text[start : field.start(4)]
+    return ExactRecord(fields, quoted, raw, position, problem, doubtful=lines is Lines.DOUBTFUL)
 
 
 def _what_is_wrong(rest: str, *, is_open: bool, final: bool) -> str:

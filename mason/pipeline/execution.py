@@ -153,6 +153,8 @@ class PipelineExecutionClient(ExecutionClient):
             if isinstance(error, MasonError) and error.record is None:
                 error.record = record  # with its log: what a step of a workflow leaves behind is all that its run keeps
             raise
+        for warning in watch.warnings:
+            response.keep_warning(warning)
         warnings = list(outcome.warnings)
         for warning in warnings:
             response.add_warning(warning)
@@ -163,7 +165,7 @@ class PipelineExecutionClient(ExecutionClient):
             failure.record = found = _shown(watch.failed(failure, outcome.to_dict()), outcome)
             response.add_data(found)  # who gets but the response sees it, too
             raise failure
-        watch.show(getattr(outcome, "shown", {}), warnings, outcome.summary)
+        watch.show(getattr(outcome, "shown", {}), [*watch.warnings, *warnings], outcome.summary)
         return _shown(watch.succeeded(outcome.to_dict()), outcome)
 
     @verb

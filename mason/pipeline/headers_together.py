@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from mason.pipeline.csv_headers import Header
+from mason.pipeline.csv_titles import COMMENTS
 from mason.pipeline.file_schema import FileSchema
 from mason.util.words import counted
 
@@ -106,7 +107,9 @@ def describe_doubts(schemas: Mapping[str, FileSchema]) -> Iterator[str]:
         taken, other = ("the header", "data") if guess.is_there else ("data", "the header")
         so = f" (so were those of {_named(names[1:])})" if len(names) > 1 else ""
         told = f'its first line, "{line}", was taken for {taken}{so}, and could be {other}'
-        yield f"{names[0]}: {told}; parse_headers: true or false settles it."
+        sign = next((each for each in COMMENTS if line.startswith(each)), "")
+        comment = f', comment:"{sign}" leaves it out' if sign else ""
+        yield f"{names[0]}: {told}; parse_headers: true or false settles it{comment}."
 
 
 def _first_line(schema: FileSchema) -> str:
@@ -120,11 +123,14 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join(names[:_FEW_NAMED]) + (f" and {counted(more, 'more file')}" if more > 0 else "")
 
 
-def strangers(schemas: Mapping[str, FileSchema]) -> Sequence[Sequence[str]]:
-    """Return the files in groups, if files of different groups have no column in common; else nothing."""
+def strangers(schemas: Mapping[str, FileSchema], *, folds: bool = False) -> Sequence[Sequence[str]]:
+    """Return the files in groups, if files of different groups have no column in common; else nothing.
+
+    `folds`: names that differ only in case are one.
+    """
     groups: list[tuple[set[str], list[str]]] = []
     for name, schema in schemas.items():
-        columns = set(schema.columns)
+        columns = {name.casefold() if folds else name for name in schema.columns}
         met = [group for group in groups if group[0] & columns]
         united = (columns.union(*(group[0] for group in met)), [*(one for group in met for one in group[1]), name])
         groups = [group for group in groups if group not in met] + [united]

@@ -17,6 +17,7 @@ _TRACEBACK = "Traceback (most recent call last)"
 """It is for who looks at the log of the process, and shows its code and its folders."""
 
 _ROOT = logging.getLogger("mason")
+_PIPELINE = "mason.pipeline"
 
 
 class JobLog(logging.Handler):
@@ -32,6 +33,8 @@ class JobLog(logging.Handler):
         self._first: list[str] = []
         self._last: deque[str] = deque(maxlen=LAST_LINES)
         self._count = 0
+        self.warnings: list[str] = []
+        """What the pipeline itself has warned of."""
         _ROOT.addHandler(self)
 
     def follow_this_thread(self) -> None:
@@ -58,6 +61,8 @@ class JobLog(logging.Handler):
             message = record.getMessage()
             if not message.startswith(_TRACEBACK):
                 self.add(message, record.levelno)
+                if record.name == _PIPELINE and record.levelno == logging.WARNING:
+                    self.warnings.append(message)
 
     def lines(self) -> list[str]:
         """Return the lines, the oldest first."""

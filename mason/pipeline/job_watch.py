@@ -81,6 +81,11 @@ class JobWatch:
         """Say that the job runs in this thread, whichever accepted it."""
         self._log.follow_this_thread()
 
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What the pipeline has warned of while the job ran: it was told, and belongs into the response as well."""
+        return tuple(self._log.warnings)
+
     def watched(self, runner: TaskRunner) -> TaskRunner:
         """Return the runner with this watch beside it, which counts its beats and ends a job that was cancelled."""
         return _WatchedRunner(runner, self)

@@ -15,6 +15,7 @@ from mason.pipeline.sampling import Budget
 from mason.pipeline.text_buffer import TextBuffer
 from mason.pipeline.types import NOTHING, TEXT, Evidence, merge
 from mason.pipeline.value_types import classify_records
+from mason.util.words import counted
 
 _BLANK = " \t\n"
 _FIRST_LINES = 10
@@ -72,6 +73,16 @@ def _loaded(line: str) -> object:
         return None
 
 
+def _loaded_or_why(line: str) -> tuple[object, str]:
+    """The value in a line; or why no table can hold it, where it is one of JSON."""
+    try:
+        return load(line), ""
+    except NotAnObject as error:
+        return None, str(error)
+    except _BROKEN:
+        return None, ""
+
+
 def _classify(
     buffer: TextBuffer, source: _Lines | _Elements, budget: Budget
 ) -> tuple[dict[str, Evidence], int, dict[str, OddValue]]:
@@ -108,14 +119,13 @@ class _Lines:
         self._line = 0
         self.numbers: list[int] = []
         """The numbers of the records that were taken last."""
-        self._bad: list[int] = []
+        self._bad = 0
+        self._first_bad = ""
 
     @property
     def problem(self) -> str:
-        if not self._bad:
-            return ""
-        others = f", nor are {len(self._bad) - 1:,} others" if len(self._bad) > 1 else ""
-        return f"line {self._bad[0]:,} is not a JSON object{others}"
+        others = f", and {counted(self._bad - 1, 'more line')} cannot be read" if self._bad > 1 else ""
+        return self._first_bad + others
 
     def take(self, limit: int) -> list[Record]:
         buffer = self._buffer
@@ -126,12 +136,14 @@ class _Lines:
         self.numbers = []
         for line in lines:
             self._line += 1
-            value = _loaded(line)
+            value, why = _loaded_or_why(line)
             if isinstance(value, dict):
                 records.append(value)
                 self.numbers.append(self._line)
             elif line.strip():
-                self._bad.append(self._line)
+                self._bad += 1
+                told = f"cannot be read: {why}" if why else "is not a JSON object"
+                self._first_bad = self._first_bad or f"line {self._line:,} {told}"
         return records
 
 

@@ -13,7 +13,7 @@ from mason.pipeline import byte_bits
 from mason.pipeline.byte_bits import Bits, Content, Positions
 from mason.pipeline.csv_dialect import Dialect
 from mason.pipeline.csv_tokens import ExactRecord
-from mason.pipeline.swallowed_lines import SURE_LINES
+from mason.pipeline.swallowed_lines import LEAST_WIDTH
 
 _NEWLINE, _RETURN = b"\n\r"
 
@@ -91,7 +91,8 @@ class Marks:
 def may_swallow(marks: Marks, width: int, *, inside: bool = False) -> Positions:
     """Return where records begin that may hold other records in a quoted field; a reading field by field decides it.
 
-    All lines between the first and the last of such a record have as many delimiters as a record has.
+    All lines between the first and the last of such a record have as many delimiters as a record has; where there are
+    none, the two lines have them together.
     """
     inner = marks.lines & (~marks.inside if inside else marks.inside)
     if width < 2 or not inner.any():
@@ -101,20 +102,31 @@ def may_swallow(marks: Marks, width: int, *, inside: bool = False) -> Positions:
     records = byte_bits.count_before(outer, lines)  # lines of one record have as many records before them
     firsts = np.flatnonzero(np.diff(records, prepend=-1))
     counts = np.diff(firsts, append=len(lines))
-    long = counts > SURE_LINES
-    if not long.any():  # as a rule: nothing more is to be counted
+    if width < LEAST_WIDTH and (counts < 2).all():  # as a rule: nothing more is to be counted
         return np.zeros(0, dtype=np.int64)
-    firsts, counts = firsts[long], counts[long]
+    ends = byte_bits.positions(outer)
+    in_two = firsts[counts == 1] if width >= LEAST_WIDTH else firsts[:0]
+    found = _records_in_two_lines(marks, records[in_two], ends, width)
+    firsts, counts = firsts[counts > 1], counts[counts > 1]
     # Counted for all lines at once: looked at one by one, many records would be looked at from the start of the text.
-    alike = np.append(0, np.cumsum(_delimiters_between(marks, lines) == width - 1))
-    found = records[firsts[alike[firsts + counts - 1] - alike[firsts] == counts - 1]].tolist()
-    ends = byte_bits.positions(outer) if found else ()
-    return np.array([int(ends[record - 1]) + 1 if record else 0 for record in found], dtype=np.int64)
+    alike = np.append(0, np.cumsum(_delimiters_between(marks, lines[:-1], lines[1:]) == width - 1))
+    found += records[firsts[alike[firsts + counts - 1] - alike[firsts] == counts - 1]].tolist()
+    return np.array([int(ends[record - 1]) + 1 if record else 0 for record in sorted(found)], dtype=np.int64)
 
 
-def _delimiters_between(marks: Marks, lines: Positions) -> Positions:
-    """How many delimiters stand between each line end and the next one."""
-    return np.diff(byte_bits.count_before(marks.delimiters, lines))
+def _records_in_two_lines(marks: Marks, records: Positions, ends: Positions, width: int) -> list[int]:
+    """Which of the records have as many delimiters as two records have."""
+    if not len(records):
+        return []
+    places = np.concatenate(([0], ends, [len(marks.content)]))
+    alike = _delimiters_between(marks, places[records], places[records + 1]) == 2 * (width - 1)
+    return [int(each) for each in records[alike]]
+
+
+def _delimiters_between(marks: Marks, starts: Positions, ends: Positions) -> Positions:
+    """How many delimiters stand between places."""
+    counts = byte_bits.count_before(marks.delimiters, np.append(starts, ends))
+    return counts[len(starts) :] - counts[: len(starts)]
 
 
 def quotes_in(content: Content, quote: str = '"') -> Bits:

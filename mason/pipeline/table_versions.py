@@ -99,8 +99,8 @@ class Removal:
     table: KeptVersions
     versions: Sequence[Kept]
     bytes: int
-    staying: int = 0
-    """How many former versions stay as they are too new."""
+    staying: Sequence[int] = ()
+    """The numbers of the former versions that stay as they are too new."""
     in_use: int = 0
     """How many of the others stay, since another version needs their files or a catalog shows them."""
     only_copies: Sequence[Kept] = ()
@@ -161,7 +161,8 @@ def plan_vacuum(table: str, keep: int, older_than_days: float, storage: str = LO
     old = [each for each, after in former[keep:] if datetime.fromisoformat(after.created_at) <= limit]
     kept = kept_versions(storage, table)
     found = kept.removable(old)
-    staying, in_use = len(former) - len(old), len(old) - len(found.versions)
+    staying = [each.commit.number for each, _ in former if each not in old]
+    in_use = len(old) - len(found.versions)
     return Removal(kept, found.versions, found.bytes, staying, in_use, found.only_copies)
 
 

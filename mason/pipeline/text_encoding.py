@@ -88,7 +88,7 @@ def decode_blocks(blocks: Iterable[bytes], encoding: Encoding, warn: Callable[[s
         try:
             text = decoder.decode(block)
         except UnicodeDecodeError as error:
-            warn(f"{_fault(encoding.name, error)}; such bytes are read as �")
+            warn(f"{_fault(encoding.name, error)}; records with such bytes are set aside")
             bytes_decoder.errors = "replace"
             text = decoder.decode(block)
         if text:
@@ -154,7 +154,7 @@ def _detect_by_characters(start: bytes, error: UnicodeDecodeError) -> Encoding:
     likely = [] if _has_utf8(start) else list(guess_encodings(start))
     began_as_utf8 = not start[: error.start].isascii()
     if _has_utf8(start) or (began_as_utf8 and not (likely and is_east_asian(likely[0]))):
-        return Encoding("utf-8", "replace", f"{fault}; such bytes are read as �")
+        return Encoding("utf-8", "replace", f"{fault}; records with such bytes are set aside")
     return _guessed(fault, likely or ["cp1252" if _is_windows(start) else "latin-1"])
 
 

@@ -47,7 +47,7 @@ def test_a_plan_says_what_the_run_then_does(shop: Mason) -> None:
     nothing = shop("operator", "table", "vacuum", "-p", "path:table")
     assert nothing.json["Info"] == [
         "0 versions removed, 0 bytes freed.",
-        "Former versions that stay: 2. The newest (keep: 1) do, and those replaced less than 7 days ago.",
+        "2 former versions stay (2, 1): the newest (keep: 1), and those replaced less than 7 days ago.",
     ]
     planned, (removed,) = both("vacuum", "path:table,keep:0,older_than_days:0")
     assert len(removed["Removed"]) == 2
@@ -79,3 +79,23 @@ def test_a_statement_that_no_parser_knows_is_told_of_in_masons_words_alone(shop:
 
     assert refused.exit_code == 1
     assert refused.stderr.startswith("error: query:1:1: A query reads, and this statement does something else.")
+
+
+def test_one_former_version_that_stays_is_told_by_its_number(shop: Mason) -> None:
+    vacuum = shop("operator", "table", "vacuum", "-p", "path:table")
+
+    assert vacuum.json["Info"][1] == (
+        "1 former version stays (1): the newest (keep: 1), and those replaced less than 7 days ago."
+    )
+
+
+def test_what_was_at_the_output_before_is_among_the_warnings_of_the_response(shop: Mason) -> None:
+    mine = shop.folder / "new" / "mine.txt"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+
+    merged = shop("operator", "table", "merge", "-p", "input_path:one,output_path:new")
+
+    (warning,) = [each for each in merged.json["Warnings"] if "before is kept" in each]
+    assert warning.startswith("What was at ")
+    assert merged.stderr.count("before is kept") == 1

@@ -358,3 +358,75 @@ def test_files_that_are_added_without_a_column_of_the_table_are_told(merge: Merg
     plan = merge.plan(mode="append")
 
     assert "a.csv: no column is one of the table: are these its rows?" in plan.warnings
+
+
+# Delimiters inside values
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("id,name\n1,'Hara, x'\n2,'B, y'\n3,'C, z'\n", "Hara, x"),
+        ("id,name\n" + "".join(f"{number},'Last{number}, First'\n" for number in range(1, 20)), "Last1, First"),
+        ("id,name\n1,a\\,b\n2,c\\,d\n3,e\\,f\n", "a,b"),
+        ("id;name\n1;a\\;b\n2;c\n3;e\\;f\n", "a;b"),
+    ],
+)
+def test_quotes_and_escapes_around_delimiters_are_no_names_of_rows(merge: Merge, text: str, wanted: str) -> None:
+    rows, warnings = read(merge, text)
+
+    assert rows[0] == {"id": 1, "name": wanted}
+    assert not any("col_0" in each for each in warnings)
+
+
+def test_one_field_more_than_the_header_may_be_a_delimiter_inside_values(merge: Merge) -> None:
+    _, warnings = read(merge, "Name,Betrag\nAnn,12,5\nBob,13,75\n")
+
+    assert warnings == [
+        "a.csv: its records have one field more than its header: the first column, which has no name, is called col_0; "
+        "if a delimiter stands inside values instead, give the quote or escape around it, or mend the file."
+    ]
+
+
+@pytest.mark.parametrize(("delimiter", "shown"), [("tab", "a tab"), ("|", '"|"'), ("\\t", "a tab")])
+def test_a_given_delimiter_that_does_not_occur_is_told_with_the_one_that_does(
+    merge: Merge, delimiter: str, shown: str
+) -> None:
+    merge.given("a.csv", "id,v\n1,a\n3,b\n")
+
+    result = merge.run(delimiter=delimiter)
+
+    assert [*result.plan.warnings] == [
+        f'a.csv: the delimiter that was given, {shown}, does not stand in its first lines; "," does.'
+    ]
+
+
+def test_a_given_delimiter_is_right_where_there_is_one_column(merge: Merge) -> None:
+    merge.given("a.csv", "id\n1\n3\n")
+
+    assert list(merge.run(delimiter=";").plan.warnings) == []
+
+
+def test_files_whose_names_are_folded_have_them_in_common(merge: Merge) -> None:
+    merge.given("a.csv", "id,Name\n1,a\n")
+    merge.given("b.csv", "ID,name\n2,b\n")
+
+    result = merge.run(names="fold")
+
+    assert result.rows_out == 2
+    assert not any("in common" in each for each in result.plan.warnings)
+
+
+def test_a_name_that_a_file_has_twice_is_refused_with_what_numbers_it(merge: Merge) -> None:
+    merge.given("a.csv", "id,name,name\n1,a,b\n")
+
+    with pytest.raises(PlanRefused, match='more than one column "name": names:number calls the next one "name_2"'):
+        merge.run()
+
+
+def test_a_column_of_one_file_that_no_table_holds_is_not_said_to_differ(merge: Merge) -> None:
+    merge.given("a.jsonl", '{"a":{},"b":[],"c":null}\n' * 2)
+
+    told = [str(each) for each in merge.plan().conflicts if each.column == "a"]
+
+    assert told == ['Column "a" is struct<> in a.jsonl: taken as string.']

@@ -135,6 +135,55 @@ def test_lines_that_look_like_records_in_all_they_have_are_set_aside_as_a_whole(
     assert {"id": 3, "size": "6 inch\n4,x\n5,y\n6,z\n7,6"} in merge.table().to_pylist()
 
 
+ROWS = "".join(f"{number},name{number},2026-01-02,2.5\n" for number in range(100, 140))
+
+
+@pytest.mark.parametrize("inner", [1, 2, 3])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_few_lines_that_a_stray_quote_swallowed_are_set_aside_as_a_whole(merge: Merge, inner: int, end: str) -> None:
+    lines = "\n".join(f"{number},name{number},2026-01-02,1.5" for number in range(2, 2 + inner))
+    record = f'1,"name1,2026-01-01,1.5\n{lines}\n9,name9",2026-01-02,1.5'
+    merge.given("a.csv", f"id,name,day,v\n{ROWS}{record}\n10,x,2026-01-03,7.5\n".replace("\n", end))
+
+    result = merge.run()
+
+    assert (result.rows_in, result.rows_out, result.quarantined) == (42, 41, 1)
+    assert [(each.reason, each.raw) for each in merge.rejects()] == [(SWALLOWS, record.replace("\n", end))]
+
+
+@pytest.mark.parametrize(
+    ("header", "record", "sound"),
+    [
+        ("id,size", '3,"5 inch\n4,x\n7,6"', "8,c"),
+        ("name,city,land", 'Ann,"Rome,Italy\nBob,Oslo,Norway\nCid,Bern",Swiss', "Dan,Graz,Austria"),
+        ("id,name,v", '1,"name1,1.5\n2,name2",2.5', "3,name3,3.5"),
+    ],
+)
+def test_lines_that_may_be_records_are_counted_by_file(merge: Merge, header: str, record: str, sound: str) -> None:
+    merge.given("a.csv", f"{header}\n" + f"{sound}\n" * 3 + f"{record}\n" * 2)
+    merge.given("b.csv", f"{header}\n{sound}\n{record}\n")
+
+    result = merge.run()
+
+    assert (result.rows_out, result.quarantined) == (7, 0)
+    assert [each for each in result.warnings if "look like records" in each] == [
+        "a.csv: 2 records hold lines that look like records, and are read as text in quotes.",
+        "b.csv: 1 record holds lines that look like records, and is read as text in quotes.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "note", ["Main St, 5\n10115, Berlin", "Dear all,\nthe parts, 5 of them, are late\nyours, Ann", "a,b\nc,d,e\nf,g"]
+)
+def test_prose_in_few_lines_is_text_without_a_word(merge: Merge, note: str) -> None:
+    merge.given("a.csv", f'id,note,v\n1,x,5\n17,"{note}",6\n3,y,7\n')
+
+    result = merge.run()
+
+    assert {"id": 17, "note": note, "v": 6} in merge.table().to_pylist()
+    assert [*result.plan.warnings, *result.warnings] == []
+
+
 def test_a_stray_quote_tears_no_text_that_is_properly_closed_before_it(merge: Merge) -> None:
     record = '3,"a\nb,c,d\ne","f" g'
     merge.given("a.csv", f"id,t,u\n1,a,b\n{record}\n4,x,y\n5,x,y\n")
@@ -324,3 +373,46 @@ def test_looking_for_swallowed_lines_takes_as_long_as_the_text_is_long() -> None
 
     seconds(100)
     assert seconds(16_000) < 40 * max(seconds(1_000), 0.005)  # 16 times as long, and some noise
+
+
+# What is said of them
+
+
+def test_records_in_the_quarantine_are_counted_by_their_reasons(merge: Merge) -> None:
+    good = '{"a": 1}\n' * 8
+    merge.given("a.jsonl", f'{good}nothing\n{{"a": 1, "a": 2}}\n{{"a": 1e400}}\nnone\n')
+
+    result = merge.run()
+
+    (planned,) = result.plan.warnings
+    assert planned == "a.jsonl: line 9 is not a JSON object, and 3 more lines cannot be read."
+    assert list(result.warnings) == [
+        "a.jsonl: 4 records are in the quarantine: 2 (it is not a JSON object), "
+        '1 (the key "a" occurs more than once), 1 (the number 1e400 is too large).'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"a": 1, "a": 2}', 'the key "a" occurs more than once'),
+        ('{"a": 1e400}', "the number 1e400 is too large"),
+        ('{"a": "\\ud800"}', "half of a surrogate pair stands in it, which is no character"),
+    ],
+)
+def test_a_line_of_json_that_no_table_can_hold_is_told_with_its_reason(merge: Merge, line: str, reason: str) -> None:
+    merge.given("a.jsonl", '{"a": 1}\n' * 3 + f"{line}\n" * 2)
+
+    result = merge.plan()
+
+    assert list(result.warnings) == [f"a.jsonl: line 4 cannot be read: {reason}, and 1 more line cannot be read."]
+
+
+def test_records_with_bytes_that_are_no_text_are_said_to_be_set_aside(merge: Merge) -> None:
+    merge.given("a.csv", b"id,t\n" + "".join(f"{n},Grüße {n}\n" for n in range(50)).encode() + b"99,M\xfcller\n")
+
+    result = merge.run()
+
+    assert result.quarantined == 1
+    (told,) = result.plan.warnings
+    assert told.endswith("; records with such bytes are set aside.")

@@ -68,7 +68,7 @@ def test_a_mended_record_becomes_a_row_and_leaves_the_quarantine(merge: Merge) -
     merge.given("a.csv", "id,name\n1,x\n2,y\n3\n4,z\n5\n6,w\n")
     merge.run()
     file = export(merge)
-    mend(file, (",3\n", ',"3,three"\n'))
+    mend(file, (',"3"\n', ',"3,three"\n'))
 
     result = replay(merge, file)
 
@@ -128,7 +128,7 @@ def test_records_keep_what_their_folders_say_and_the_partitions_of_the_table(mer
     merge.given("north/day=2026-01-01/a.csv", "id,n\n1,1\n2\n" + "3,3\n" * 3)
     merge.run(extract_paths=True, repartition_keys=["day"])
     file = export(merge)
-    mend(file, (",2\n", ',"2,2"\n'))
+    mend(file, (',"2"\n', ',"2,2"\n'))
 
     replay(merge, file)
 
@@ -168,7 +168,7 @@ def test_a_replay_that_reads_other_than_its_records_fails(merge: Merge) -> None:
     merge.given("a.csv", "id,n\n1\n2,2\n3,3\n")
     merge.run()
     file = export(merge)
-    mend(file, (",1\n", ',"1,1"\n'))
+    mend(file, (',"1"\n', ',"1,1"\n'))
     wrong = plan(merge, file)
     blank = replace(wrong, records=[replace(each, raw="") for each in wrong.records])
 
@@ -181,13 +181,13 @@ def test_an_old_export_does_not_touch_other_records(merge: Merge) -> None:
     merge.given("a.csv", "id,n\n1\n2\n3\n" + "4,4\n" * 6)
     merge.run()
     file, old = export(merge), export(merge, "old.csv")
-    mend(file, (",1\n", ',"1,1"\n'))
+    mend(file, (',"1"\n', ',"1,1"\n'))
     replay(merge, file)
-    mend(old, (",1\n", ',"1,1"\n'))
+    mend(old, (',"1"\n', ',"1,1"\n'))
 
     with pytest.raises(PlanRefused, match=r'Record ".+" is not in the quarantine of .+ any more: export what is there'):
         plan(merge, old)
-    mend(file, (",2\n", ',"2,2"\n'), (",3\n", ',"3,3"\n'))
+    mend(file, (',"2"\n', ',"2,2"\n'), (',"3"\n', ',"3,3"\n'))
     export_rejects([*merge.rejects(), *[replace(each, id=f"{each.id}0") for each in merge.rejects()]], old)
     with pytest.raises(PlanRefused, match=r'^2 records, such as ".+", are not in the quarantine'):
         plan(merge, old)
@@ -206,7 +206,10 @@ def test_nothing_mended_is_said(merge: Merge) -> None:
     ("mended", "problem"),
     [
         ('"1,2', "a quote is opened and not closed"),
-        ("1,2\n3,4", "holds 2 records instead of one"),
+        (
+            "1,2\n3,4",
+            "holds 2 records instead of one: it was 1 line of its file. Put quotes around",
+        ),
         ("", "is empty: leave it out of the file if it is to stay in the quarantine"),
     ],
 )
@@ -263,7 +266,7 @@ def test_values_are_read_as_by_the_merge_that_set_them_aside(merge: Merge) -> No
     file.write_text("id,n\n4,4\n")
     merge.run(mode="append")
     exported = export(merge)
-    mend(exported, (",1\n", ',"1,NA"\n'))
+    mend(exported, (',"1"\n', ',"1,NA"\n'))
 
     result = replay(merge, exported)
 
@@ -277,7 +280,7 @@ def test_records_that_were_read_in_different_ways_are_replayed_one_merge_at_a_ti
     file.write_text("id,n\n4\n5,5\n6,6\n")
     merge.run(mode="append")
     exported = export(merge)
-    mend(exported, (",1\n", ',"1,1"\n'), (",4\n", ',"4,4"\n'))
+    mend(exported, (',"1"\n', ',"1,1"\n'), (',"4"\n', ',"4,4"\n'))
 
     with pytest.raises(PlanRefused, match="The records come from merges that differ in nulls"):
         plan(merge, exported)
@@ -290,7 +293,7 @@ def test_what_a_killed_replay_leaves_is_removed_by_the_next_job(merge: Merge) ->
     merge.given("a.csv", "id,n\n1\n2,2\n3,3\n")
     merge.run()
     file = export(merge)
-    mend(file, (",1\n", ',"1,1"\n'))
+    mend(file, (',"1"\n', ',"1,1"\n'))
     killed = subprocess.run([sys.executable, "-c", KILLED, str(merge.root)], cwd=PROJECT, check=False)
     assert killed.returncode == 9
     assert len(list(merge.root.glob(".out.mason-killed*"))) == 2, "what was staged, and the records"
@@ -305,7 +308,7 @@ def test_a_replay_is_a_commit_of_its_own(merge: Merge) -> None:
     merge.given("a.csv", "id,n\n1\n2,2\n3,3\n")
     merge.run()
     file = export(merge)
-    mend(file, (",1\n", ',"1,1"\n'))
+    mend(file, (',"1"\n', ',"1,1"\n'))
     replay(merge, file)
 
     newest, oldest = TableFolder(str(merge.output)).history()
@@ -323,3 +326,82 @@ def test_mended_records_are_read_by_the_patterns_of_their_merge(merge: Merge) ->
 
     assert (result.merge.rows_out, len(merge.rejects())) == (1, 0)
     assert {str(day) for day in merge.table()["day"].to_pylist()} == {"2024-01-31", "2024-02-29"}
+
+
+def test_a_raw_is_always_quoted_so_that_a_comma_typed_into_it_is_part_of_it(merge: Merge) -> None:
+    merge.given("a.csv", "id;price\n1;8,50\n2\n3;7,25\n")
+    merge.run(schema="price decimal(9,2) 'de'")
+    file = export(merge)
+    mend(file, ('"2"\n', '"2;9,75"\n'))
+
+    replay(merge, file)
+
+    assert sorted(str(row["price"]) for row in merge.table().to_pylist()) == ["7.25", "8.50", "9.75"]
+
+
+@pytest.mark.parametrize(
+    ("mended", "problem"),
+    [
+        ("2;9,75", r"bad\.csv:3: the record has 8 fields instead of 7\."),
+        ('"2";"9"', r"bad\.csv:3: the record has quotes that do not pair"),
+        ('"2;9', r"bad\.csv:3: the record has quotes that do not pair"),
+    ],
+)
+def test_a_line_that_is_not_as_exported_is_refused_by_its_number(merge: Merge, mended: str, problem: str) -> None:
+    merge.given("a.csv", 'id;price\n1;8,50\n"x\ny";1;2\n2\n3;7,25\n4;7,25\n')
+    merge.run()
+    file = export(merge)
+    first, second = merge.rejects()
+    export_rejects([second, first], file)
+    mend(file, ('"2"\n', f"{mended}\n"))
+    lines = file.read_text().split("\n")
+    file.write_text("\n".join([lines[0], "", *lines[1:]]))
+
+    with pytest.raises(UnreadableFile, match=problem):
+        plan(merge, file)
+    assert len(merge.rejects()) == 2
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+def test_an_export_that_a_spreadsheet_saved_with_other_delimiters_is_read(merge: Merge, delimiter: str) -> None:
+    merge.given("a.csv", "id,n\n1,1\n2\n3,3\n")
+    merge.run()
+    file = export(merge)
+    with open(file, newline="") as exported:
+        rows = list(csv.reader(exported))
+    rows[1][-1] = "2,2"
+    with open(file, "w", newline="") as saved:
+        csv.writer(saved, delimiter=delimiter).writerows(rows)
+
+    replay(merge, file)
+
+    assert {"id": 2, "n": 2} in merge.table().to_pylist()
+    assert merge.rejects() == []
+
+
+def test_lines_that_stray_quotes_held_together_go_back_as_records(merge: Merge) -> None:
+    rows = "".join(f"{number},name{number},1.5\n" for number in range(10, 30))
+    swallowing = '1,"name1,1.5\n2,name2,1.5\n3,name3,1.5\n4,name4,1.5.5\n5,name5",2.5\n'
+    merge.given("a.csv", f"id,name,v\n{rows}{swallowing}")
+    merge.run()
+    (before,) = merge.rejects()
+    file = export(merge)
+    mend(file, ('""', ""))
+
+    result = replay(merge, file)
+
+    told = result.to_dict()
+    assert (told["RowsIn"], told["RowsOut"], told["RowsQuarantined"], told["StillQuarantined"]) == (5, 4, 1, 1)
+    assert sorted(row["name"] for row in merge.table().to_pylist() if row["id"] < 10) == [
+        "name1",
+        "name2",
+        "name3",
+        "name5",
+    ]
+    (left,) = merge.rejects()
+    assert (left.id, left.raw, left.column) == (f"{before.id}.4", "4,name4,1.5.5", "v")
+    assert (left.file, left.record, left.offset) == ("a.csv", before.record, before.offset)
+    again = export(merge)
+    mend(again, ("4,name4,1.5.5", "4,name4,1.5"))
+    replay(merge, again)
+    assert (merge.table().num_rows, merge.rejects()) == (25, [])

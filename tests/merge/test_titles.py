@@ -185,3 +185,104 @@ def test_words_and_numbers_with_a_space_between_them_are_one_column(merge: Merge
     merge.given("a.csv", text)
 
     assert [list(row.values()) for row in merge.rows()] == [[line] for line in text.splitlines()[1:]]
+
+
+@pytest.mark.parametrize("title", ["title\n\n", "title\n", "# a note\n"])
+def test_single_quotes_below_a_title_are_quotes_though_no_field_needs_them(merge: Merge, title: str) -> None:
+    rows, _ = read(merge, f"{title}'id','qty'\n'1','2'\n'3','4'\n")
+
+    assert rows == [{"id": 1, "qty": 2}, {"id": 3, "qty": 4}]
+
+
+@pytest.mark.parametrize("title", ["Report\n", "# x\n", "Report of x\n\n"])
+@pytest.mark.parametrize(
+    "table",
+    [
+        "id||name||v\n1||a||2\n2||c||3\n",
+        "id||name||v\n1||a|b||2\n2||c||3\n",
+        "id~name~v\n1~a~2\n2~c~3\n",
+        "id name v\n1 a 2\n2 c 3\n",
+    ],
+)
+def test_unusual_delimiters_below_a_title_are_found(merge: Merge, title: str, table: str) -> None:
+    if " " in table and "of x" in title:
+        title = "Report\n\n"
+    rows, warnings = read(merge, title + table)
+
+    second = "a|b" if "a|b" in table else "a"
+    assert rows == [{"id": 1, "name": second, "v": 2}, {"id": 2, "name": "c", "v": 3}]
+    assert any("skipped" in each for each in warnings)
+
+
+def test_a_padded_title_above_two_columns_is_skipped(merge: Merge) -> None:
+    rows, warnings = read(merge, "Sales,\nid,name\n1,a\n2,b\n")
+
+    assert rows == [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]
+    assert warnings == ['a.csv: its first line is no record of 2 fields, and skipped: "Sales,".']
+
+
+def test_a_first_line_that_may_be_a_padded_title_is_told(merge: Merge) -> None:
+    rows, warnings = read(merge, "Key,\nbolt,wide\nnut,5\ngear,7\n")
+
+    assert rows[0] == {"Key": "bolt", "col_1": "wide"}
+    assert warnings[0] == (
+        'a.csv: its first line, "Key,", was taken for the header, and could be a title; skip_rows: 1 skips it.'
+    )
+
+
+@pytest.mark.parametrize(
+    ("comments", "table"),
+    [
+        ("# made by tool, v2\n", "id,name\n1,Ann\n2,Bob\n"),
+        ("# made by tool,v2\n", "id,name\n1,Ann\n2,Bob\n"),
+        ("# exported: 2026-01-01, 10 rows\n# by: ann, bob\n", "id,name\n1,Ann\n2,Bob\n"),
+    ],
+)
+def test_comments_with_as_many_fields_as_the_table_are_no_header(merge: Merge, comments: str, table: str) -> None:
+    rows, warnings = read(merge, comments + table)
+
+    assert rows == [{"id": 1, "name": "Ann"}, {"id": 2, "name": "Bob"}]
+    (told,) = warnings
+    assert told.endswith(f'and skipped: "{comments.partition(chr(10))[0]}".')
+
+
+def test_comments_among_the_records_are_told_with_what_leaves_them_out(merge: Merge) -> None:
+    text = "# made by tool, v2\nid,name\n1,Ann\n# inside, yes\n2,Bob\n"
+
+    rows, warnings = read(merge, text)
+
+    assert list(rows[0]) == ["id", "name"]
+    said = 'a.csv: lines among its records begin with # as well: comment:"#" leaves them out.'
+    assert said in warnings
+    assert [row["id"] for row in read(merge, text, comment="#")[0]] == [1, 2]
+
+
+def test_a_header_that_begins_as_a_comment_does_is_a_header(merge: Merge) -> None:
+    rows, _ = read(merge, "#id,name\n1,Ann\n2,Bob\n")
+
+    assert rows[0] == {"#id": 1, "name": "Ann"}
+
+
+@pytest.mark.parametrize(
+    ("first", "others"),
+    [
+        ('"";"79796"', ['"84.02";"74019"', '"298.95";"26865"']),
+        ('"";"true";"false"', ['"x";"false";"true"', '"y";"true";"true"']),
+        ('"";"5";"900"', ['"1.5";"3";"2"', '"2.5";"4";"7"']),
+    ],
+)
+def test_a_record_of_values_behind_an_empty_text_is_no_header(merge: Merge, first: str, others: list[str]) -> None:
+    rows, _ = read(merge, "\n".join([first, *others, ""]))
+
+    assert len(rows) == len(others) + 1
+    assert list(rows[0])[:2] == ["col_0", "col_1"]
+
+
+@pytest.mark.parametrize(
+    "header", ['"","2-9","10-19"', '"","1990","1991"', '"","1","2"', '"","0","30"', '"","a","b"', '"","mpg","cyl"']
+)
+def test_names_beside_the_names_of_rows_are_names(merge: Merge, header: str) -> None:
+    rows, _ = read(merge, f'{header}\n"ann",5,6\n"bob",7,8\n')
+
+    assert [list(row.values()) for row in rows] == [["ann", 5, 6], ["bob", 7, 8]]
+    assert list(rows[0])[1:] == [each.strip('"') for each in header.split(",")[1:]]

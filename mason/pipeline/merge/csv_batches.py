@@ -41,6 +41,7 @@ def read_csv(
     chunks = cut_chunks(
         records.blocks, layout.dialect, layout.fields, offset=records.offset, most_field=file.field_bytes
     )
+    doubtful = 0
     for chunk in chunks:
         if chunk.passed_over:
             yield _passed_over(file, chunk, number)
@@ -48,6 +49,7 @@ def read_csv(
             continue
         if chunk.scan.odd and not file.is_whole:
             raise CannotBeCut(file.path)
+        doubtful += sum(each.record.doubtful for each in chunk.scan.odd)
         typed = parse_typed(chunk, layout, types) if misses < MOST_MISSES else None
         if typed is not None and not len(_repeats(file, typed)):
             misses = 0
@@ -63,8 +65,15 @@ def read_csv(
         batch = _csv_batch(file, chunk, parsed, list(map(TextSource, parsed.columns)), number)
         yield set_aside_long(batch, file, len(chunk.text))
         number += chunk.scan.records
+    if doubtful:
+        notes.append(_describe_doubtful(doubtful))
     if notes:
         yield Batch({}, 0, 0, notes=notes)
+
+
+def _describe_doubtful(records: int) -> str:
+    which = "1 record holds" if records == 1 else f"{records:,} records hold"
+    return f"{which} lines that look like records, and {'is' if records == 1 else 'are'} read as text in quotes"
 
 
 def _repeats(file: FileInTask, parsed: ParsedChunk) -> npt.NDArray[np.int64]:

@@ -19,7 +19,7 @@ from mason.pipeline.files import DataFile
 from mason.pipeline.formats import checked_format
 from mason.pipeline.headers_together import describe_doubts, headers_to_change, strangers
 from mason.pipeline.line_splits import find_line_ranges
-from mason.pipeline.merge.job import MergeOptions
+from mason.pipeline.merge.job import MergeOptions, Names
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.row_group_splits import find_group_ranges
 from mason.pipeline.sampling import budget_for
@@ -69,7 +69,7 @@ def look_at_files(
         yield PlannedFile(file, stamp.number if stamp else 0, schema, constants_of(file, options.extract_paths), ranges)
     warnings += describe_doubts({file.name: schema for file, _, schema in seen})
     if not headers[False]:
-        warnings += _told_apart({file.name: schema for file, _, schema in seen})
+        warnings += _told_apart({file.name: schema for file, _, schema in seen}, folds=options.names is Names.FOLD)
     elif headers[True]:
         warnings += [
             f"{name}: it has no header, unlike others: its columns are called col_0 and so on."
@@ -103,8 +103,8 @@ def _see(
     ]
 
 
-def _told_apart(schemas: Mapping[str, FileSchema]) -> Iterator[str]:
-    groups = strangers(schemas)
+def _told_apart(schemas: Mapping[str, FileSchema], *, folds: bool) -> Iterator[str]:
+    groups = strangers(schemas, folds=folds)
     if groups:
         first, *others = (names[0] for names in groups)
         yield f"{first} has no column in common with {', '.join(others[:_FEW_NAMED])}: are they files of one table?"

@@ -11,9 +11,12 @@ from typing import Any
 
 from mason.errors import PathNotFound, Unprocessable, UnreadableFile
 from mason.pipeline.rejects import Reject
+from mason.util.words import counted
 
 COLUMNS = ("Id", "File", "Record", "Offset", "Column", "Reason", "Raw")
 _LONGEST_FIELD = 2**31 - 1
+_DELIMITERS = (",", ";", "\t")
+"""What spreadsheets write between fields, by the language that they speak."""
 
 
 class NotMended(Unprocessable):
@@ -53,7 +56,8 @@ def read_mended(file: Path) -> dict[str, str]:
 
 def _csv_text(rows: list[dict[str, Any]]) -> str:
     text = StringIO(newline="")
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    # Quoted where it need not be, too: a delimiter that is typed into a Raw without quotes would end it there.
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
@@ -67,7 +71,35 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
                 yield _object(file, number, line)
         return
     csv.field_size_limit(_LONGEST_FIELD)
-    yield from csv.DictReader(StringIO(text, newline=""))
+    yield from _delimited_rows(file, text)
+
+
+def _delimited_rows(file: Path, text: str) -> Iterator[dict[str, Any]]:
+    reader = csv.reader(StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    names: list[str] = []
+    line = 1
+    try:
+        for fields in reader:
+            names = names or fields
+            if fields and len(fields) != len(names):
+                raise _not_as_exported(file, line, f"{counted(len(fields), 'field')} instead of {len(names):,}")
+            if fields and fields is not names:
+                yield dict(zip(names, fields, strict=True))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise _not_as_exported(file, line, f"quotes that do not pair ({error})") from error
+
+
+def _delimiter(text: str) -> str:
+    """The delimiter by which the first line names what an export has."""
+    first = text.partition("\n")[0].rstrip("\r")
+    named = (each for each in _DELIMITERS if {"Id", "Raw"} <= {name.strip('"') for name in first.split(each)})
+    return next(named, _DELIMITERS[0])
+
+
+def _not_as_exported(file: Path, line: int, found: str) -> UnreadableFile:
+    hint = 'Put the whole Raw in quotes, and double each quote inside it: "3,""three""".'
+    return UnreadableFile(f"{file.name}:{line}", f"the record has {found}.", hint=hint)
 
 
 def _object(file: Path, number: int, line: str) -> dict[str, Any]:

@@ -78,7 +78,8 @@ def _inside_files(planned: Sequence[PlannedFile], names: Names) -> Iterator[str]
         for warning in each.schema.warnings:
             repeated = "more than one column" in warning and names is Names.EXACT
             if repeated or "differ only in case" in warning:
-                yield f"{each.file.name}: {warning}."
+                remedy = warning.replace("the next one is called", f"names:{Names.NUMBER} calls the next one")
+                yield f"{each.file.name}: {remedy}."
 
 
 def _between_files(planned: Sequence[PlannedFile]) -> Iterator[str]:

@@ -27,6 +27,7 @@ from mason.util.words import counted
 
 FEW_RECORDS = 10
 FILES_NAMED = 5
+_REASONS_NAMED = 3
 
 
 class RowsLost(MasonError):
@@ -194,14 +195,21 @@ def _describe_notes(plan: MergePlan, notes: Mapping[str, Sequence[str]]) -> Sequ
 
 
 def _told_broken(broken: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
-    """What is said of files with records in the quarantine: of each why most of them are there."""
+    """What is said of files with records in the quarantine: of each how many, and why, the commonest reasons first."""
     for file, reasons in islice(broken.items(), FILES_NAMED):
-        count, most = sum(reasons.values()), max(reasons, key=lambda each: reasons[each])
+        count = sum(reasons.values())
         are = "is" if count == 1 else "are"
-        also = " among other reasons" if len(reasons) > 1 else ""
-        yield f"{file}: {counted(count, 'record')} {are} in the quarantine{also}: {most}."
+        yield f"{file}: {counted(count, 'record')} {are} in the quarantine: {_describe_reasons(reasons)}."
     if len(broken) > FILES_NAMED:
         yield f"{counted(len(broken) - FILES_NAMED, 'more file')} have records in the quarantine."
+
+
+def _describe_reasons(reasons: Mapping[str, int]) -> str:
+    if len(reasons) == 1:
+        return next(iter(reasons))
+    first = [f"{times:,} ({why})" for why, times in Counter(reasons).most_common(_REASONS_NAMED)]
+    more = sum(reasons.values()) - sum(times for _, times in Counter(reasons).most_common(_REASONS_NAMED))
+    return ", ".join([*first, *([f"{more:,} for other reasons"] if more else [])])
 
 
 def check_sums(sums: Sums) -> None:

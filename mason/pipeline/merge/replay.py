@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -32,6 +32,7 @@ from mason.pipeline.merge.run import run_merge
 from mason.pipeline.rejects import FOLDER, Reject, read_quarantine
 from mason.pipeline.sql_types import parse_given_schema
 from mason.pipeline.storage_address import open_filesystem
+from mason.pipeline.swallowed_lines import LINE_END
 from mason.pipeline.table_commit import ChangedMeanwhile, CommitRecord, open_table
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.types import NOTHING
@@ -39,6 +40,10 @@ from mason.pipeline.work import Progress
 from mason.util.words import counted
 
 _OPTIONS_OF_VALUES = ("nulls", "timezone", "names")
+
+
+class _NoRecord(Exception):
+    """A text cannot be replayed; why, is its message."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,9 @@ class ReplayPlan:
     job: ReplayJob
     base: CommitRecord
     records: Sequence[Reject]
-    """What was quarantined, with its text as it is now."""
+    """What was quarantined, with its text as it is now. Where a text holds several records, each of them has an id."""
+    replaced: Collection[str]
+    """The ids in the quarantine that they come from."""
     unchanged: int
     others: int
     options: Mapping[str, Any]
@@ -78,7 +85,7 @@ class ReplayPlan:
             "Output": self.job.table,
             "Records": len(self.records),
             "Unchanged": self.unchanged,
-            "Quarantined": len(self.records) + self.unchanged + self.others,
+            "Quarantined": len(self.replaced) + self.unchanged + self.others,
         }
 
 
@@ -131,13 +138,14 @@ def plan_replay(filesystem: pafs.FileSystem, job: ReplayJob) -> ReplayPlan:
     quarantined = {each.id: each for each in read_quarantine(filesystem, job.table, job.storage)}
     gone = [name for name in mended if name not in quarantined]
     problems = [_told_gone(gone, job.table)] if gone else []
-    changed = [
-        replace(quarantined[name], raw=raw)
-        for name, raw in mended.items()
-        if name in quarantined and raw != quarantined[name].raw
-    ]
+    changed = {name: raw for name, raw in mended.items() if name in quarantined and raw != quarantined[name].raw}
     commits = _commits(job)
-    problems += [problem for each in changed if (problem := _problem(each, _reading(commits, each)))]
+    records: list[Reject] = []
+    for name, raw in changed.items():
+        try:
+            records += _mend(quarantined[name], raw, _reading(commits, quarantined[name]))
+        except _NoRecord as problem:
+            problems.append(str(problem))
     if problems:
         raise PlanRefused(problems)
     if not changed:
@@ -146,7 +154,16 @@ def plan_replay(filesystem: pafs.FileSystem, job: ReplayJob) -> ReplayPlan:
         )
     unchanged = len(mended) - len(changed)
     others = len(quarantined) - len(mended)
-    return ReplayPlan(job, current, changed, unchanged, others, _common_options(commits, changed))
+    options = _common_options(commits, records)
+    return ReplayPlan(
+        job=job,
+        base=current,
+        records=records,
+        replaced=set(changed),
+        unchanged=unchanged,
+        others=others,
+        options=options,
+    )
 
 
 def run_replay(plan: ReplayPlan, runner: TaskRunner, job_id: str, progress: Progress) -> ReplayResult:
@@ -267,12 +284,11 @@ def _tell_origins(
 
 def _take_out(filesystem: pafs.FileSystem, plan: ReplayPlan, staging: str) -> None:
     """Stage the quarantine without the records that go back; its other files are carried over by the commit."""
-    replayed = {each.id for each in plan.records}
     left = 0
     selector = pafs.FileSelector(f"{plan.job.table}/{FOLDER}", allow_not_found=True)
     for info in filesystem.get_file_info(selector):
         lines = read_bytes(filesystem, info.path).splitlines(keepends=True)
-        kept = [line for line in lines if json.loads(line)["Id"] not in replayed]
+        kept = [line for line in lines if json.loads(line)["Id"] not in plan.replaced]
         left += len(kept)
         if len(kept) < len(lines):
             make_folder(filesystem, f"{staging}/{FOLDER}")
@@ -299,15 +315,37 @@ def _told_gone(names: Sequence[str], table: str) -> str:
     return f"{those} not in the quarantine of {table} any more: export what is there now."
 
 
-def _problem(record: Reject, reading: Reading) -> str:
-    """A record that is none, or several, would take others with it."""
-    text = record.raw.rstrip("\r\n").encode("utf-8", "surrogateescape")
+def _mend(record: Reject, raw: str, reading: Reading) -> list[Reject]:
+    """Return a record of the quarantine with its new text: as several if that holds several.
+
+    Raises:
+        _NoRecord: the text would take other records with it, or is none.
+    """
+    text = raw.rstrip("\r\n")
     if not text.strip() and (reading.format != "csv" or len(reading.columns) > 1):
-        return f"Record {record.id} is empty: leave it out of the file if it is to stay in the quarantine."
+        raise _NoRecord(f"Record {record.id} is empty: leave it out of the file if it is to stay in the quarantine.")
     if reading.csv is None:
-        return "" if b"\n" not in text else f"Record {record.id} must be on one line."
-    found = list(split_exactly(record.raw.rstrip("\r\n") + "\n", _as_mended(reading.csv).dialect))
-    problem = next((each.problem for each in found if each.problem), "")
-    if problem:
-        return f"Record {record.id}: {problem}."
-    return "" if len(found) == 1 else f"Record {record.id} holds {len(found):,} records instead of one."
+        if "\n" in text:
+            raise _NoRecord(f"Record {record.id} must be on one line.")
+        return [replace(record, raw=raw)]
+    found = list(split_exactly(f"{text}\n", _as_mended(reading.csv).dialect))
+    if problem := next((each.problem for each in found if each.problem), ""):
+        raise _NoRecord(f"Record {record.id}: {problem}.")
+    if not found:
+        raise _NoRecord(f"Record {record.id} is a comment: leave it out if it is to stay in the quarantine.")
+    if len(found) == 1:
+        return [replace(record, raw=raw)]
+    _check_lines(record, len(found))
+    parts = [each.raw for each in found if len(reading.columns) == 1 or not each.is_blank]
+    return [replace(record, id=f"{record.id}.{number}", raw=part) for number, part in enumerate(parts, 1)]
+
+
+def _check_lines(record: Reject, records: int) -> None:
+    """See that a text holds no more records than it had lines: more were not in its file."""
+    lines = len(LINE_END.split(record.raw.rstrip("\r\n")))
+    if records > lines:
+        raise _NoRecord(
+            f"Record {record.id} holds {records:,} records instead of "
+            f"{'one' if lines == 1 else f'{lines:,} at most'}: it was {counted(lines, 'line')} of its file. "
+            "Put quotes around a field with line ends; what is new belongs into a file of its own, to be merged."
+        )

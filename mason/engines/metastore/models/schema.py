@@ -70,6 +70,8 @@ class SchemaConflict:
     def difference(self) -> str:
         """The column, and who has it as what."""
         found = ", ".join(f"{each.type} in {each.file}" for each in self.found)
+        if len(self.found) == 1:  # as an object without fields: no table has such a type
+            return f'Column "{self.column}" is {found}'
         return f'Column "{self.column}" differs between files ({found})'
 
     def __str__(self) -> str:

@@ -42,11 +42,17 @@ class TableVacuum(OperatorDefinition):
 def _tell_what_stays(removal: Removal, parameters: ValidatedParameters, resp: Response) -> None:
     if removal.staying:
         keep, days = parameters.get_optional("keep"), parameters.get_optional("older_than_days")
-        stays = f"Former versions that stay: {removal.staying:,}"
-        resp.add_info(f"{stays}. The newest (keep: {keep}) do, and those replaced less than {days:g} days ago.")
+        resp.add_info(
+            f"{_stay(len(removal.staying))} ({', '.join(map(str, removal.staying))}): "
+            f"the newest (keep: {keep}), and those replaced less than {days:g} days ago."
+        )
     if removal.in_use:
-        stays = f"Former versions whose files are still in use, which stay: {removal.in_use:,}"
-        resp.add_info(f"{stays}. Another version needs them, or a catalog shows them.")
+        which = "its files are" if removal.in_use == 1 else "their files are"
+        resp.add_info(f"{_stay(removal.in_use)}, since {which} in use: another version or a catalog needs them.")
+
+
+def _stay(versions: int) -> str:
+    return f"{counted(versions, 'former version')} {'stays' if versions == 1 else 'stay'}"
 
 
 def _removal(place: TablePlace, parameters: ValidatedParameters) -> Removal:
