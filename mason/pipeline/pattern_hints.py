@@ -29,16 +29,16 @@ _DAYS = (
         "MMMM d, yyyy",
     ),
 )
-_CLOCKS = ("HH:mm:ss", "HH:mm", "H:mm:ss", "H:mm")
+_CLOCKS = ("HH:mm:ss", "HH:mm", "H:mm:ss", "H:mm", "hh:mm:ss a", "hh:mm a", "h:mm:ss a", "h:mm a")
 _NUMBERS = ("de", "en", "fr", "ch", "1234,56", "1234.56")
 _SIGN = r"(?:[€$£¥₹₽₩%]|EUR|USD|GBP|CHF|JPY|[A-Z]?kr|zł|Kč)"
 _NUMBER = re.compile(
     rf"-?(?P<before>{_SIGN}[ \u00a0]?)?(?P<number>[0-9](?:[0-9.,'’ \u00a0\u202f]*[0-9])?)(?P<behind>[ \u00a0]?{_SIGN})?"
 ).fullmatch
 _DAY = re.compile(
-    r"[0-9]{1,4}[./ -](?:[0-9]{1,2}|[A-Z][a-z]{2,8})[./ -][0-9]{2,4}(?: .*)?|[A-Z][a-z]{2,8} [0-9].*"
+    r"[0-9]{1,4}[./ -](?:[0-9]{1,2}|[A-Za-z]{3,9})[./ -][0-9]{2,4}(?: .*)?|[A-Za-z]{3,9} [0-9].*"
 ).fullmatch
-_CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?").fullmatch
+_CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?: [AaPp][Mm])?").fullmatch
 _MARK = re.compile(r"[0-9][.,'’ \u00a0\u202f][0-9]").search
 _MAY_BE_THOUSANDS = re.compile(r"0|-?[1-9][0-9]{0,2}(?:\.[0-9]{3})?").fullmatch
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*").fullmatch

@@ -28,14 +28,17 @@ _LETTERS: Mapping[str, tuple[str, str]] = {
     # What letters stand for: the part of a time, and how it is written.
     "yyyy": ("year", "[0-9]{4}"),
     "yy": ("short_year", "[0-9]{2}"),
-    "MMMM": ("month_name", "|".join(_MONTHS)),
-    "MMM": ("short_month", "|".join(_SHORT_MONTHS)),
+    "MMMM": ("month_name", f"(?i:{'|'.join(_MONTHS)})"),
+    "MMM": ("short_month", f"(?i:{'|'.join(_SHORT_MONTHS)})"),
     "MM": ("month", "[0-9]{2}"),
     "M": ("month", "[1-9]|1[0-2]"),
     "dd": ("day", "[0-9]{2}"),
     "d": ("day", "[1-9]|[12][0-9]|3[01]"),
     "HH": ("hour", "[0-9]{2}"),
     "H": ("hour", "[0-9]|1[0-9]|2[0-3]"),
+    "hh": ("hour_of_twelve", "0[1-9]|1[0-2]"),
+    "h": ("hour_of_twelve", "[1-9]|1[0-2]"),
+    "a": ("half", "(?i:[ap]m)"),
     "mm": ("minute", "[0-9]{2}"),
     "ss": ("second", "[0-9]{2}"),
 }
@@ -56,9 +59,13 @@ _EXAMPLES: Mapping[str, str] = {"de": "1.234,56", "en": "1,234.56", "fr": "1 234
 _NUMBER = re.compile("|".join([r"(?<![A-Za-z])(?:de|en|fr|ch)(?![A-Za-z])", *map(re.escape, list(_NUMBERS)[4:])]))
 _SURE_DIGITS = {16: 3, 32: 6, 64: 15}  # of so many a float gives every one back
 _RUN = re.compile(r"([A-Za-z])\1*")
-_HINT_OF_TIMES = "It is made of yyyy, yy, MM, M, MMM, MMMM, dd, d, HH, H, mm, ss and S, with signs between them."
+_HINT_OF_TIMES = (
+    "It is made of yyyy, yy, MM, M, MMM, MMMM, dd, d, HH, H, mm, ss and S, with signs between them, "
+    "or of hh or h and a (AM, PM) instead of HH."
+)
 _HINT_OF_NUMBERS = (
-    "It is de (1.234,56), en, fr, ch, or such a number itself, with its signs: '1234,56 €', '$en', 'de%'."
+    "It is de (1.234,56), en, fr, ch, or such a number itself, with its signs: '1234,56 €', '$en', 'de%', "
+    "'de-' where a minus stands behind, '(de)' where brackets stand for it."
 )
 
 
@@ -77,7 +84,7 @@ def describe_misfit(text: str, pattern: str, target: pa.DataType) -> str:
     """Return what is wrong with a text that is no value of the type by the pattern: the end of a sentence on it."""
     parts = pc.extract_regex(pa.array([text]), f"^{compile_pattern(pattern, target).regex}$")[0].as_py()
     number = None if pa.types.is_temporal(target) else _NUMBER.search(pattern)
-    if parts is None:
+    if parts is None or parts.get("opens", "") + parts.get("closes", "") in ("(", ")"):
         return f"is not {told(target)} written as {pattern}" if number is None else _describe_spelling(pattern, target)
     if number is None:
         return f"is not {told(target)}"
@@ -144,6 +151,10 @@ def _compile_time(pattern: str, target: pa.DataType) -> Pattern:
 def _check_parts(pattern: str, target: pa.DataType, found: Sequence[str]) -> None:
     """See that a pattern says all of a day, and no more than its type holds."""
     years, months = {"year", "short_year"}, {"month", "short_month", "month_name"}
+    halves = {"hour_of_twelve", "half"} & set(found)
+    if len(halves) == 1 or (halves and "hour" in found):
+        raise BadPattern(f'The pattern "{pattern}" does not say which half of the day.', hint=_HINT_OF_TIMES)
+    found = ["hour" if name == "hour_of_twelve" else name for name in found if name != "half"]
     clock = [name for name in ("hour", "minute", "second", "fraction") if name in found]
     has_day = len(years & set(found)) == 1 and len(months & set(found)) == 1 and "day" in found
     steady = clock == ["hour", "minute", "second", "fraction"][: len(clock)] and len(clock) != 1
@@ -156,6 +167,8 @@ def _check_parts(pattern: str, target: pa.DataType, found: Sequence[str]) -> Non
 
 
 def _spell_time(parts: Mapping[str, pa.Array], target: pa.DataType) -> pa.Array:
+    if "half" in parts:
+        parts = {**parts, "hour": _hour_of_day(parts["hour_of_twelve"], parts["half"])}
     clock = [pc.utf8_lpad(parts[name], 2, "0") for name in ("hour", "minute", "second") if name in parts]
     spelled = pc.binary_join_element_wise(*clock, ":") if clock else None
     if "fraction" in parts:
@@ -164,6 +177,14 @@ def _spell_time(parts: Mapping[str, pa.Array], target: pa.DataType) -> pa.Array:
         return spelled
     day = pc.binary_join_element_wise(_year(parts), _month(parts), pc.utf8_lpad(parts["day"], 2, "0"), "-")
     return day if spelled is None else pc.binary_join_element_wise(day, spelled, " ")
+
+
+def _hour_of_day(hours: pa.Array, halves: pa.Array) -> pa.Array:
+    """Hours of a clock that goes round twice a day: its 12 is the beginning of either half."""
+    numbers = pc.if_else(pc.equal(hours, ""), "0", hours).cast(pa.int8())
+    of_half = pc.if_else(pc.equal(numbers, 12), pa.scalar(0, pa.int8()), numbers)
+    is_late = pc.equal(pc.utf8_lower(halves), "pm")
+    return pc.if_else(is_late, pc.add(of_half, pa.scalar(12, pa.int8())), of_half).cast(pa.string())
 
 
 def _year(parts: Mapping[str, pa.Array]) -> pa.Array:
@@ -177,8 +198,9 @@ def _year(parts: Mapping[str, pa.Array]) -> pa.Array:
 def _month(parts: Mapping[str, pa.Array]) -> pa.Array:
     if "month" in parts:
         return pc.utf8_lpad(parts["month"], 2, "0")
-    names = _MONTHS if "month_name" in parts else _SHORT_MONTHS
-    index = pc.index_in(parts.get("month_name", parts.get("short_month")), value_set=pa.array(names))
+    names = [name.lower() for name in (_MONTHS if "month_name" in parts else _SHORT_MONTHS)]
+    found = pc.utf8_lower(parts.get("month_name", parts.get("short_month")))
+    index = pc.index_in(found, value_set=pa.array(names))
     return pc.utf8_lpad(pc.add(index, 1).cast(pa.string()), 2, "0")
 
 
@@ -187,15 +209,15 @@ def _compile_number(pattern: str, target: pa.DataType) -> Pattern:
     if found is None or any(char.isdigit() for char in pattern[: found.start()] + pattern[found.end() :]):
         raise BadPattern(f'The pattern "{pattern}" does not say how a number is written.', hint=_HINT_OF_NUMBERS)
     thousands, mark = _NUMBERS[found[0]]
-    before, behind = re.escape(pattern[: found.start()]), re.escape(pattern[found.end() :])
+    opens, before, behind, closes = _signs(pattern[: found.start()], pattern[found.end() :])
     group = f"(?:[{re.escape(thousands)}][0-9]{{3}})*" if thousands else ""
     whole = f"0|[1-9][0-9]{{0,2}}{group}" if thousands else "0|[1-9][0-9]*"
     fraction = "" if pa.types.is_integer(target) else f"(?:{re.escape(mark)}(?P<fraction>[0-9]+))?"
-    regex = f"(?P<sign>-?){before}(?P<whole>{whole}){fraction}{behind}"
+    regex = f"(?P<opens>{opens}){before}(?P<whole>{whole}){fraction}{behind}(?P<closes>{closes})"
 
     def spell(parts: Mapping[str, pa.Array]) -> pa.Array:
         digits = pc.replace_substring_regex(parts["whole"], "[^0-9]", "")
-        number = pc.binary_join_element_wise(parts["sign"], digits, "")
+        number = pc.binary_join_element_wise(_sign(parts), digits, "")
         if "fraction" not in parts:
             return _without_minus_zero(number)
         decimals = pc.if_else(pc.equal(parts["fraction"], ""), "0", parts["fraction"])
@@ -206,6 +228,23 @@ def _compile_number(pattern: str, target: pa.DataType) -> Pattern:
         return pc.if_else(pc.less_equal(count, _SURE_DIGITS[target.bit_width]), spelled, pa.scalar(None, pa.string()))
 
     return Pattern(regex, spell)
+
+
+def _signs(before: str, behind: str) -> tuple[str, str, str, str]:
+    """Where a number may be negative, as regular expressions: its first sign, what stands around it, its last sign."""
+    if before.startswith("(") and behind.endswith(")"):
+        return r"\(?", re.escape(before[1:]), re.escape(behind[:-1]), r"\)?"
+    if behind.endswith("-"):
+        return "", re.escape(before), re.escape(behind[:-1]), "-?"
+    return "-?", re.escape(before), re.escape(behind), ""
+
+
+def _sign(parts: Mapping[str, pa.Array]) -> pa.Array:
+    """A minus, or nothing; null where a bracket lacks the other."""
+    signs = pc.binary_join_element_wise(parts["opens"], parts["closes"], "")
+    is_negative = pc.is_in(signs, value_set=pa.array(["-", "()"]))
+    minus, nothing, unknown = (pa.scalar(each, pa.string()) for each in ("-", "", None))
+    return pc.if_else(is_negative, minus, pc.if_else(pc.equal(signs, ""), nothing, unknown))
 
 
 def _without_minus_zero(spelled: pa.Array) -> pa.Array:

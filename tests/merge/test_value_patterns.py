@@ -16,7 +16,7 @@ from mason.engines.storage.models.infer_options import InferOptions
 from mason.pipeline.inference import infer
 from mason.pipeline.merge.outcome import TooManyBadRecords
 from mason.pipeline.sql_types import BadSchema, parse_given_schema, parse_schema
-from mason.pipeline.value_patterns import fit_pattern
+from mason.pipeline.value_patterns import BadPattern, fit_pattern
 from tests.merge.conftest import LOCAL, Merge
 from tests.merge.test_sheets import workbook
 
@@ -305,3 +305,57 @@ def test_numbers_without_points_in_another_file_leave_the_doubt(merge: Merge) ->
     merge.given("b.csv", GERMAN)
 
     assert IN_DOUBT in merge.plan().warnings
+
+
+@pytest.mark.parametrize("text", ["03-MAR-2026", "03-mar-2026", "03-Mar-2026"])
+def test_names_of_months_are_read_in_any_case(text: str) -> None:
+    fitted = fit_pattern(pa.array([text]), "dd-MMM-yyyy", pa.date32())
+
+    assert fitted.values.to_pylist() == [date(2026, 3, 3)]
+    assert fit_pattern(pa.array(["3 MARCH 2026"]), "d MMMM yyyy", pa.date32()).values.to_pylist() == [date(2026, 3, 3)]
+
+
+def test_hours_of_a_clock_with_twelve_are_read() -> None:
+    texts = ["12:00 AM", "1:05 am", "11:59 AM", "12:00 PM", "3:04 PM", "11:59 p.m.", "0:30 AM", "13:00 PM", "3:04"]
+    fitted = fit_pattern(pa.array(texts), "h:mm a", pa.time64("us"))
+
+    assert fitted.values.to_pylist() == [time(0, 0), time(1, 5), time(11, 59), time(12), time(15, 4), *[None] * 4]
+    moment = fit_pattern(pa.array(["3/14/2026 03:04:05 PM"]), "M/d/yyyy hh:mm:ss a", pa.timestamp("us"))
+    assert moment.values.to_pylist() == [datetime(2026, 3, 14, 15, 4, 5)]
+
+
+@pytest.mark.parametrize("pattern", ["h:mm", "HH:mm a", "a", "h:mm a a"])
+def test_half_a_day_and_its_hours_go_together(pattern: str) -> None:
+    with pytest.raises(BadPattern):
+        fit_pattern(pa.array(["3:04 PM"]), pattern, pa.time64("us"))
+
+
+def test_a_minus_may_stand_behind_numbers_and_brackets_around_them() -> None:
+    texts = pa.array(["1.234,00-", "5,00", "-5,00", "5,00-"])
+    money = pa.decimal128(12, 2)
+
+    assert fit_pattern(texts, "de-", money).values.to_pylist() == [Decimal("-1234.00"), 5, None, -5]
+    texts = pa.array(["(1.234,00)", "5,00", "-5,00", "(5,00"])
+    assert fit_pattern(texts, "(de)", money).values.to_pylist() == [Decimal("-1234.00"), 5, None, None]
+
+
+def test_months_in_capitals_and_clocks_with_twelve_hours_are_offered_as_a_schema(merge: Merge) -> None:
+    merge.given("a.csv", "day,at\n03-MAR-2026,3:04 PM\n14-apr-2026,11:30 am\n")
+
+    (warning,) = merge.plan().warnings
+    offered = warning.partition("reads it so: ")[2].rstrip(".")
+
+    assert offered == "day date 'dd-MMM-yyyy', at time 'h:mm a'"
+    assert merge.rows(schema=offered) == [
+        {"day": date(2026, 3, 3), "at": time(15, 4)},
+        {"day": date(2026, 4, 14), "at": time(11, 30)},
+    ]
+
+
+def test_the_reason_of_half_a_bracket_is_how_it_is_written(merge: Merge) -> None:
+    merge.given("a.csv", "v\n" + '"(5,00)"\n' * 20 + '"(5,00"\n')
+
+    assert {row["v"] for row in merge.rows(schema="v decimal(12,2) '(de)'")} == {Decimal("-5.00")}
+    assert [each.reason for each in merge.rejects()] == [
+        "\"(5,00\" is not written as '(de)' writes numbers ((1.234,56))"
+    ]

@@ -209,6 +209,23 @@ def test_values_that_an_append_spells_otherwise_than_their_files_are_told(
     assert said.startswith(f'Column "v" is {kind} in the table and becomes text: its values there are written ')
 
 
+def test_what_keeps_decimals_of_a_table_numbers_beside_doubles_is_told_and_works(merge: Merge) -> None:
+    merge.given("a.csv", "v\n1.12\n")
+    merge.run()
+    (merge.root / "in" / "a.csv").unlink()
+    merge.given("b.parquet", pa.table({"v": [1.5] * 30 + [1.125]}))
+
+    (conflict,) = merge.plan(mode="append").conflicts
+    merge.run(mode="append", schema="v decimal128(18, 2)")
+
+    assert str(conflict).endswith(
+        'taken as string. A schema with "v decimal128(18, 2)" keeps it a number, and sends what does not fit to the '
+        "quarantine."
+    )
+    assert merge.types() == {"v": "decimal128(18, 2)"}
+    assert [each.reason for each in merge.rejects()] == ['"1.125" is not a decimal128(18, 2)']
+
+
 def test_an_append_that_spells_values_otherwise_beyond_the_sample_tells_it_too(merge: Merge) -> None:
     merge.given("a.csv", "v\n1.5\n2.25\n")
     merge.run()

@@ -207,7 +207,7 @@ def test_a_table_of_empty_files_has_no_data(folder: Folder, content: bytes) -> N
 def test_one_bad_file_among_good_ones_is_a_warning_that_names_it(folder: Folder) -> None:
     folder.given("a.parquet", b"PAR1" + b"\x00" * 100)
     folder.given("b.csv", "id\n1\n")
-    folder.given("c.csv", b"PK\x03\x04\x14\x00\x06\x00" + bytes(range(32)) * 10)
+    folder.given("c.csv", b"\x7fELF\x14\x00\x06\x00" + bytes(range(32)) * 10)
 
     found = folder.infer()
 

@@ -75,4 +75,14 @@ class SchemaConflict:
         return f'Column "{self.column}" differs between files ({found})'
 
     def __str__(self) -> str:
-        return f"{self.difference}: taken as {self.chosen}."
+        return f"{self.difference}: taken as {self.chosen}.{self._remedy}"
+
+    @property
+    def _remedy(self) -> str:
+        """What keeps decimals beside floats numbers: no type is sure to hold both."""
+        types = {each.type for each in self.found}
+        decimals = [each.type for each in self.found if each.type.startswith("decimal")]
+        if self.chosen != "string" or not decimals or not types <= {*decimals, "double", "float"}:
+            return ""
+        declared = f"{self.column} {decimals[0]}"
+        return f' A schema with "{declared}" keeps it a number, and sends what does not fit to the quarantine.'
