@@ -121,7 +121,8 @@ def _records_in_two_lines(marks: Marks, records: Positions, ends: Positions, wid
     """Which of the records have as many delimiters as two records have."""
     if not len(records):
         return []
-    places = np.concatenate(([0], ends, [len(marks.content)]))
+    # A delimiter that is the very last byte of a text is not counted: that record is merely not told.
+    places = np.concatenate(([0], ends, [len(marks.content) - 1]))
     alike = _delimiters_between(marks, places[records], places[records + 1]) == 2 * (width - 1)
     return [int(each) for each in records[alike]]
 
