@@ -60,7 +60,7 @@ run mason operator table quarantine -p "path:warehouse/articles" 2>/dev/null
 
 step "Write it to a file, mend it (its last field was missing), and merge it again"
 run mason operator table quarantine -p "path:warehouse/articles,action:export,file:bad.csv" >/dev/null
-run sed -i.before 's/2.90;true$/2.90;true;2026-01-16 17:05:00/' bad.csv
+run sed -i.before 's/2.90;true/2.90;true;2026-01-16 17:05:00/' bad.csv
 run mason operator table quarantine -p "path:warehouse/articles,action:replay,file:bad.csv" >/dev/null
 
 step "The merged table"

@@ -15,7 +15,7 @@ from mason.pipeline.csv_dialect import Dialect
 from mason.pipeline.csv_tokens import ExactRecord
 from mason.pipeline.swallowed_lines import LEAST_WIDTH
 
-_NEWLINE, _RETURN = b"\n\r"
+_NEWLINE, _RETURN, _SPACE = b"\n\r "
 
 
 @dataclass(frozen=True)
@@ -115,17 +115,25 @@ def may_swallow(marks: Marks, width: int, *, inside: bool = False) -> Positions:
 
 
 def _records_in_two_lines(marks: Marks, records: Positions, ends: Positions, width: int) -> list[int]:
-    """Which of the records have as many delimiters as two records have."""
+    """Which of the records have as many delimiters as two records have, and no space behind one."""
     if not len(records):
         return []
-    places = np.concatenate(([0], ends, [len(marks.content)]))
-    alike = _delimiters_between(marks, places[records], places[records + 1]) == 2 * (width - 1)
-    return [int(each) for each in records[alike]]
+    # A delimiter that is the very last byte of a text is not counted: that record is merely not told.
+    places = np.concatenate(([0], ends, [len(marks.content) - 1]))
+    records = records[_delimiters_between(marks, places[records], places[records + 1]) == 2 * (width - 1)]
+    if not len(records):
+        return []
+    prose = marks.delimiters & byte_bits.before(byte_bits.find(marks.content, _SPACE))  # addresses are many, and so
+    spaced = _count_between(prose, places[records], places[records + 1])
+    return [int(each) for each in records[spaced == 0]]
 
 
 def _delimiters_between(marks: Marks, starts: Positions, ends: Positions) -> Positions:
-    """How many delimiters stand between places."""
-    counts = byte_bits.count_before(marks.delimiters, np.append(starts, ends))
+    return _count_between(marks.delimiters, starts, ends)
+
+
+def _count_between(bits: Bits, starts: Positions, ends: Positions) -> Positions:
+    counts = byte_bits.count_before(bits, np.append(starts, ends))
     return counts[len(starts) :] - counts[: len(starts)]
 
 

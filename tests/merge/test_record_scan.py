@@ -98,3 +98,11 @@ def test_bytes_are_found_across_the_steps_of_the_search(size: int) -> None:
     content[[0, -1]] = 7
 
     assert byte_bits.positions(byte_bits.find(content, 7)).tolist() == sorted({0, size - 1})
+
+
+@pytest.mark.parametrize("rest", ["2.5", ""])
+def test_a_record_of_two_lines_may_end_at_any_byte(rest: str) -> None:
+    for length in range(130):
+        text = f'1,"{"n" * length},1.5\n2,name2",{rest}'.encode()
+
+        assert scan_records(text, Dialect(), 3, final=True).ends.tolist() == [len(text)]
