@@ -236,7 +236,8 @@ def test_a_record_keeps_what_was_said_with_the_times_and_a_list_does_not(mason: 
 
 
 def test_a_record_of_a_job_with_very_much_to_say_stays_small(mason: Mason) -> None:
-    files = {f"in/{number:04}.csv": "a,b\n1\n" + "2,x\n" * 20 for number in range(400)}
+    # Each has something else to be said about: what many files have in common is one line.
+    files = {f"in/{number:04}.csv": "a,b\n" + "2,x\n" * (20 + number) + "1\n" for number in range(400)}
     write(mason.folder, {"here.yaml": HERE, **files})
     assert mason("config", "here.yaml").exit_code == 0
     mason.register_examples()

@@ -27,6 +27,10 @@ class Context:
     _lock: Any = nullcontext()
     _active_spark_context: Any = None
 
+    @classmethod
+    def getOrCreate(cls) -> Session:
+        return Session()
+
 
 class Session:
     """Stands for Spark's own."""
