@@ -193,6 +193,7 @@ def _twice() -> bytes:
         (zipped({"a.csv": MAY})[:-30], "it is no zip archive, or a broken one"),
         (b"", "it is no zip archive, or a broken one"),
     ],
+    ids=lambda value: "content" if isinstance(value, bytes) else None,  # a zip holds the time of its making
 )
 def test_an_archive_that_is_odd_is_refused_by_name(merge: Merge, content: bytes, said: str) -> None:
     merge.given("a.zip", content)

@@ -321,6 +321,7 @@ def test_an_empty_workbook_is_told_as_empty(merge: Merge) -> None:
         (workbook(One=[["id"], [1]])[:-40], "not a complete xlsx file"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 600, "it is protected by a password, or older than xlsx"),
     ],
+    ids=lambda value: "content" if isinstance(value, bytes) else None,  # a workbook holds the time of its making
 )
 def test_what_is_no_workbook_is_refused_by_name(merge: Merge, content: bytes, said: str) -> None:
     merge.given("a.xlsx", content)
