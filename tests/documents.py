@@ -13,14 +13,16 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 _FENCE = re.compile(r"(?P<indent> *)```(?P<language>\w*)\s*")
 _FILE = re.compile(r"\s*<!-- file: (?P<path>\S+) -->\s*")
 _EXIT = re.compile(r"\[exit (?P<code>\d+)\]")
-_STATE = re.compile(r"cd [^\s;&|]+|\w+=.*")
+_VARIABLE = re.compile(r"(?P<name>\w+)=(\$\(.*\)|\S*)", re.DOTALL)
+_FOLDER = re.compile(r"cd [^\s;&|]+")
 _SECONDS = 240
 
 
@@ -43,6 +45,36 @@ class Command:
     line: int
 
 
+@dataclass
+class Shell:
+    """Runs each command in a shell of its own, and keeps the folder and the variables that a command has set."""
+
+    workdir: Path
+    env: Mapping[str, str]
+    before: list[str] = field(default_factory=list)
+
+    def run(self, text: str) -> subprocess.CompletedProcess[str]:
+        """Run a command and return what it printed. A variable is set once: its command is not run again."""
+        variable = _VARIABLE.fullmatch(text)
+        if variable is not None:
+            text = f'{text}; code=$?; declare -p {variable["name"]} > "$KEPT"; exit $code'
+        with tempfile.NamedTemporaryFile("r") as kept:
+            done = subprocess.run(
+                ["bash", "-o", "pipefail", "-c", "\n".join([*self.before, text])],
+                cwd=self.workdir,
+                env={**self.env, "KEPT": kept.name},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=_SECONDS,
+                check=False,
+            )
+            if variable is not None or _FOLDER.fullmatch(text):
+                self.before.append(kept.read() or text)
+        return done
+
+
 def run_document(
     markdown_path: Path, workdir: Path, env: Mapping[str, str] | None = None, leave_out: Sequence[str] = ()
 ) -> None:
@@ -51,14 +83,12 @@ def run_document(
     Raises:
         AssertionError: a command printed something else than the document says, or ended otherwise.
     """
-    before: list[str] = []
+    shell = Shell(workdir, _environment(env or {}))
     for block in read_document(markdown_path):
         if isinstance(block, FileBlock):
             write_file(block, workdir)
         elif block.text not in leave_out:
-            _check(block, before, markdown_path, workdir, _environment(env or {}))
-            if _STATE.fullmatch(block.text):
-                before.append(block.text)
+            _check(block, shell, markdown_path)
 
 
 def read_document(markdown_path: Path) -> list[FileBlock | Command]:
@@ -111,18 +141,8 @@ def _commands(lines: list[str], number: int) -> Iterator[Command]:
         yield Command(text, output[:-1] if exited else output, code, number + start)
 
 
-def _check(command: Command, before: Sequence[str], document: Path, workdir: Path, env: Mapping[str, str]) -> None:
-    done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", "\n".join([*before, command.text])],
-        cwd=workdir,
-        env=dict(env),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=_SECONDS,
-        check=False,
-    )
+def _check(command: Command, shell: Shell, document: Path) -> None:
+    done = shell.run(command.text)
     printed = [line.rstrip() for line in done.stdout.rstrip().splitlines()]
     if done.returncode != command.exit_code or not _matches(command.output, printed):
         said, found = "\n".join(command.output), "\n".join(printed)

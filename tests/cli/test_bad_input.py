@@ -553,6 +553,30 @@ def test_ctrl_c_in_the_middle_of_register_exits_130_without_a_traceback(before: 
     assert_still_there(before)
 
 
+INTERRUPTED_WHILE_CLEANING_UP = """\
+import signal, time
+import mason.__main__, mason.cli.main
+
+class Last:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+def run():
+    Last()
+    time.sleep(60)
+
+mason.cli.main.run = run
+mason.__main__.main()
+"""
+
+
+def test_ctrl_c_while_python_cleans_up_is_neither_lost_nor_a_traceback() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_WHILE_CLEANING_UP], capture_output=True, text=True, timeout=50, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "Interrupted.\n")
+
+
 REGISTER_ONE_BY_ONE = """\
 import sys, time
 from pathlib import Path

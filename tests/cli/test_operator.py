@@ -85,7 +85,7 @@ class TestListing:
         assert ["read_headers", "boolean", "optional"] in [row[:3] for row in rows]
         assert ["read_all", "boolean", "false"] in [row[:3] for row in rows]
         assert "[alias: parse_headers]" in text
-        assert "(csv, json, jsonl, parquet, orc, avro, msgpack)" in text
+        assert "(csv, json, jsonl, parquet, orc, avro, msgpack, xlsx)" in text
         assert '  mason operator table infer -p "database_name:' in text
 
     def test_the_example_of_the_help_does_not_replace_what_it_reads(self, mason: Mason) -> None:

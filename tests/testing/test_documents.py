@@ -34,6 +34,9 @@ def test_files_and_commands_are_taken_in_their_order(tmp_path: Path) -> None:
         ["$ echo out; echo err >&2; exit 3", "out", "err", "[exit 3]"],
         ["$ false | true", "[exit 1]"],
         ["$ echo a \\", "    b", "a b", "", "$ echo c", "c"],
+        ["$ word=$(echo x >> times; echo \"a 'b'\")", "$ echo $word; wc -l < times", "a 'b'", "1"],
+        ["$ NO_SUCH=1 true", "$ echo ${NO_SUCH-none}", "none"],
+        ["$ word=$(false)", "[exit 1]"],
     ],
 )
 def test_a_page_that_is_right_passes(tmp_path: Path, lines: list[str]) -> None:
