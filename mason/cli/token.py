@@ -90,12 +90,13 @@ def revoke(name: str) -> None:
     Calls that it began are cancelled, and schedules that it deployed on the local scheduler are paused.
     """
     from mason.state.home import open_state
+    from mason.util.words import counted
     from mason.workflows.revocation import revoke as revoke_with_all
 
     ended = revoke_with_all(open_state(MasonEnvironment.of()), name)
     tell(f'Revoked the token "{name}".')
     if ended.cancelled:
-        tell(f"Cancelled what it began and what was not over: {ended.cancelled:,} calls.")
+        tell(f"Cancelled what it began and what was not over: {counted(ended.cancelled, 'call')}.")
     if ended.paused:
         tell(f"Paused the schedules that it deployed: {', '.join(ended.paused)}. Deploying one again resumes it.")
     for schedule, scheduler in ended.elsewhere:
