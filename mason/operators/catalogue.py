@@ -11,16 +11,20 @@ from mason.clients.response import Response
 from mason.configurations.saved import current_id, find_configuration
 from mason.configurations.valid_config import ValidConfig, validate_configuration
 from mason.errors import StateFailed
-from mason.operators.loader import load_definition
+from mason.operators.loader import load_definition, read_source
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_spec import OperatorSpec
 from mason.operators.registry import find_operator, list_operators
 from mason.operators.runner import OperatorCall, ReadyOperator, prepare_ready
+from mason.operators.source_check import defines_function
 from mason.state.models import Kind, Name, Registration
 from mason.state.store import StateStore
 from mason.state.tokens import Token, list_tokens
 from mason.util.environment import MasonEnvironment
+
+OWN_API = "api"
+"""The function with which the author of an operator answers a request otherwise than by running it."""
 
 _FRESH_SECONDS = 0.005
 """So long a look at the store is good for: less than a command takes to end that has changed something."""
@@ -43,6 +47,7 @@ class Catalogue:
     _specs: dict[str, OperatorSpec] = field(default_factory=dict)
     _classes: dict[str, type[OperatorDefinition]] = field(default_factory=dict)
     _configurations: dict[str, ValidConfig] = field(default_factory=dict)
+    _own_apis: dict[str, bool] = field(default_factory=dict)
 
     @classmethod
     def read(cls, env: MasonEnvironment, store: StateStore) -> Catalogue:
@@ -59,6 +64,13 @@ class Catalogue:
         """
         found = self.operators.get(name) or find_operator(self.store, name.namespace, name.command)
         return ReadyOperator(found, self.spec(found), lambda: self._load(found))
+
+    def has_own_api(self, registration: Registration) -> bool:
+        """Say whether the author of an operator wrote a function `api` beside it; its code is read, and not run."""
+        if registration.digest not in self._own_apis:
+            source = read_source(self.store, registration)
+            self._own_apis[registration.digest] = defines_function(source, OWN_API)
+        return self._own_apis[registration.digest]
 
     def spec(self, registration: Registration) -> OperatorSpec:
         """Return the definition of an operator, read."""

@@ -56,6 +56,15 @@ def load_definition(env: MasonEnvironment, store: StateStore, registration: Regi
     return definition
 
 
+def read_source(store: StateStore, registration: Registration) -> bytes:
+    """Return the code of an operator or workflow as it is written; nothing if it is gone."""
+    files = store.get_files(registration.digest)
+    if files:
+        return files.get(SOURCE_FILE, b"")
+    file = Path(registration.source) / SOURCE_FILE
+    return file.read_bytes() if file.is_file() else b""
+
+
 def find_loaded() -> list[tuple[str, str, str]]:
     """Return each folder that code was loaded from, with the name of its owner and the folder that its author knows."""
     return [(folder, str(each.name), each.source) for folder, each in _LOADED.items()]

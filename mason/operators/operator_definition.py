@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
@@ -19,6 +20,12 @@ class OperatorDefinition(ABC):
 
     A verb of a client takes the response and gives it back: `table, response = client.get_table(…, response=resp)`.
     Whatever goes wrong is raised; the runner puts it into the response.
+    """
+
+    only_asks: ClassVar[bool] = False
+    """Whether it does nothing but ask a metastore, a scheduler or the state.
+
+    A server runs such operators of Mason's own itself, and all others in processes of their own.
     """
 
     @abstractmethod

@@ -38,6 +38,19 @@ def check_source(kind: DefinitionKind, class_name: str, files: Mapping[str, byte
     return [Problem(name, found.lineno, class_name, message) for message in _class_problems(kind, found, module)]
 
 
+def defines_function(source: bytes, name: str) -> bool:
+    """Say whether a module that is Python has a function of this name, its own or one that it imports."""
+    defined: set[str] = set()
+    for each in ast.parse(source).body:
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+            defined.add(each.name)
+        elif isinstance(each, ast.Import | ast.ImportFrom):
+            defined |= {alias.asname or alias.name for alias in each.names}
+        elif isinstance(each, ast.Assign):
+            defined |= {target.id for target in each.targets if isinstance(target, ast.Name)}
+    return name in defined
+
+
 def _class_problems(kind: DefinitionKind, found: ast.ClassDef, module: _Module) -> list[str]:
     lineage = _lineage(found, module)
     base = next((name for name in kind.bases if name in _base_names(lineage, module)), None)

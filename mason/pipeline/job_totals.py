@@ -22,6 +22,11 @@ class JobTotals:
         with self._lock:
             self._sums.update({name: details[word] for name, word in _WORDS.items() if details.get(word)})
 
+    def add_sums(self, sums: Mapping[str, int]) -> None:
+        """Count what another process has counted for this one."""
+        with self._lock:
+            self._sums.update(sums)
+
     def to_dict(self) -> dict[str, int]:
         with self._lock:
             return dict(self._sums)

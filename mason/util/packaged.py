@@ -34,7 +34,7 @@ def own_copy(path: str, home: Path) -> str:
     packaged = None if here.exists() or here.is_absolute() else _packaged(here, _EXAMPLES)
     if packaged is None or not packaged.is_dir():
         return path
-    copy = home.joinpath("examples", *packaged.relative_to(_installed() / "examples").parts)
+    copy = home.joinpath("examples", *packaged.relative_to(installed_examples()).parts)
     if not copy.exists():
         try:
             _copy_whole(packaged, copy)
@@ -43,11 +43,16 @@ def own_copy(path: str, home: Path) -> str:
     return str(copy)
 
 
+def installed_examples() -> Path:
+    """Return the folder of the examples that came with this Mason."""
+    return _installed() / "examples"
+
+
 def _packaged(here: Path, prefix: tuple[str, ...]) -> Path | None:
     """Where an example would be if Mason is installed as a package."""
     if here.parts[: len(prefix)] != prefix:
         return None
-    return _installed().joinpath("examples", *here.parts[len(prefix) :])
+    return installed_examples().joinpath(*here.parts[len(prefix) :])
 
 
 def _installed() -> Path:

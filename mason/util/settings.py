@@ -10,7 +10,10 @@ from mason.errors import InvalidConfiguration
 from mason.util.environment import MasonEnvironment
 from mason.util.nearest import did_you_mean
 
-KEYS = ("field_bytes", "lineage", "result_bytes", "retention", "state")
+KEYS = (
+    *("call_memory", "call_output", "call_processes", "call_seconds"),
+    *("field_bytes", "lineage", "result_bytes", "retention", "state"),
+)
 
 
 def read_settings(env: MasonEnvironment) -> Mapping[str, Any]:

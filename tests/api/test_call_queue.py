@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from mason.api.operator_api import Answer
+from mason.api.processes.outcome import Outcome
 from mason.api.server.call_queue import CallQueue
 from mason.api.server.calls import Call
 from mason.clients.response import Response
@@ -35,12 +35,21 @@ def call(name: str) -> Call:
     return Call(Kind.OPERATOR, "test", "sleep", id=name, config_id="local")
 
 
-def run(_: Call, __: Handover) -> Answer:
-    return {"Errors": [], "Info": [], "Warnings": [], "Data": []}, 200
+class Calls:
+    """Answers every call at once."""
+
+    def start(self) -> None: ...
+
+    def run(self, _: Call, __: Handover) -> Outcome:
+        return Outcome(({"Errors": [], "Info": [], "Warnings": [], "Data": []}, 200))
+
+    def cancel(self, must_end: Callable[[str, str], bool]) -> None: ...
+
+    def close(self) -> None: ...
 
 
 def test_calls_that_may_not_be_written_down_take_a_place_in_the_queue_as_others_do(store: StateStore) -> None:
-    queue = CallQueue(store, run, parallel=1, most_queued=2)  # nobody works yet
+    queue = CallQueue(store, Calls(), parallel=1, most_queued=2)  # nobody works yet
     queue.add(call("one"), keep=False)
     queue.add(call("two"))
     assert (queue.status("one"), queue.status("two")) == (JobStatus.QUEUED, JobStatus.QUEUED)

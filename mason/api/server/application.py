@@ -18,6 +18,9 @@ from types import FrameType
 from starlette.responses import Response as HttpResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mason.api.processes.limits import call_limits
+from mason.api.processes.pool import CallProcesses
+from mason.api.processes.server_calls import ServerCalls
 from mason.api.server.access import Access, given_token
 from mason.api.server.call_queue import CallQueue
 from mason.api.server.execution import Execution
@@ -63,10 +66,9 @@ class Application:
         execution = Execution(env, self._live)
         self.queue = CallQueue(
             self._store,
-            execution,
+            ServerCalls(execution, self._live, CallProcesses(settings, call_limits(env), execution.redacted)),
             parallel=settings.parallel_jobs,
             most_queued=settings.queued_jobs,
-            redact=execution.logged,
         )
         calls = CallHandlers(settings, self._live, self.queue, self._store, execution.refusal)
         self._schedules = Schedules(env, settings.log_level)

@@ -15,14 +15,14 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 from mason.api.operator_api import Answer
+from mason.api.processes.outcome import Outcome
 from mason.api.server.answers import answer_of, cancelled
 from mason.api.server.calls import Call, now
 from mason.api.server.claims import Claims, RunningRecord
 from mason.api.server.reads import Reads
-from mason.api.server.running_calls import RunningCalls
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import Conflict, StateFailed, TooMany
 from mason.operators.call_answers import kept, status_of
@@ -36,7 +36,6 @@ from mason.operators.call_records import (
     is_with_engine,
 )
 from mason.pipeline.handover import Handover
-from mason.pipeline.job_log import JobLog
 from mason.state.heartbeat import LEASE_SECONDS, Heartbeat
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
@@ -51,22 +50,36 @@ _LOST_SECONDS = LEASE_SECONDS / 3
 """So often a server looks for calls whose server is gone."""
 
 
+class CallRunner(Protocol):
+    """What runs the calls of a queue, in whichever thread asks for it. Nothing is raised."""
+
+    def start(self) -> None:
+        """Get ready for the first call."""
+
+    def run(self, call: Call, handover: Handover) -> Outcome:
+        """Run a call and return what came of it."""
+
+    def cancel(self, must_end: Callable[[str, str], bool]) -> None:
+        """End the calls that are to end. `must_end` is told the id of a call and who began it."""
+
+    def close(self) -> None:
+        """End whatever still runs."""
+
+
 class CallQueue:
     """The calls of one process, and those of others that nobody has begun."""
 
     def __init__(
         self,
         store: StateStore,
-        run: Callable[[Call, Handover], Answer],
+        calls: CallRunner,
         *,
         parallel: int,
         most_queued: int,
         lost_seconds: float = _LOST_SECONDS,
-        redact: Callable[[Call, str], str] = lambda _, text: text,
     ) -> None:
         self._store = store
-        self._run = run
-        self._redact = redact
+        self._calls = calls
         self._most_queued = most_queued
         self._wake = threading.Condition()
         self._stopping = threading.Event()
@@ -74,10 +87,9 @@ class CallQueue:
         self._in_memory: dict[str, Call] = {}
         self._futures: dict[str, Future[Answer]] = {}
         self._elsewhere: set[str] = set()
-        self._running = RunningCalls()
         self._busy: set[str] = set()
         self._taken_over: dict[str, Record] = {}
-        self._reads = Reads(lambda call: self._answer_unless_cancelled(call, Handover()))
+        self._reads = Reads(lambda call: calls.run(call, Handover()).answer)
         names = [f"mason-call-{number}" for number in range(parallel)]
         self._threads = [threading.Thread(target=self._work, name=name, daemon=True) for name in names]
         self._threads.append(threading.Thread(target=self._look_around, name="mason-look", daemon=True))
@@ -96,6 +108,7 @@ class CallQueue:
     def start(self) -> None:
         """Say of calls whose process is gone what became of them, and begin to work."""
         self._settle_lost()
+        self._calls.start()
         for thread in self._threads:
             thread.start()
 
@@ -173,6 +186,7 @@ class CallQueue:
             if record and record.status == JobStatus.RUNNING:
                 self._settle(record)
         self._write_rest()
+        self._calls.close()
         self._heartbeat.stop()
 
     def _wait(self, seconds: float) -> None:
@@ -244,19 +258,11 @@ class CallQueue:
         is_cancelled = self._is_cancelled(call.id, call.caller)
         handover.is_cancelled = is_cancelled and bool(earlier)  # what an engine has must be ended there
         if is_cancelled and not earlier and not token:  # with a token, it is found first, and interrupted
-            answer, log = cancelled("The job was cancelled before it began."), list[str]()
+            outcome = Outcome(cancelled("The job was cancelled before it began."))
         else:
-            answer, log = self._answer_and_log(call, handover)
-        status = JobStatus.LOST if handover.is_forgotten else status_of(answer)
-        self._end(running.now, answer, status, {"Log": log} if log else {})
-
-    def _answer_and_log(self, call: Call, handover: Handover) -> tuple[Answer, list[str]]:
-        """Run a call, and return with its answer what was logged meanwhile."""
-        log = JobLog(lambda text: self._redact(call, text))
-        try:
-            return self._answer_unless_cancelled(call, handover), log.lines()
-        finally:
-            log.close()
+            outcome = self._calls.run(call, handover)
+        status = JobStatus.LOST if handover.is_forgotten else status_of(outcome.answer)
+        self._end(running.now, outcome.answer, status, {"Log": outcome.log} if outcome.log else {})
 
     def _is_cancelled(self, call_id: str, caller: str) -> bool:
         """Say whether somebody asked for the end of a call; while the store is away, it does not begin."""
@@ -275,13 +281,6 @@ class CallQueue:
             return False
         ask_to_end(self._store, call_id, revocation_reason(caller))  # a job of this id looks for that by itself
         return True
-
-    def _answer_unless_cancelled(self, call: Call, handover: Handover) -> Answer:
-        try:
-            with self._running.running(call.id, call.caller):
-                return self._run(call, handover)
-        except KeyboardInterrupt:
-            return cancelled("The job was cancelled.")
 
     def _end(
         self, record: Record, answer: Answer, status: JobStatus, log: Mapping[str, Any] = MappingProxyType({})
@@ -351,7 +350,7 @@ class CallQueue:
         self._write_rest()
         for call_id in list(self._elsewhere):
             self._look_elsewhere(call_id)
-        self._running.interrupt(self._must_end)
+        self._calls.cancel(self._must_end)
         if time.monotonic() > self._look_for_lost_at:
             self._settle_lost()
 

@@ -12,13 +12,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mason.api.operator_api import RUNNER, Answer, get
+from mason.api.processes.limits import explain_memory
 from mason.api.server.answers import cancelled
 from mason.api.server.calls import Call
 from mason.api.server.replies import PathHider, document, without_places
 from mason.api.server.requests import REQUEST, Caller, RequestInfo
 from mason.clients.response import Response
 from mason.errors import BadInput, ClientFailed, MasonError, NotFound, StateFailed
-from mason.operators.catalogue import Catalogue, LiveCatalogue
+from mason.operators.catalogue import OWN_API, Catalogue, LiveCatalogue
 from mason.operators.failed_code import find_failed_code
 from mason.operators.operator_definition import OperatorDefinition, is_one_job
 from mason.operators.operator_response import OperatorResponse
@@ -47,9 +48,10 @@ _PATIENCE_SECONDS = 60.0
 class Execution:
     """Runs calls in the thread that asks for it. Nothing is raised: what goes wrong is in the answer."""
 
-    def __init__(self, env: MasonEnvironment, live: LiveCatalogue) -> None:
+    def __init__(self, env: MasonEnvironment, live: LiveCatalogue, memory: int | None = None) -> None:
         self._env = env
         self._live = live
+        self._memory = memory
         self._hiders: dict[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], PathHider] = {}
         self._limits = server_limits(env)
 
@@ -108,7 +110,7 @@ class Execution:
         if call.kind is Kind.OPERATOR:
             catalogue = self._live.now()
             config, operator = catalogue.configuration(call.config_id), catalogue.operator(call.name)
-            if _own_api(operator.load()) is None:  # who has one may call other operators with it
+            if not catalogue.has_own_api(operator.registration):  # who has one may call other operators with it
                 operator.spec.narrow(config)
         elif call.resumed:
             self._find_resumed(call)
@@ -142,7 +144,11 @@ class Execution:
             return document(errors=map(self.hider(call.config_id), error.messages)), error.status
         except (Exception, SystemExit) as error:  # noqa: BLE001 (a bug, here or in an operator: the server lives on)
             LOG.error("%s", traceback.format_exc())
-            return document(errors=[_describe_bug(call, error)]), MasonError.status
+            return self.fail(call, error)
+
+    def fail(self, call: Call, error: BaseException) -> Answer:
+        """Return the answer to a call in whose code something went wrong that nobody foresaw."""
+        return document(errors=[_describe_bug(call, error)]), MasonError.status
 
     def _run_operator(self, catalogue: Catalogue, call: Call, own: Callable[..., Any] | None) -> Answer:
         def run(asked: OperatorCall) -> Answer:
@@ -150,7 +156,8 @@ class Execution:
             chosen = asked if asked.config_id == call.config_id else replace(asked, config_id=call.config_id)
 
             def work(response: Response) -> OperatorResponse:
-                return catalogue.run(chosen, response, plan=call.plan)
+                with explain_memory(str(call.name), self._memory):
+                    return catalogue.run(chosen, response, plan=call.plan)
 
             return self._answer(call, respond(work, describe_bug=lambda error: _describe_bug(call, error)))
 
@@ -285,7 +292,7 @@ def _require_steps(call: Call, workflow: ValidWorkflow) -> None:
 
 def _own_api(operator: OperatorDefinition) -> Callable[..., Any] | None:
     """Return the function `api` that the author of an operator wrote beside it, if there is one."""
-    return getattr(sys.modules.get(type(operator).__module__), "api", None)
+    return getattr(sys.modules.get(type(operator).__module__), OWN_API, None)
 
 
 def _as_answer(returned: Any) -> Answer:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TextIO
 
 from mason.api.server.requests import REQUEST
 from mason.util.redaction import redact_url
@@ -19,11 +19,15 @@ LEVELS = {"trace": 5, "debug": 10, "info": 20, "warning": 30, "error": 40, "fata
 class JsonLines(logging.Handler):
     """Writes each record as a line of JSON; nothing that a client sends can begin a line of its own."""
 
+    def __init__(self, stream: TextIO | None = None) -> None:
+        super().__init__()
+        self._stream = stream
+
     def emit(self, record: logging.LogRecord) -> None:
         if hasattr(record, "progress") or hasattr(record, "step_event"):
             return
         with suppress(OSError, ValueError):  # nobody reads the log any more; requests are answered all the same
-            sys.stderr.write(json.dumps(_told(record), default=str) + "\n")
+            (self._stream or sys.stderr).write(json.dumps(_told(record), default=str) + "\n")
 
 
 def _told(record: logging.LogRecord) -> dict[str, Any]:
@@ -51,9 +55,9 @@ def _said(record: logging.LogRecord, redact: Callable[[str], str]) -> dict[str, 
     return said
 
 
-def start_logging(level: str) -> None:
-    """Write what Mason and the server log as JSON lines."""
-    handler = JsonLines()
+def start_logging(level: str, stream: TextIO | None = None) -> None:
+    """Write what Mason and the server log as JSON lines, to stderr by default."""
+    handler = JsonLines(stream)
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False  # no line says it
     setattr(logging, "_srcfile", None)  # noqa: B010 (nor where in the code it was logged: so is logging told not to look)
     for name in ("mason", "uvicorn", "connexion"):

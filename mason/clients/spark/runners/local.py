@@ -34,6 +34,10 @@ _EDITORS = ("VSCODE_IPC_HOOK_CLI", "REMOTE_CONTAINERS", "CODESPACES", "JPY_SESSI
 _CONTAINER_MARKS = ("docker", "kubepods", "containerd", "libpod", "lxc")
 
 
+SERVED_VARIABLE = "MASON_SERVED"
+"""Is set where a call of the REST API runs, in a process that ends: the server outlives it, and its Spark does, too."""
+
+
 class LocalRunner:
     """Runs tasks on the warm server; on a Spark in this process when there is none and none may be kept."""
 
@@ -174,6 +178,8 @@ def why_none_is_kept(
 
     In a container one stays only where a person works: in a terminal, or in the remote session of an editor.
     """
+    if variables.get(SERVED_VARIABLE):
+        return ""
     if variables.get("CI"):
         return "CI is set"
     if variables.get("MASON_SCHEDULED"):

@@ -9,6 +9,8 @@ from mason.util.environment import MasonEnvironment
 class DatabaseDelete(OperatorDefinition):
     """Delete a database that has no tables."""
 
+    only_asks = True
+
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:

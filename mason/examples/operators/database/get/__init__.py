@@ -9,6 +9,8 @@ from mason.util.environment import MasonEnvironment
 class DatabaseGet(OperatorDefinition):
     """Return a database."""
 
+    only_asks = True
+
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:

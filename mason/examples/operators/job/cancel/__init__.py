@@ -10,6 +10,8 @@ from mason.util.environment import MasonEnvironment
 class JobCancel(OperatorDefinition):
     """End a job that another process runs; one that is over stays what it is."""
 
+    only_asks = True
+
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:

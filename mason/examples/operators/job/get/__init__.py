@@ -10,6 +10,8 @@ from mason.util.environment import MasonEnvironment
 class JobGet(OperatorDefinition):
     """Return where a job stands."""
 
+    only_asks = True
+
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:

@@ -10,6 +10,8 @@ from mason.util.environment import MasonEnvironment
 class JobList(OperatorDefinition):
     """Return the jobs, the newest first."""
 
+    only_asks = True
+
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:

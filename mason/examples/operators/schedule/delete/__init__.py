@@ -9,6 +9,8 @@ from mason.util.environment import MasonEnvironment
 class ScheduleDelete(OperatorDefinition):
     """Delete a schedule: what it would have run is not run any more."""
 
+    only_asks = True
+
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:

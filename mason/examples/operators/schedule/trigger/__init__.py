@@ -9,6 +9,8 @@ from mason.util.environment import MasonEnvironment
 class ScheduleTrigger(OperatorDefinition):
     """Start the work of a schedule now."""
 
+    only_asks = True
+
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:

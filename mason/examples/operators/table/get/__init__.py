@@ -10,6 +10,8 @@ from mason.util.environment import MasonEnvironment
 class TableGet(OperatorDefinition):
     """Return a table with its schema."""
 
+    only_asks = True
+
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:

@@ -12,6 +12,8 @@ from mason.util.environment import MasonEnvironment
 class TableHistory(OperatorDefinition):
     """Return the versions of a table: which job made each, its rows, and how its schema changed."""
 
+    only_asks = True
+
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:

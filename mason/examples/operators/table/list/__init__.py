@@ -9,6 +9,8 @@ from mason.util.environment import MasonEnvironment
 class TableList(OperatorDefinition):
     """Return what the tables of a database are called and where they are."""
 
+    only_asks = True
+
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:

@@ -10,6 +10,8 @@ from mason.util.environment import MasonEnvironment
 class TablePartitions(OperatorDefinition):
     """Return the partitions of a table."""
 
+    only_asks = True
+
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:

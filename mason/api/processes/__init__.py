@@ -1,0 +1,1 @@
+"""Calls in processes of their own: what becomes of one, the server lives on."""

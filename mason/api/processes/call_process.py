@@ -1,0 +1,246 @@
+"""A child of the server, seen from the server: it runs one call at a time."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext
+from typing import Any
+
+from mason.api.operator_api import Answer
+from mason.api.processes.child import serve_calls
+from mason.api.processes.limits import CallLimits, OutOfMemory, OutOfTime, TooManyProcesses
+from mason.api.processes.outcome import Outcome
+from mason.api.server.answers import cancelled
+from mason.api.server.calls import Call
+from mason.api.server.replies import document
+from mason.api.server.settings import ServerSettings
+from mason.errors import ClientFailed, MasonError
+from mason.pipeline.handover import Handover
+from mason.pipeline.job_totals import TOTALS
+from mason.util.process_families import Family, find_members
+
+LOG = logging.getLogger("mason.api")
+_KIND_SECONDS = 2.0
+"""So long a call that was cancelled may take to notice by itself, before it is interrupted."""
+
+_LAST_SECONDS = 10.0
+"""So long one that was interrupted may take to end, before its process is killed."""
+
+_KILLED = "The job was cancelled. It did not end by itself, and its process was killed."
+_LINES = 20
+_LONGEST_LINE = 2000
+
+
+class CallProcess:
+    """One child. Only the thread that runs a call in it talks to it; others may ask it to end, or kill it."""
+
+    def __init__(self, context: ForkServerContext, settings: ServerSettings, limits: CallLimits) -> None:
+        self._limits = limits
+        self._connection, theirs = context.Pipe()
+        output, written = context.Pipe(duplex=False)
+        arguments = (theirs, written, settings.to_json(), limits.to_dict())
+        self._process = context.Process(target=serve_calls, args=arguments, daemon=True)
+        self._process.start()
+        theirs.close()
+        written.close()
+        self._output = Output(output, limits.output)
+        self._why: Answer | None = None
+        self._call: Call | None = None
+        self._began = self._cancelled_at = self._interrupted_at = 0.0
+        self.idle_since = time.monotonic()
+
+    @property
+    def pid(self) -> int:
+        assert self._process.pid is not None
+        return self._process.pid
+
+    @property
+    def call(self) -> Call | None:
+        return self._call
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it can run another call: nobody has asked it to end, and it is alive."""
+        return not self._cancelled_at and self._why is None and self._process.is_alive()
+
+    def wait_until_ready(self) -> None:
+        """Wait until it can run calls.
+
+        Raises:
+            ClientFailed: it ended instead.
+        """
+        try:
+            self._receive()
+        except (EOFError, OSError) as error:
+            self.end()
+            said = self._output.last_line()
+            raise ClientFailed(f"The process that was to run the call ended at once. {said}".rstrip()) from error
+
+    def run(self, call: Call, handover: Handover, redact: Callable[[str], str]) -> Outcome:
+        """Run a call and return what came of it; also when the process does not live to tell."""
+        self._output.begin(redact)
+        self._began, self._call = time.monotonic(), call
+        try:
+            return self._talk(call, handover)
+        except (EOFError, OSError):
+            self._process.join()
+            return Outcome(self._why or self._explain_end(call))
+        finally:
+            self._call = None
+            self.idle_since = time.monotonic()
+            self._output.end()
+
+    def cancel(self) -> None:
+        """Ask for the end of its call: it has a while to notice, is interrupted then, and killed at last."""
+        now = time.monotonic()
+        if not self._cancelled_at:
+            self._cancelled_at = now
+        elif not self._interrupted_at and now - self._cancelled_at >= _KIND_SECONDS:
+            self._interrupted_at = now
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGINT)
+        elif self._interrupted_at and now - self._interrupted_at >= _LAST_SECONDS:
+            self._kill_because(
+                cancelled("The job was cancelled. It did not end by itself, and its process was killed.")
+            )
+
+    def check(self, family: Family) -> None:
+        """Kill it if its call takes more than it may."""
+        call, limits = self._call, self._limits
+        if call is None:
+            return
+        name = str(call.name)
+        if limits.memory is not None and family.resident_bytes > limits.memory:
+            self._kill_because(_answer(OutOfMemory(name, limits.memory)))
+        elif limits.processes is not None and family.count > limits.processes:
+            self._kill_because(_answer(TooManyProcesses(name, limits.processes)))
+        elif limits.seconds is not None and time.monotonic() - self._began > limits.seconds:
+            self._kill_because(_answer(OutOfTime(name, limits.seconds)))
+
+    def kill(self) -> None:
+        """Kill it with all that its calls have started."""
+        for each in (self.pid, *find_members(self.pid)):
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
+
+    def end(self) -> None:
+        """Kill it, and let go of it."""
+        self.kill()
+        self._process.join()
+        self._connection.close()
+        self._output.close()
+        self._process.close()
+
+    def _talk(self, call: Call, handover: Handover) -> Outcome:
+        given = {
+            "earlier": handover.earlier,
+            "notes": dict(handover.notes),
+            "token": handover.token,
+            "is_cancelled": handover.is_cancelled,
+        }
+        self._send({**call.to_document(), "handover": given})
+        while True:
+            told = self._receive()
+            if "keep" in told:
+                handover.keep(*told["keep"])
+            elif "announce" in told:
+                handover.announce(*told["announce"])
+            else:
+                break
+            self._send({})
+        handover.is_forgotten = told["is_forgotten"]
+        TOTALS.add_sums(told["sums"])
+        answer, status = told["answer"]
+        return Outcome((answer, status), told["log"])
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        self._connection.send_bytes(json.dumps(message).encode())
+
+    def _receive(self) -> dict[str, Any]:
+        told: dict[str, Any] = json.loads(self._connection.recv_bytes())
+        return told
+
+    def _kill_because(self, why: Answer) -> None:
+        self._why = self._why or why
+        self.kill()
+
+    def _explain_end(self, call: Call) -> Answer:
+        """Say why a process is gone that nobody here has ended."""
+        code = self._process.exitcode
+        if self._cancelled_at:
+            return cancelled("The job was cancelled.")
+        if code == -signal.SIGKILL:  # the kernel takes the largest when there is no memory left
+            return _answer(OutOfMemory(str(call.name), self._limits.memory))
+        said = self._output.last_line()
+        how = f"by the signal {-code}" if code is not None and code < 0 else f"with the exit code {code}"
+        return _answer(ClientFailed(f"The process that ran {call.name} ended {how}. {said}".rstrip()))
+
+
+class Output:
+    """What a child prints: the beginning of it is logged, call by call, and the last lines are kept."""
+
+    def __init__(self, connection: Connection, most: int | None) -> None:
+        self._connection = connection
+        self._most = most
+        self._left: int | None = most
+        self._dropped = 0
+        self._rest = b""
+        self._last: deque[str] = deque(maxlen=_LINES)
+        self._redact: Callable[[str], str] = str
+        self._lock = threading.Lock()
+        threading.Thread(target=self._drain, name="mason-call-output", daemon=True).start()
+
+    def begin(self, redact: Callable[[str], str]) -> None:
+        """From now on it is a new call that prints."""
+        with self._lock:
+            self._redact, self._left, self._dropped = redact, self._most, 0
+            self._last.clear()
+
+    def end(self) -> None:
+        """The call is over."""
+        with self._lock:
+            if self._dropped:
+                LOG.warning("%s bytes more that it printed are left out here.", f"{self._dropped:,}")
+
+    def last_line(self) -> str:
+        """Return the last line that was printed, if there is one."""
+        with self._lock:
+            return self._last[-1] if self._last else ""
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _drain(self) -> None:
+        with suppress(OSError, ValueError):  # it was closed
+            while piece := os.read(self._connection.fileno(), 65536):
+                with self._lock:
+                    self._take(piece)
+
+    def _take(self, piece: bytes) -> None:
+        if self._left is not None and self._left <= 0:
+            self._dropped += len(piece)
+            return
+        if self._left is not None:
+            self._left -= len(piece)
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        self._rest = self._rest[-_LONGEST_LINE:]
+        for line in lines:
+            try:
+                text = self._redact(line[:_LONGEST_LINE].decode(errors="replace"))
+            except MasonError:  # nobody can tell what is secret in it
+                continue
+            self._last.append(text)
+            LOG.info("%s", text)
+
+
+def _answer(error: MasonError) -> Answer:
+    return document(errors=error.messages), error.status

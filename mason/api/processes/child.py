@@ -1,0 +1,161 @@
+"""What a child of the server does: it runs the calls that come through its connection, one after the other.
+
+It is made from a process that has Mason imported, and has a session of its own: whoever ends it ends all that its
+calls have started. What it prints goes to the server, which logs it; what it logs goes where the server logs.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from mason.api.processes.limits import CallLimits
+from mason.api.server.answers import cancelled
+from mason.api.server.calls import Call
+from mason.api.server.execution import Execution
+from mason.api.server.json_log import start_logging
+from mason.api.server.settings import ServerSettings
+from mason.clients.spark.runners.local import SERVED_VARIABLE
+from mason.operators.catalogue import LiveCatalogue
+from mason.pipeline.handover import Handover
+from mason.pipeline.job_log import JobLog
+from mason.pipeline.job_totals import TOTALS
+from mason.state.home import open_state
+from mason.state.models import Kind
+from mason.util.environment import MasonEnvironment
+from mason.util.json_text import compact_json
+
+_SLACK = 2 * 1024**3
+"""Of addresses that are asked for and never used: allocators and threads take them in advance."""
+
+_FIRST_TO_GO = "500"
+"""Should the machine itself run out of memory, its kernel is to end a call and not the server."""
+
+
+def serve_calls(connection: Connection, output: Connection, settings: str, limits: Mapping[str, Any]) -> None:
+    """Run calls until the connection is closed."""
+    multiprocessing.current_process().daemon = False  # what a call runs may start processes of its own
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _volunteer()
+    told = ServerSettings.of_json(settings)
+    start_logging(told.log_level, open(os.dup(2), "w", buffering=1, encoding="utf-8"))  # noqa: SIM115
+    for each in (1, 2):
+        os.dup2(output.fileno(), each)
+    output.close()
+    os.environ[SERVED_VARIABLE] = "1"
+    threading.Thread(target=_end_with_server, daemon=True).start()
+    with suppress(EOFError, KeyboardInterrupt, ConnectionError):
+        _Child(connection, told, CallLimits(**limits)).work()
+
+
+def _volunteer() -> None:
+    with suppress(OSError):  # there is no such thing elsewhere
+        Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO)
+
+
+def _end_with_server() -> None:
+    server = multiprocessing.parent_process()
+    if server is not None:
+        server.join()
+        os.killpg(0, signal.SIGKILL)
+
+
+class _Child:
+    """The calls of one child."""
+
+    def __init__(self, connection: Connection, settings: ServerSettings, limits: CallLimits) -> None:
+        self._connection = connection
+        self._limits = limits
+        env = replace(MasonEnvironment.of(), roots=settings.roots)
+        self._live = LiveCatalogue(env, open_state(env))
+        self._execution = Execution(env, self._live, memory=limits.memory)
+
+    def work(self) -> None:
+        self._send({"ready": True})
+        while True:
+            asked = json.loads(self._connection.recv_bytes())
+            call = Call.of_document(asked)
+            ended = self._run(call, asked)
+            try:
+                self._send(ended)
+            except (TypeError, ValueError, AttributeError) as error:  # an object of the author's cannot be shown
+                self._send({**ended, "answer": self._execution.fail(call, error)})
+
+    def _run(self, call: Call, asked: Mapping[str, Any]) -> dict[str, Any]:
+        handover = Handover(**asked["handover"], keep=self._keep, announce=self._announce)
+        before = TOTALS.to_dict()
+        log = JobLog(lambda text: self._execution.logged(call, text))
+        try:
+            with self._limited(call):
+                answer = self._execution(call, handover)
+        except KeyboardInterrupt:
+            answer = cancelled("The job was cancelled.")
+        finally:
+            log.close()
+            _flush()
+        sums = {name: number - before[name] for name, number in TOTALS.to_dict().items()}
+        return {"answer": answer, "log": log.lines(), "is_forgotten": handover.is_forgotten, "sums": sums}
+
+    @contextmanager
+    def _limited(self, call: Call) -> Iterator[None]:
+        """Limit the addresses that this process may have, unless a Java may be started in it, which takes many."""
+        if self._limits.memory is None or self._may_start_java(call):
+            yield
+            return
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        most = _addresses() + self._limits.memory + _SLACK
+        resource.setrlimit(resource.RLIMIT_AS, (most if hard < 0 else min(most, hard), hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+
+    def _may_start_java(self, call: Call) -> bool:
+        if call.kind is Kind.WORKFLOW:
+            return True  # each of its steps may have a configuration of its own
+        try:
+            return "spark" in self._live.latest().configuration(call.config_id).execution.client_names
+        except Exception:  # noqa: BLE001 (the call itself says what is wrong with it)
+            return False
+
+    def _keep(self, engine_id: str, notes: Mapping[str, str]) -> None:
+        self._ask({"keep": [engine_id, dict(notes)]})
+
+    def _announce(self, token: str, notes: Mapping[str, str]) -> None:
+        self._ask({"announce": [token, dict(notes)]})
+
+    def _ask(self, message: Mapping[str, Any]) -> None:
+        """Tell the server something, and go on when it has written that down."""
+        self._send(message)
+        self._connection.recv_bytes()
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        self._connection.send_bytes(compact_json(message))
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+
+
+def _addresses() -> int:
+    """Return how many bytes of addresses this process has."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return pages * resource.getpagesize()
