@@ -22,6 +22,7 @@ from mason.api.processes.outcome import Outcome
 from mason.api.server.answers import cancelled
 from mason.api.server.calls import Call
 from mason.api.server.replies import document
+from mason.api.server.requests import REQUEST, RequestInfo
 from mason.api.server.settings import ServerSettings
 from mason.errors import ClientFailed, MasonError
 from mason.pipeline.handover import Handover
@@ -87,7 +88,7 @@ class CallProcess:
 
     def run(self, call: Call, handover: Handover, redact: Callable[[str], str]) -> Outcome:
         """Run a call and return what came of it; also when the process does not live to tell."""
-        self._output.begin(redact)
+        self._output.begin(RequestInfo(call.request_id, redact=redact))
         self._began, self._call = time.monotonic(), call
         try:
             return self._talk(call, handover)
@@ -195,26 +196,27 @@ class Output:
         self._dropped = 0
         self._rest = b""
         self._last: deque[str] = deque(maxlen=_LINES)
-        self._redact: Callable[[str], str] = str
+        self._request = RequestInfo("")
         self._lock = threading.Lock()
         threading.Thread(target=self._drain, name="mason-call-output", daemon=True).start()
 
-    def begin(self, redact: Callable[[str], str]) -> None:
-        """From now on it is a new call that prints."""
+    def begin(self, request: RequestInfo) -> None:
+        """From now on it is the call of this request that prints."""
         with self._lock:
-            self._redact, self._left, self._dropped = redact, self._most, 0
+            self._request, self._left, self._dropped, self._rest = request, self._most, 0, b""
             self._last.clear()
 
     def end(self) -> None:
         """The call is over."""
         with self._lock:
             if self._dropped:
-                LOG.warning("%s bytes more that it printed are left out here.", f"{self._dropped:,}")
+                LOG.warning("The call printed %s bytes more, which are left out here.", f"{self._dropped:,}")
 
     def last_line(self) -> str:
-        """Return the last line that was printed, if there is one."""
-        with self._lock:
-            return self._last[-1] if self._last else ""
+        """Return the last line that was printed, if there is one and if somebody can tell what is secret in it."""
+        with self._lock, suppress(MasonError):
+            return self._request.redact(self._last[-1]) if self._last else ""
+        return ""
 
     def close(self) -> None:
         self._connection.close()
@@ -233,11 +235,9 @@ class Output:
             self._left -= len(piece)
         *lines, self._rest = (self._rest + piece).split(b"\n")
         self._rest = self._rest[-_LONGEST_LINE:]
-        for line in lines:
-            try:
-                text = self._redact(line[:_LONGEST_LINE].decode(errors="replace"))
-            except MasonError:  # nobody can tell what is secret in it
-                continue
+        REQUEST.set(self._request)  # it tells the log whose line this is, and what is secret in it
+        for line in filter(None, lines):
+            text = line[:_LONGEST_LINE].decode(errors="replace")
             self._last.append(text)
             LOG.info("%s", text)
 

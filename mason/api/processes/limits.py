@@ -81,10 +81,12 @@ def explain_memory(name: str, most: int | None) -> Iterator[None]:
 
 
 def _is_of_memory(error: BaseException | None) -> bool:
-    while error is not None:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:  # one may be, by detours, its own cause
         # Arrow's own is a MemoryError; DuckDB's is none.
         if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryException":
             return True
+        seen.add(id(error))
         error = error.__cause__ or error.__context__
     return False
 
