@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -40,6 +41,8 @@ class CallProcesses:
         self._idle: list[CallProcess] = []
         self._busy: dict[str, CallProcess] = {}
         self._lock = threading.Lock()
+        # Many that begin at once would take the machine from those that answer.
+        self._turns = threading.Semaphore(os.cpu_count() or 1)
         self._is_closed = threading.Event()
 
     def start(self) -> None:
@@ -99,8 +102,9 @@ class CallProcesses:
         return self._make()
 
     def _make(self) -> CallProcess:
-        child = CallProcess(self._context, self._settings, self._limits)
-        child.wait_until_ready()
+        with self._turns:
+            child = CallProcess(self._context, self._settings, self._limits)
+            child.wait_until_ready()
         return child
 
     def _give_back(self, child: CallProcess, *, reuse: bool) -> None:

@@ -29,6 +29,7 @@ class ServerCalls:
         self._processes = processes
 
     def start(self) -> None:
+        _shipped_digests()
         self._processes.start()
 
     def run(self, call: Call, handover: Handover) -> Outcome:
