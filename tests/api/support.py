@@ -8,17 +8,20 @@ import signal
 import ssl
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
 
+from mason.api.processes.outcome import Outcome
+from mason.api.server.calls import Call
 from mason.configurations.saved import read_configurations, save_configurations
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
+from mason.pipeline.handover import Handover
 from mason.state.home import open_state
 from mason.util.environment import MasonEnvironment
 from mason.workflows.definition_kind import WORKFLOWS
@@ -58,6 +61,26 @@ class {name}(OperatorDefinition):
 {body}
         return OperatorResponse(resp)
 """
+
+
+@dataclass
+class CallsInThreads:
+    """Answers the calls of a queue in its own threads, and notes which came."""
+
+    ran: list[str] = field(default_factory=list)
+
+    def start(self) -> None:
+        """There is nothing to prepare."""
+
+    def run(self, call: Call, _: Handover) -> Outcome:
+        self.ran.append(call.id)
+        return Outcome(({"Errors": [], "Info": [], "Warnings": [], "Data": []}, 200))
+
+    def cancel(self, must_end: Callable[[str, str], bool]) -> None:
+        """What is over at once needs no end."""
+
+    def close(self) -> None:
+        """Nothing is left running."""
 
 
 @dataclass

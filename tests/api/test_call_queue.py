@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from mason.api.processes.outcome import Outcome
 from mason.api.server.call_queue import CallQueue
 from mason.api.server.calls import Call
 from mason.clients.response import Response
@@ -15,12 +14,12 @@ from mason.configurations.saved import use_configuration
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import TooMany
 from mason.operators.call_records import list_jobs
-from mason.pipeline.handover import Handover
 from mason.state.home import open_state
 from mason.state.models import Kind, Record, RecordKind
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from mason.util.processes import this_process
+from tests.api.support import CallsInThreads
 
 
 @pytest.fixture
@@ -35,21 +34,8 @@ def call(name: str) -> Call:
     return Call(Kind.OPERATOR, "test", "sleep", id=name, config_id="local")
 
 
-class Calls:
-    """Answers every call at once."""
-
-    def start(self) -> None: ...
-
-    def run(self, _: Call, __: Handover) -> Outcome:
-        return Outcome(({"Errors": [], "Info": [], "Warnings": [], "Data": []}, 200))
-
-    def cancel(self, must_end: Callable[[str, str], bool]) -> None: ...
-
-    def close(self) -> None: ...
-
-
 def test_calls_that_may_not_be_written_down_take_a_place_in_the_queue_as_others_do(store: StateStore) -> None:
-    queue = CallQueue(store, Calls(), parallel=1, most_queued=2)  # nobody works yet
+    queue = CallQueue(store, CallsInThreads(), parallel=1, most_queued=2)  # nobody works yet
     queue.add(call("one"), keep=False)
     queue.add(call("two"))
     assert (queue.status("one"), queue.status("two")) == (JobStatus.QUEUED, JobStatus.QUEUED)

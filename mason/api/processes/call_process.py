@@ -37,6 +37,7 @@ _LAST_SECONDS = 10.0
 """So long one that was interrupted may take to end, before its process is killed."""
 
 _KILLED = "The job was cancelled. It did not end by itself, and its process was killed."
+_DRAIN_SECONDS = 1.0
 _LINES = 20
 _LONGEST_LINE = 2000
 
@@ -198,7 +199,8 @@ class Output:
         self._last: deque[str] = deque(maxlen=_LINES)
         self._request = RequestInfo("")
         self._lock = threading.Lock()
-        threading.Thread(target=self._drain, name="mason-call-output", daemon=True).start()
+        self._thread = threading.Thread(target=self._drain, name="mason-call-output", daemon=True)
+        self._thread.start()
 
     def begin(self, request: RequestInfo) -> None:
         """From now on it is the call of this request that prints."""
@@ -213,7 +215,8 @@ class Output:
                 LOG.warning("The call printed %s bytes more, which are left out here.", f"{self._dropped:,}")
 
     def last_line(self) -> str:
-        """Return the last line that was printed, if there is one and if somebody can tell what is secret in it."""
+        """Return the last line of a child that has ended, if there is one of which somebody can tell what is secret."""
+        self._thread.join(_DRAIN_SECONDS)  # what it started may live on, and print
         with self._lock, suppress(MasonError):
             return self._request.redact(self._last[-1]) if self._last else ""
         return ""

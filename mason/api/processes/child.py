@@ -13,6 +13,7 @@ import resource
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -27,6 +28,7 @@ from mason.api.server.execution import Execution
 from mason.api.server.json_log import start_logging
 from mason.api.server.settings import ServerSettings
 from mason.clients.spark.runners.local import SERVED_VARIABLE
+from mason.errors import StateFailed
 from mason.operators.catalogue import LiveCatalogue
 from mason.pipeline.handover import Handover
 from mason.pipeline.job_log import JobLog
@@ -38,6 +40,9 @@ from mason.util.json_text import compact_json
 
 _SLACK = 2 * 1024**3
 """Of addresses that are asked for and never used: allocators and threads take them in advance."""
+
+_PATIENCE_SECONDS = 300.0
+_LOOK_SECONDS = 0.25
 
 _FIRST_TO_GO = "500"
 """Should the machine itself run out of memory, its kernel is to end a call and not the server."""
@@ -79,20 +84,40 @@ class _Child:
     def __init__(self, connection: Connection, settings: ServerSettings, limits: CallLimits) -> None:
         self._connection = connection
         self._limits = limits
-        env = replace(MasonEnvironment.of(), roots=settings.roots)
-        self._live = LiveCatalogue(env, open_state(env))
-        self._execution = Execution(env, self._live, memory=limits.memory)
+        self._env = replace(MasonEnvironment.of(), roots=settings.roots)
+        self._live: LiveCatalogue
+        self._execution: Execution
+        self._is_open = False
 
     def work(self) -> None:
+        with suppress(StateFailed):  # who asks for a call waits for it
+            self._open()
         self._send({"ready": True})
         while True:
             asked = json.loads(self._connection.recv_bytes())
             call = Call.of_document(asked)
+            self._wait_for_state()
             ended = self._run(call, asked)
             try:
                 self._send(ended)
             except (TypeError, ValueError, AttributeError) as error:  # an object of the author's cannot be shown
                 self._send({**ended, "answer": self._execution.fail(call, error)})
+
+    def _open(self) -> None:
+        self._live = LiveCatalogue(self._env, open_state(self._env))
+        self._execution = Execution(self._env, self._live, memory=self._limits.memory)
+        self._is_open = True
+
+    def _wait_for_state(self) -> None:
+        """Wait until the state is there: a call that was accepted is run, whatever becomes of the state meanwhile."""
+        end = time.monotonic() + _PATIENCE_SECONDS
+        while not self._is_open:
+            try:
+                self._open()
+            except StateFailed:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(_LOOK_SECONDS)
 
     def _run(self, call: Call, asked: Mapping[str, Any]) -> dict[str, Any]:
         handover = Handover(**asked["handover"], keep=self._keep, announce=self._announce)
