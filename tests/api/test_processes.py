@@ -46,6 +46,12 @@ def wild_operators(folder: Path) -> Path:
     )
     define(folder, "take", f'{begin}taken = b"x" * 5_000_000_000\nresp.add_info(str(len(taken)))')
     define(folder, "crash", f'{begin}print("my last words", flush=True)\nos._exit(7)')
+    babble = (
+        f"{begin}import socket, stat\nfor each in range(3, 60):\n    try:\n"
+        "        if stat.S_ISSOCK(os.fstat(each).st_mode):\n            os.write(each, b'\\0\\0\\0\\5hello')\n"
+        "    except OSError:\n        pass\ntime.sleep(30)"
+    )
+    define(folder, "babble", babble)
     define(folder, "abort", f"{begin}os.abort()")
     define(
         folder,
@@ -241,6 +247,12 @@ def test_a_process_that_ends_by_itself_is_told_of_with_its_last_words(server: Se
     )
     status, said = ask(server, "/api/wild/abort")
     assert said["Errors"] == ["The process that ran wild:abort ended by the signal 6."]
+
+
+def test_an_operator_that_writes_to_the_connection_of_its_process_fails_alone(server: Server) -> None:
+    status, said = ask(server, "/api/wild/babble")
+    assert (status, said["Errors"]) == (502, ["The process that ran wild:babble talked nonsense."])
+    assert ask(server, "/api/wild/where")[0] == 200
 
 
 def test_a_process_that_the_kernel_kills_was_out_of_memory(server: Server) -> None:

@@ -96,6 +96,15 @@ class CallProcess:
         except (EOFError, OSError):
             self._process.join()
             return Outcome(self._why or self._explain_end(call))
+        except (
+            ValueError,
+            LookupError,
+            TypeError,
+            AttributeError,
+        ):  # the code of the call has got hold of the connection
+            return Outcome(
+                self._kill_because(_answer(ClientFailed(f"The process that ran {call.name} talked nonsense.")))
+            )
         finally:
             self._call = None
             self.idle_since = time.monotonic()
@@ -171,9 +180,10 @@ class CallProcess:
         told: dict[str, Any] = json.loads(self._connection.recv_bytes())
         return told
 
-    def _kill_because(self, why: Answer) -> None:
+    def _kill_because(self, why: Answer) -> Answer:
         self._why = self._why or why
         self.kill()
+        return self._why
 
     def _explain_end(self, call: Call) -> Answer:
         """Say why a process is gone that nobody here has ended."""
