@@ -36,6 +36,13 @@ LONGEST_SECONDS = 120
 os.environ["MASON_CLASS_ARCHIVES"] = "off"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def collected_garbage() -> Iterator[None]:
+    """What a module's tests leave open is told as theirs, and not as that of a test in whose time it is found."""
+    yield
+    gc.collect()
+
+
 @dataclass(frozen=True)
 class Result:
     """What a command printed, and how it ended."""
