@@ -15,6 +15,7 @@ from uuid import UUID
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mason.pipeline.durations import duration_texts
 from mason.pipeline.given_types import Fitted, fit_given_text, fit_given_values
 from mason.pipeline.json_values import dump
 from mason.pipeline.python_values import python_value, python_values
@@ -318,6 +319,8 @@ def _declared_as_text(values: pa.Array) -> pa.Array | None:
         return _texts(values.to_pylist())
     if pa.types.is_nested(values.type):
         return _texts(python_values(values))
+    if pa.types.is_duration(values.type):
+        return duration_texts(values)
     try:
         return values.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -16,6 +16,7 @@ from mason.pipeline.blocks import open_stream, reading
 from mason.pipeline.columnar_files import parsing
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.file_stamp import FileStamp
+from mason.pipeline.header_repeats import REPEATS
 from mason.pipeline.merge.batches import Batch, Place, json_text, rows_batch
 from mason.pipeline.merge.broken_text import set_aside_broken_text
 from mason.pipeline.merge.csv_batches import read_csv
@@ -275,10 +276,24 @@ def _read_xlsx(filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[st
     before = 0
     with reading(file.data, filesystem), filesystem.open_input_file(file.path) as source:
         for found in read_rows(file.name, source, file.sheets, nulls, ROWS):
-            rows, held = len(found.numbers), sum(each.values.nbytes for each in found.columns.values())
+            rows = len(found.numbers)
             batch = Batch(found.columns, rows, rows, place=_in_sheet(found, before))
-            yield set_aside_long(batch, file, held)
+            yield set_aside_long(_without_repeats(batch, file, found.repeats), file, _bytes_in(found))
             before += rows
+
+
+def _bytes_in(found: SheetRows) -> int:
+    arrays = (each.values for each in found.columns.values() if isinstance(each, ArrowSource))
+    return sum(each.nbytes for each in arrays)
+
+
+def _without_repeats(batch: Batch, file: FileInTask, repeats: Collection[int]) -> Batch:
+    """Set rows aside that are the header once more."""
+    if not repeats:
+        return batch
+    rejects = [replace(batch.describe(file.name, row), reason=REPEATS) for row in sorted(repeats)]
+    others = batch.take([row for row in range(batch.rows) if row not in set(repeats)])
+    return replace(others, rejects=rejects)
 
 
 def _read_avro(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
