@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, time
+from datetime import date, datetime, time
 from decimal import Decimal
 from functools import reduce
 from itertools import accumulate, chain
@@ -339,6 +339,8 @@ def _as_text(value: Any) -> str | None:
         return value
     if isinstance(value, bytes | UUID):
         return _as_json_text(value)
+    if isinstance(value, date | time):  # as a column of them would be, and without the quotes of JSON
+        return str(pa.scalar(value).cast(pa.string()))
     return dump(value, _as_json_text)
 
 

@@ -6,7 +6,10 @@ import io
 import os
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
+import fastavro
+import msgpack
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -48,6 +51,88 @@ def test_nanoseconds_are_told_of_only_where_something_is_lost(merge: Merge) -> N
     merge.given("a.parquet", pa.table({"at": pa.array([1_000, 2_000], pa.timestamp("ns"))}))
 
     assert not list(merge.run().warnings)
+
+
+@pytest.mark.parametrize("logical", ["timestamp-nanos", "local-timestamp-nanos"])
+def test_nanoseconds_of_avro_that_are_lost_are_counted(merge: Merge, logical: str) -> None:
+    stream = io.BytesIO()
+    at = {"type": "long", "logicalType": logical}
+    fields = [{"name": "at", "type": ["null", at]}, {"name": "all", "type": {"type": "array", "items": at}}]
+    rows = [{"at": 1_001, "all": [2_000, 2_001, 2_999]}, {"at": None, "all": []}, {"at": 3_000, "all": [4_000]}]
+    fastavro.writer(stream, {"type": "record", "name": "row", "fields": fields}, rows)
+    merge.given("a.avro", stream.getvalue())
+
+    assert list(merge.run().warnings) == [
+        'In column "at" 1 time lost what is finer than a microsecond, the finest that a table has.',
+        'In column "all" 2 times lost what is finer than a microsecond, the finest that a table has.',
+    ]
+
+
+def test_times_beside_text_in_a_union_of_avro_are_told_or_written_as_times(merge: Merge) -> None:
+    stream = io.BytesIO()
+    fine, plain = ({"type": "long", "logicalType": f"timestamp-{unit}"} for unit in ("nanos", "micros"))
+    fields = [{"name": "fine", "type": [fine, "string"]}, {"name": "plain", "type": [plain, "string"]}]
+    fastavro.writer(stream, {"type": "record", "name": "row", "fields": fields}, [{"fine": 1_001, "plain": 1_000_000}])
+    merge.given("a.avro", stream.getvalue())
+
+    result = merge.run()
+
+    assert merge.table().to_pylist() == [{"fine": "1001", "plain": "1970-01-01 00:00:01.000000Z"}]
+    assert result.plan.warnings == [
+        "a.avro: it has times in nanoseconds beside text: they are the number of nanoseconds since 1970."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (pa.list_(pa.timestamp("ns")), [[1_000, 1_001], None, [2_001]]),
+        (pa.struct([("x", pa.timestamp("ns", "UTC")), ("y", pa.int64())]), [{"x": 1_001, "y": 1}, None, {"x": 2_001}]),
+        (pa.map_(pa.string(), pa.timestamp("ns")), [[("a", 1_001), ("b", 1_000)], [], [("c", 2_001)]]),
+    ],
+    ids=["list", "struct", "map"],
+)
+def test_nanoseconds_inside_something_nested_that_are_lost_are_counted(merge: Merge, kind: Any, values: Any) -> None:
+    merge.given("a.parquet", pa.table({"at": pa.array(values, kind)}))
+
+    assert list(merge.run().warnings) == [
+        'In column "at" 2 times lost what is finer than a microsecond, the finest that a table has.'
+    ]
+
+
+def test_nanoseconds_of_msgpack_that_are_lost_are_counted(merge: Merge) -> None:
+    times = [msgpack.Timestamp(1_700_000_000, nanoseconds) for nanoseconds in (1_000, 1_001, 2_999)]
+    rows = [{"at": times[0], "all": [times[2]]}, {"at": times[1], "all": []}]
+    merge.given("a.msgpack", b"".join(map(msgpack.packb, rows)))
+
+    result = merge.run()
+
+    assert merge.types()["at"] == "timestamp[us, tz=UTC]"
+    assert list(result.warnings) == [
+        "a.msgpack: 2 times lost what is finer than a microsecond, the finest that a table has."
+    ]
+
+
+_VIEW = pa.list_view(pa.int64())
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (_VIEW, [[1, 2], None, [], [3]]),
+        (pa.large_list_view(pa.int64()), [[1, 2], None, [], [3]]),
+        (pa.list_view(_VIEW), [[[1], [2, 3]], None, [None]]),
+        (pa.list_(_VIEW), [[[1, 2]], None, [None]]),
+        (pa.struct([("a", _VIEW)]), [{"a": [1, 2]}, None, {"a": None}]),
+        (pa.map_(pa.string(), _VIEW), [[("k", [1, 2])], None, []]),
+    ],
+    ids=str,
+)
+def test_lists_that_are_views_are_read_as_lists(merge: Merge, kind: pa.DataType, values: Any) -> None:
+    merge.given("a.parquet", pa.table({"id": list(range(len(values))), "v": pa.array(values, kind)}))
+
+    assert [row["v"] for row in merge.rows()] == values
+    assert "view" not in merge.types()["v"]
 
 
 def test_a_page_that_does_not_fit_its_checksum_is_refused(merge: Merge) -> None:
