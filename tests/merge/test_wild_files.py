@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ import pytest
 from pyarrow import orc
 
 from mason.errors import MasonError, UnreadableFile
+from mason.pipeline.foreign_files import Foreign
+from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.merge.work import MergeWork
 from tests.merge.conftest import Merge
 
@@ -295,7 +298,7 @@ def test_values_that_an_append_spells_otherwise_than_their_files_are_told(
 
 
 def test_what_keeps_decimals_of_a_table_numbers_beside_doubles_is_told_and_works(merge: Merge) -> None:
-    merge.given("a.csv", "v\n1.12\n")
+    merge.given("a.csv", "v\n12345678901234.12\n")
     merge.run()
     (merge.root / "in" / "a.csv").unlink()
     merge.given("b.parquet", pa.table({"v": [1.5] * 30 + [1.125]}))
@@ -309,6 +312,35 @@ def test_what_keeps_decimals_of_a_table_numbers_beside_doubles_is_told_and_works
     )
     assert merge.types() == {"v": "decimal128(18, 2)"}
     assert [each.reason for each in merge.rejects()] == ['"1.125" is not a decimal128(18, 2)']
+
+
+def test_decimals_of_a_table_that_a_double_gives_back_stay_numbers_beside_doubles(merge: Merge) -> None:
+    merge.given("a.csv", "v\n328038601.20\n1.12\n")
+    merge.run()
+    (merge.root / "in" / "a.csv").unlink()
+    pq.write_table(pa.table({"v": [1.125]}), merge.output / "theirs.parquet")
+    merge.given("b.csv", "v\n3.50\n")
+
+    with pytest.raises(PlanRefused, match='Column "v" differs'):
+        merge.plan(mode="append", foreign=Foreign.ADOPT, on_conflict="fail")
+    plan = merge.plan(mode="append", foreign=Foreign.ADOPT)
+    merge.run_plan(plan)
+
+    assert [str(each) for each in plan.conflicts] == [
+        'Column "v" differs between files (decimal128(18, 2) in the table, double in theirs.parquet): taken as double.'
+    ]
+    assert merge.types() == {"v": "double"}
+    assert sorted(merge.table()["v"].to_pylist()) == [1.12, 1.125, 3.5, 328038601.2]
+
+
+def test_decimals_beside_doubles_are_the_doubles_next_to_them(merge: Merge) -> None:
+    decimals = [Decimal(number).scaleb(-2) for number in range(32_803_860_100, 32_803_860_200)]
+    merge.given("a.parquet", pa.table({"v": pa.array(decimals, pa.decimal128(12, 2))}))
+    merge.given("b.parquet", pa.table({"v": [0.5]}))
+
+    assert [row["v"] for row in merge.rows()] == [*map(float, decimals), 0.5]
+    merge.run(schema="v double")
+    assert merge.table()["v"].to_pylist()[:-1] == list(map(float, decimals))
 
 
 def test_an_append_that_spells_values_otherwise_beyond_the_sample_tells_it_too(merge: Merge) -> None:
