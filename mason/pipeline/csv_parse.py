@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from mason.pipeline.broken_bytes import broken_records
 from mason.pipeline.csv_chunks import Chunk
 from mason.pipeline.csv_dialect import Dialect, Ragged
 from mason.pipeline.csv_records import QUOTED_EMPTY
@@ -86,6 +87,9 @@ def parse_chunk(chunk: Chunk, layout: Layout) -> ParsedChunk:
     if len(odd) * _FEW > chunk.scan.records:
         return _parse_carefully(chunk, layout)
     parsed = _parse_fast(_without_odd(chunk) if odd else chunk, layout)
+    if parsed is None and (broken := broken_records(chunk, layout.dialect, layout.fields)):
+        # Arrow reads none of a text in which one byte is wrong: without the records that have such, it does.
+        return parse_chunk(chunk.with_odd(broken), layout)
     if parsed is None or (parsed.bad and (layout.surplus or layout.ragged is not Ragged.QUARANTINE)):
         return _parse_carefully(chunk, layout)
     return _with_odd(parsed, chunk, layout) if odd else parsed
