@@ -62,8 +62,9 @@ class RecordReader:
         if rows and numbers[0] == 1:
             first = next((index for index, row in enumerate(rows) if row != [""]), 0)  # one may follow a comment
             self._one_column = len(rows[first]) == 1
-            rows, numbers = rows[first:], [number - first for number in numbers[first:]]
-            self._records -= first
+            if first:
+                rows, numbers = rows[first:], [number - first for number in numbers[first:]]
+                self._records -= first
         if not self._one_column and [""] in rows:
             numbers = [number for number, row in zip(numbers, rows, strict=True) if row != [""]]
             rows = [row for row in rows if row != [""]]

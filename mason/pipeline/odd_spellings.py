@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from mason.pipeline.number_types import Digits
 from mason.pipeline.types import TEXT, Evidence, decide
 
 _LEAST_VALUES = 2
@@ -18,9 +19,13 @@ def describe_odd_spellings(columns: Sequence[Sequence[str]], seen: Sequence[Evid
     for number, (values, evidence) in enumerate(zip(columns, seen, strict=True)):
         if evidence is TEXT and quote != "'" and _are_wrapped(values):
             told[number] = """has values in ' quotes, which are part of them (quote:"'" takes them off)"""
-        elif not _MINUS_ZEROS.isdisjoint(values) and pa.types.is_decimal(decide(evidence)):
+        elif _has_decimals(evidence) and not _MINUS_ZEROS.isdisjoint(values) and pa.types.is_decimal(decide(evidence)):
             told[number] = "has -0.0, which is 0.0 in a decimal (the type double keeps the sign)"
     return told
+
+
+def _has_decimals(evidence: Evidence) -> bool:
+    return any(isinstance(each, Digits) and each.scale for each in evidence.scalars)
 
 
 def _are_wrapped(values: Sequence[str]) -> bool:

@@ -79,9 +79,12 @@ def _digits_in(filesystem: pafs.FileSystem, output: str, commit: CommitRecord, c
         for group in map(stored.row_group, range(stored.num_row_groups)):
             chunks = (group.column(number) for number in range(group.num_columns))
             for chunk in (chunk for chunk in chunks if chunk.path_in_schema == column.name):
-                if chunk.statistics is None or not chunk.statistics.has_min_max:
+                found = chunk.statistics
+                if found and found.has_null_count and found.null_count == group.num_rows:
+                    continue
+                if found is None or not found.has_min_max:
                     return None
-                largest = max(largest, abs(chunk.statistics.min), abs(chunk.statistics.max))
+                largest = max(largest, abs(found.min), abs(found.max))
     whole = len(str(int(largest)))
     if whole + column.type.scale > EXACT_IN_DOUBLE:
         return None
