@@ -65,15 +65,16 @@ def find_columns(avro: Any) -> AvroColumns:
     if not isinstance(avro, Mapping) or avro.get("type") != "record":
         schema = pa.schema([pa.field(_VALUE, _arrow_type(avro, named))])
         note = f'what it holds are no records: each value stands in the column "{_VALUE}"'
-        return AvroColumns(schema, [note, *_notes(within)], are_fields=False, has_depth=bool(within))
+        return AvroColumns(schema, [note, *_notes(named, within)], are_fields=False, has_depth=bool(within))
     schema = pa.schema(named.define(avro["name"], lambda: _fields(avro, named)))
     if not len(schema):
         raise ValueError("its records have no fields")
-    return AvroColumns(schema, _notes(within), has_depth=bool(within))
+    return AvroColumns(schema, _notes(named, within), has_depth=bool(within))
 
 
-def _notes(within: Iterable[str]) -> list[str]:
-    return [f'records of the type "{name}" contain others of it: these are JSON text' for name in sorted(within)]
+def _notes(named: _Named, within: Iterable[str]) -> list[str]:
+    contain = [f'records of the type "{name}" contain others of it: these are JSON text' for name in sorted(within)]
+    return [*contain, *dict.fromkeys(named.notes)]
 
 
 class _Named:
@@ -83,6 +84,7 @@ class _Named:
         self._types: dict[str, pa.DataType] = {}
         self._open: list[str] = []
         self._within = within
+        self.notes: list[str] = []
 
     def define(self, name: str, make: Callable[[], _Made]) -> _Made:
         """Make a type, during which its name may occur."""
@@ -128,7 +130,12 @@ def _union(branches: Sequence[Any], named: _Named) -> pa.DataType:
     """A union is the type that holds all its branches."""
     types = [_arrow_type(branch, named) for branch in branches]
     real = [each for each in types if not pa.types.is_null(each)]
-    return real[0] if len(real) == 1 else widen(real)
+    if len(real) == 1:
+        return real[0]
+    united = widen(real)
+    if pa.types.is_string(united) and any(pa.types.is_timestamp(each) and each.unit == "ns" for each in real):
+        named.notes.append("it has times in nanoseconds beside text: they are the number of nanoseconds since 1970")
+    return united
 
 
 def _complex_type(avro: Mapping[str, Any], named: _Named) -> pa.DataType:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -53,6 +53,11 @@ class Chunk:
     def odd_by_index(self) -> Mapping[int, OddRecord]:
         indices = np.searchsorted(self.scan.ends, [each.end for each in self.scan.odd])
         return dict(zip(indices.tolist(), self.scan.odd, strict=True))
+
+    def with_odd(self, records: Sequence[OddRecord]) -> Chunk:
+        """Return the chunk with more records that are read field by field."""
+        odd = sorted([*self.scan.odd, *records], key=lambda each: each.start)
+        return replace(self, scan=replace(self.scan, odd=odd))
 
     def _slice(self, index: int) -> str:
         ends = self.scan.ends

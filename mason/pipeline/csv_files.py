@@ -12,10 +12,11 @@ from mason.pipeline.csv_headers import Header, judge_header
 from mason.pipeline.csv_options import CsvOptions
 from mason.pipeline.csv_reader import RecordReader
 from mason.pipeline.csv_reading import CsvReading, text_without_footer
-from mason.pipeline.csv_records import QUOTED_EMPTY
+from mason.pipeline.csv_records import QUOTED_EMPTY, in_quotes
 from mason.pipeline.csv_shape import find_shape, mend_row
 from mason.pipeline.csv_sniff import Asked, Sniffed, sniff
 from mason.pipeline.file_schema import FileSchema, unique_names
+from mason.pipeline.odd_spellings import describe_odd_spellings
 from mason.pipeline.odd_values import NULL_MARK, OddValue, describe_null_mark, odd_value
 from mason.pipeline.pattern_hints import PatternHint, find_hint, find_thousands
 from mason.pipeline.sampling import Budget
@@ -55,8 +56,8 @@ def read_csv(
     line = buffer.text.partition("\n")[0]
     sniffed = _sniffed(buffer, options.asked, headers.get(line))
     warnings += sniffed.notes
-    _skip_lines(buffer, sniffed.skip_rows)
-    reader = RecordReader(buffer, sniffed.dialect, budget.most, warnings)
+    before = _skip_lines(buffer, sniffed.skip_rows) if sniffed.skip_rows else blank
+    reader = RecordReader(buffer, sniffed.dialect, budget.most, warnings, options.nulls)
     rows = reader.next_rows(budget.rows + 1)
     if not rows and not buffer.is_exhausted():
         raise UnreadableFile(name, f"its first record does not end within {budget.most:,} characters.")
@@ -64,19 +65,22 @@ def read_csv(
         raise UnreadableFile(name, f"its first record cannot be read: {reader.first_problem}.")
     if not rows:
         return None
+    rows[0] = _as_written(rows[0], options.nulls)
     guess = _judge(rows, options.read_headers, headers.get(line), sniffed)
     header = bool(options.read_headers) if guess is Header.GIVEN else guess.is_there
     if header and not sniffed.skip_rows:
         headers[line] = KnownHeader(sniffed.dialect, rows[0], guess)
-    shape = find_shape(rows, header=header)
+    shape = find_shape(rows, header=header, first_quoted=reader.first_quoted)
     warnings += shape.notes
     names = unique_names(shape.names, warnings)
     reader.width = len(names) + shape.surplus
-    batches = _batches(reader, buffer, rows[1:] if header else rows[: budget.rows], budget)
+    first = _Batch(rows[1:], reader.numbers[1:]) if header else _Batch(rows[: budget.rows], reader.numbers, before)
+    batches = _batches(reader, buffer, first, budget)
     ragged = options.ragged or shape.ragged
     skip_rows = blank + sniffed.skip_rows if sniffed.skip_rows else 0
     reading = CsvReading(sniffed.dialect, header, skip_rows, options.skip_footer, shape.surplus, ragged)
-    reading = _with_header(reading, rows, names, warnings) if header else reading
+    reading = replace(reading, all_quoted=reader.all_quoted)
+    reading = _with_header(reading, rows, first.numbers, names, warnings) if header else reading
     seen = _classify_batches(batches, names, rows[0], options.nulls, warnings, reading)
     count = seen.count
     if header and not count and not buffer.is_exhausted():
@@ -94,6 +98,7 @@ def read_csv(
         odd_values={names[number]: each for number, each in seen.odd.items()},
         hints={names[number]: each for number, each in seen.hints.items()},
         thousands={names[number]: each for number, each in seen.thousands.items()},
+        spellings={names[number]: each for number, each in seen.spellings.items()},
     )
 
 
@@ -104,13 +109,19 @@ def _sniffed(buffer: TextBuffer, asked: Asked, known: KnownHeader | None) -> Sni
     return sniff(buffer.text, asked, final=buffer.at_end)
 
 
-def _skip_lines(buffer: TextBuffer, lines: int) -> None:
+def _skip_lines(buffer: TextBuffer, lines: int) -> int:
+    """Skip lines, and blank ones behind them, of which the number is returned."""
     for _ in range(lines):
         while "\n" not in buffer.text and not buffer.at_end:
             buffer.read_on()
         buffer.text = buffer.text.partition("\n")[2]
-    if lines:
-        buffer.skip("\n")
+    return buffer.skip("\n")
+
+
+def _as_written(cells: list[str], nulls: Collection[str]) -> list[str]:
+    """A record that may be the header: a name that is a word for null needs no quotes to be text."""
+    marked = {in_quotes(word): word for word in nulls if word != QUOTED_EMPTY}
+    return [marked.get(cell, cell) for cell in cells]
 
 
 def _judge(rows: list[list[str]], read_headers: bool | None, known: KnownHeader | None, sniffed: Sniffed) -> Header:
@@ -121,7 +132,9 @@ def _judge(rows: list[list[str]], read_headers: bool | None, known: KnownHeader 
     return judge_header(rows)
 
 
-def _with_header(reading: CsvReading, rows: list[list[str]], names: Sequence[str], warnings: list[str]) -> CsvReading:
+def _with_header(
+    reading: CsvReading, rows: list[list[str]], numbers: Sequence[int], names: Sequence[str], warnings: list[str]
+) -> CsvReading:
     """The reading with how its header is told where it stands again among the records.
 
     In one column of text it may be a value.
@@ -135,7 +148,8 @@ def _with_header(reading: CsvReading, rows: list[list[str]], names: Sequence[str
         return reading
     if len(names) == 1 and classify([row[0] for row in rows if row != header]) in (TEXT, NOTHING):
         return reading
-    warnings.append(f"its header stands again as record {rows.index(header, 1) + 1:,}: such records are set aside")
+    again = numbers[rows.index(header, 1) - 1]
+    warnings.append(f"its header stands again as record {again:,}: such records are set aside")
     return replace(reading, repeats=True)
 
 
@@ -143,15 +157,25 @@ def _shown_row(row: list[str], width: int) -> list[str]:
     return [cell if len(cell) <= LONGEST_CELL else f"{cell[:LONGEST_CELL]}…" for cell in row[:width]]
 
 
-def _batches(
-    reader: RecordReader, buffer: TextBuffer, rows: list[list[str]], budget: Budget
-) -> Iterator[list[list[str]]]:
+@dataclass(frozen=True)
+class _Batch:
+    """Some records with their numbers. `before` are blank lines before the first, if that is no header."""
+
+    rows: list[list[str]]
+    numbers: Sequence[int]
+    before: int = 0
+
+    def number_of(self, index: int) -> int:
+        return self.before + self.numbers[index]
+
+
+def _batches(reader: RecordReader, buffer: TextBuffer, first: _Batch, budget: Budget) -> Iterator[_Batch]:
     """Yield the records of the first block, and more as long as the budget wants them."""
-    count = 0
+    count, batch = 0, first
     while True:
-        if rows:
-            yield rows
-        count += len(rows)
+        if batch.rows:
+            yield batch
+        count += len(batch.rows)
         if count >= budget.rows:
             return
         buffer.read_on()
@@ -160,6 +184,7 @@ def _batches(
         rows = reader.next_rows(budget.rows - count)
         if not rows:
             return
+        batch = _Batch(rows, reader.numbers, first.before)
 
 
 @dataclass(frozen=True)
@@ -171,10 +196,11 @@ class _Seen:
     odd: dict[int, OddValue]
     hints: dict[int, PatternHint]
     thousands: dict[int, str]
+    spellings: dict[int, str]
 
 
 def _classify_batches(
-    batches: Iterator[list[list[str]]],
+    batches: Iterator[_Batch],
     names: Sequence[str],
     first: Sequence[str],
     nulls: Collection[str],
@@ -183,18 +209,19 @@ def _classify_batches(
 ) -> _Seen:
     width = len(names)
     header = first if reading.repeats else None
-    number = 1 + reading.header
+    nulls = {*nulls, *map(in_quotes, nulls)} if reading.all_quoted and nulls else nulls
     seen = [NOTHING] * width
     marked: set[int] = set()
     odd: dict[int, OddValue] = {}
     hints: dict[int, PatternHint] = {}
+    spellings: dict[int, str] = {}
     thousands = dict.fromkeys(range(width), "")
     count = 0
     ragged = False
-    for rows in batches:  # in a record without all fields a value may stand below a column that is not its own
-        rows = list(map(mend, rows)) if (mend := mend_row(reading, width)) else rows
+    for batch in batches:  # in a record without all fields a value may stand below a column that is not its own
+        rows = list(map(mend, batch.rows)) if (mend := mend_row(reading, width)) else batch.rows
         if not ragged and set(map(len, rows)) != {width}:
-            warnings.append(_first_ragged(rows, width, number + count))
+            warnings.append(_first_ragged(batch, rows, width))
             ragged = True
         whole = [row for row in rows if len(row) == width and row != header]
         values = _columns(whole if whole or count else rows, width)
@@ -202,8 +229,11 @@ def _classify_batches(
         marked |= {index for index in range(width) if found[index] is TEXT and NULL_MARK in values[index]}
         texts = [index for index in range(width) if found[index] is TEXT and not TEXT.scalars <= seen[index].scalars]
         if texts and whole:
-            records = [number + count + index for index, row in enumerate(rows) if len(row) == width and row != header]
+            places = (index for index, row in enumerate(rows) if len(row) == width and row != header)
+            records = list(map(batch.number_of, places))
             odd |= {index: each for index in texts if (each := odd_value(values[index], nulls, records))}
+        if not count:
+            spellings = describe_odd_spellings(values, found, reading.dialect.quote)
         if texts and not count:
             hints = {index: hint for index in texts if (hint := find_hint(values[index], nulls))}
         thousands = {
@@ -214,12 +244,12 @@ def _classify_batches(
         seen = [merge(one, other) for one, other in zip(seen, found, strict=True)] if count else found
         count += len(rows)
     warnings += [describe_null_mark(names[index]) for index in sorted(marked) if NULL_MARK not in nulls]
-    return _Seen(seen, count, odd, hints, thousands)
+    return _Seen(seen, count, odd, hints, thousands, spellings)
 
 
-def _first_ragged(rows: list[list[str]], width: int, number: int) -> str:
+def _first_ragged(batch: _Batch, rows: list[list[str]], width: int) -> str:
     index, fields = next((index, len(row)) for index, row in enumerate(rows) if len(row) != width)
-    return f"record {number + index:,} has {fields:,} field{'s' * (fields != 1)} instead of {width:,}"
+    return f"record {batch.number_of(index):,} has {fields:,} field{'s' * (fields != 1)} instead of {width:,}"
 
 
 def _columns(rows: list[list[str]], width: int) -> list[tuple[str, ...]]:

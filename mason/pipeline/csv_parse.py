@@ -7,8 +7,9 @@ are read so from the start, and put between the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from mason.pipeline.broken_bytes import broken_records
 from mason.pipeline.csv_chunks import Chunk
 from mason.pipeline.csv_dialect import Dialect, Ragged
 from mason.pipeline.csv_records import QUOTED_EMPTY
@@ -34,7 +36,7 @@ class Layout:
     """What the records of a file are to be: how they are written, and how many fields each of them has.
 
     `surplus`: behind the last field stands one more delimiter. `ragged` says what happens to records with fewer or more
-    fields.
+    fields. `all_quoted`: fields are in quotes whatever they hold.
     """
 
     dialect: Dialect
@@ -42,11 +44,13 @@ class Layout:
     nulls: Sequence[str] = ()
     surplus: bool = False
     ragged: Ragged = Ragged.QUARANTINE
+    all_quoted: bool = False
 
-    @property
-    def has_quoted_nulls(self) -> bool:
-        """Whether a quoted empty field is null, too."""
-        return QUOTED_EMPTY in self.nulls
+    @cached_property
+    def quoted_nulls(self) -> Collection[str]:
+        """What is null in quotes, too."""
+        empty = {""} if QUOTED_EMPTY in self.nulls else set()
+        return empty | (set(self.nulls) - {QUOTED_EMPTY} if self.all_quoted else set())
 
     @property
     def fields(self) -> int:
@@ -83,6 +87,9 @@ def parse_chunk(chunk: Chunk, layout: Layout) -> ParsedChunk:
     if len(odd) * _FEW > chunk.scan.records:
         return _parse_carefully(chunk, layout)
     parsed = _parse_fast(_without_odd(chunk) if odd else chunk, layout)
+    if parsed is None and (broken := broken_records(chunk, layout.dialect, layout.fields)):
+        # Arrow reads none of a text in which one byte is wrong: without the records that have such, it does.
+        return parse_chunk(chunk.with_odd(broken), layout)
     if parsed is None or (parsed.bad and (layout.surplus or layout.ragged is not Ragged.QUARANTINE)):
         return _parse_carefully(chunk, layout)
     return _with_odd(parsed, chunk, layout) if odd else parsed
@@ -131,8 +138,9 @@ def _parse_fast(chunk: Chunk, layout: Layout) -> ParsedChunk | None:
     numbers = np.array([row.number - 1 for row in ragged], dtype=np.int64)
     bad = [BadRecord(int(wanted[row.number - 1]), _ragged(row.actual_columns, layout)) for row in ragged]
     columns = columns_of(table)[: layout.width]
-    if layout.has_quoted_nulls:  # an empty field without quotes is null already
-        columns = [pc.if_else(pc.equal(each, ""), pa.scalar(None, pa.string()), each) for each in columns]
+    if layout.quoted_nulls:  # without quotes they are null already
+        words = pa.array(sorted(layout.quoted_nulls), pa.string())
+        columns = [pc.if_else(pc.is_in(each, words), pa.scalar(None, pa.string()), each) for each in columns]
     return ParsedChunk(columns, np.delete(wanted, numbers), bad, len(wanted))
 
 
@@ -253,7 +261,7 @@ def _ragged(fields: int, layout: Layout) -> str:
 
 def _column(rows: Sequence[ExactRecord], position: int, layout: Layout) -> pa.Array:
     missing = {"", *layout.nulls}
-    in_quotes = {""} if layout.has_quoted_nulls else ()
+    in_quotes = layout.quoted_nulls
     fields = ((row.fields[position], row.quoted[position]) for row in rows)
     values = [None if value in (in_quotes if quoted else missing) else value for value, quoted in fields]
     return pa.array(values, pa.string())

@@ -34,6 +34,8 @@ class CsvReading:
     """The header stands again among the records, which are set aside even where there is only one column."""
     cells: Sequence[str] = ()
     """The header as it stands in the file, where columns are called otherwise: those without a name, or with a twin."""
+    all_quoted: bool = False
+    """Every field is in quotes, which then say nothing: a word for null is null in them, too."""
 
     @property
     def is_plain(self) -> bool:

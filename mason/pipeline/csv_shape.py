@@ -13,6 +13,10 @@ from mason.pipeline.csv_reading import CsvReading
 
 _NEARLY_ALL = 0.95
 _MANY = 20
+_NAMES_ROWS = (
+    "its records have one field more than its header: the first column, which has no name, is called col_0; "
+    "if a delimiter stands inside values instead, give the quote or escape around it, or mend the file"
+)
 
 
 @dataclass(frozen=True)
@@ -34,26 +38,29 @@ def great_majority(values: Sequence[Any]) -> Any:
     return value if times >= (len(values) * _NEARLY_ALL if len(values) >= _MANY else few) else None
 
 
-def find_shape(rows: Sequence[Sequence[str]], *, header: bool) -> Shape:
+def find_shape(rows: Sequence[Sequence[str]], *, header: bool, first_quoted: bool = False) -> Shape:
     """Return the columns of some records.
 
     Where nearly all differ in the same way from the header, that is how it is meant; the others are set aside.
+    `first_quoted`: the first field of each record is in quotes. So R writes the names of rows, which are distinct, and
+    then they may stand before a single column, too.
     """
     first, below = rows[0], rows[1:] if header else rows
     names = column_names(first, header=header)
     widths = list(map(len, below))
     are_alike = len(set(widths)) == 1
     width = widths[0] if are_alike else great_majority(widths)
-    if width in (None, len(names)) or len(names) == 1 or not header:
+    if width in (None, len(names)) or not header:
         return Shape(names)
+    if len(names) == 1:
+        names_rows = first_quoted and are_alike and width == 2 and len({row[0] for row in below}) == len(below)
+        return Shape(["col_0", *names], notes=[_NAMES_ROWS]) if names_rows else Shape(names)
     if width == len(names) + 1 and great_majority([len(row) == width and not row[-1] for row in below]):
         return Shape(names, surplus=True, notes=["its records end with a delimiter that its header does not have"])
     if not are_alike and (width == 1 or (len(below) < _MANY and len(names) in widths)):
         return Shape(names)  # lines of words say nothing of fields, and one of few records is as the header says
     if width == len(names) + 1 and len(below) > 1:
-        told = "its records have one field more than its header: the first column, which has no name, is called col_0"
-        other = "if a delimiter stands inside values instead, give the quote or escape around it, or mend the file"
-        return Shape(["col_0", *names], notes=[f"{told}; {other}"])
+        return Shape(["col_0", *names], notes=[_NAMES_ROWS])
     if width == len(names) - 1 and not first[-1]:
         return Shape(names[:-1], notes=["its header ends with a delimiter that its records do not have"])
     if width == len(names) - 1 and len(below) > 1:

@@ -12,6 +12,7 @@ from mason.pipeline.header_words import are_usual_names
 from mason.util.words import counted
 
 MOST_SKIPPED = 50
+_MOST_ABOUT = 20
 COMMENTS = ("#", "//", "%", "--")
 """What comments begin with."""
 _SHOWN = 60
@@ -127,7 +128,8 @@ def _is_title_rather_than_names(record: ExactRecord, table: _Table) -> bool:
 def _wide_end(records: Sequence[ExactRecord]) -> _Table | None:
     """The table at the end whose records have more fields than all before it, be there as few of them as there may.
 
-    Banks write more lines about an account than there are bookings.
+    Banks write more lines about an account than there are bookings; but not many more, which are rather a table whose
+    last records are broken.
     """
     sound = [index for index, each in enumerate(records) if not each.is_blank]
     width = len(records[sound[-1]].fields) if sound else 0
@@ -136,7 +138,8 @@ def _wide_end(records: Sequence[ExactRecord]) -> _Table | None:
         start += 1
     before = [each for each in records[:start] if not each.is_blank]
     is_wider = bool(before) and all(len(each.fields) < width and _begins_with_word(each) for each in before)
-    if not is_wider or width < 3 or sum(index >= start for index in sound) < 2:
+    behind = sum(index >= start for index in sound)
+    if not is_wider or width < 3 or behind < 2 or len(before) > max(_MOST_ABOUT, behind):
         return None
     table = _Table.at(records, start, width)
     is_parted = records[start - 1].is_blank and table.header.is_there

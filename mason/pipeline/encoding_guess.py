@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 _LATIN = ("cp1252", "latin_1", "cp1250", "iso8859_2", "cp1254", "cp850")
 _EVERYDAY: Mapping[str, tuple[str, Sequence[range]]] = {
@@ -31,6 +32,9 @@ _FEWEST = 3  # fewer bytes say nothing
 _PLAINLY_LATIN = 0.7
 _AS_LIKELY = 0.1
 _LONGEST_RUN = 3
+_NEIGHBOURS = ("cp1250", "iso8859_2", "cp1254")
+"""What people write to the east of those that write cp1252: most of the letters are at the same places."""
+_WORD = re.compile(r"[^\W\d_]+").findall
 _APOSTROPHE = re.compile(r"(?<=[^\W\d_])’(?=[^\W\d_])").sub
 
 
@@ -42,9 +46,13 @@ def guess_encodings(start: bytes) -> Sequence[str]:
     telling = _telling_lines(start)
     if len(telling) - len(telling.decode("ascii", "ignore")) < _FEWEST:
         return ()
-    if _latin_share(telling.decode("cp1252", "replace")) >= _PLAINLY_LATIN:
+    western = _decoded(telling, "cp1252")
+    share = _latin_share(western) if western is not None else 0
+    if share == 1:
         return ()
     badness = dict(sorted(_weigh(telling), key=lambda found: (round(found[1], 2), _KNOWN.index(found[0]))))
+    if share >= _PLAINLY_LATIN and not _is_neighbour(badness):
+        return ()
     if not badness:
         return ()
     best, *others = [name for name, value in badness.items() if value <= min(badness.values()) + _AS_LIKELY]
@@ -52,6 +60,31 @@ def guess_encodings(start: bytes) -> Sequence[str]:
         return ()
     texts = {telling.decode(name): name for name in reversed([best, *others])}
     return list(reversed(texts.values()))
+
+
+def other_latin_encodings(start: bytes) -> Sequence[str]:
+    """Return the encodings in which a Western text would be other words that look as good."""
+    telling = _telling_lines(start)
+    western = _decoded(telling, "cp1252") or telling.decode("latin_1")
+    texts = {western: "cp1252"}
+    for name in _NEIGHBOURS:
+        text = _decoded(telling, name)
+        if text is not None and _latin_share(text) >= _latin_share(western):
+            texts.setdefault(text, name)
+    return list(texts.values())[1:]
+
+
+def _is_neighbour(badness: Mapping[str, float]) -> bool:
+    """Say whether a neighbour of cp1252 is plainly better than this."""
+    best = next(iter(badness), "")
+    return best in _NEIGHBOURS and badness[best] + _AS_LIKELY < badness.get("cp1252", 1)
+
+
+def _decoded(text: bytes, encoding: str) -> str | None:
+    try:
+        return text.decode(encoding)
+    except UnicodeDecodeError:
+        return None
 
 
 def is_east_asian(encoding: str) -> bool:
@@ -79,7 +112,7 @@ def _weigh(text: bytes) -> Iterator[tuple[str, float]]:
             elif each.encoding in _LATIN:
                 yield each.encoding, mess + 0.15 + 0.3 * (1 - _latin_share(str(each)))
             else:
-                yield each.encoding, mess + 0.15
+                yield each.encoding, mess + 0.15 + 0.5 * _mixed_share(str(each))
 
 
 def _everyday_share(text: str, encoding: str) -> float:
@@ -95,18 +128,34 @@ def _everyday_share(text: str, encoding: str) -> float:
 def _latin_share(text: str) -> float:
     """How many of the characters beyond ASCII stand where a Latin alphabet has such.
 
-    At most three letters stand together; a sign stands alone, and not in a word.
+    Three letters stand together at most (more count half), none of them a capital behind a small one; a sign stands
+    alone, and not in a word.
     """
-    good = bad = 0
+    good = total = 0.0
     for run, before, behind in _foreign_runs(_APOSTROPHE("'", text)):
+        total += len(run)
         if "ƒ" in run:  # in Shift-JIS every katakana begins with it
-            fits = False
-        elif all(char.isalpha() and "LATIN" in unicodedata.name(char, "") for char in run):
-            fits = len(run) <= _LONGEST_RUN
-        else:
-            fits = len(run) == 1 and run.isprintable() and not (before + behind).isalpha()
-        good, bad = (good + len(run), bad) if fits else (good, bad + len(run))
-    return good / max(good + bad, 1)
+            continue
+        if all(map(_is_latin, run)):
+            is_usual = len(run) <= _LONGEST_RUN
+            good += 0 if _has_capital_within(before + run) else len(run) if is_usual else len(run) / 2
+        elif len(run) == 1 and run.isprintable() and not (before + behind).isalpha():
+            good += 1
+    return good / max(total, 1)
+
+
+def _has_capital_within(letters: str) -> bool:
+    return any(one.islower() and other.isupper() for one, other in pairwise(letters))
+
+
+def _mixed_share(text: str) -> float:
+    """How many words of another alphabet have letters of ours in them, too: that is rather a Latin text."""
+    words = [word for word in _WORD(text) if not word.isascii()]
+    return sum(any(map(_is_latin, word)) for word in words) / max(len(words), 1)
+
+
+def _is_latin(char: str) -> bool:
+    return char.isalpha() and "LATIN" in unicodedata.name(char, "")
 
 
 def _foreign_runs(text: str) -> Iterator[tuple[str, str, str]]:

@@ -134,7 +134,8 @@ class FileReader:
         return read(inside(self.filesystem, file.archive), file)
 
     def _read_sheets(self, file: DataFile) -> FileSchema | None:
-        from mason.pipeline.sheet_files import SheetsAsked, read_workbook
+        from mason.pipeline.sheet_files import read_workbook
+        from mason.pipeline.sheet_head import SheetsAsked
 
         asked = SheetsAsked(self.csv.sheet, self.csv.read_headers, self.csv.asked.skip_rows, self.csv.nulls)
         filesystem = inside(self.filesystem, file.archive)

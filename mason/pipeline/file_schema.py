@@ -50,6 +50,9 @@ class FileSchema:
     thousands: Mapping[str, str] = field(default_factory=dict)
     """Columns of a delimited file whose points may mark thousands, with such a number, or "" where none has a point."""
 
+    spellings: Mapping[str, str] = field(default_factory=dict)
+    """Columns whose values look otherwise in a table, or may be expected to, with what is to be said of each."""
+
     @property
     def header(self) -> bool:
         """Whether the file names its columns."""

@@ -30,17 +30,23 @@ class FoundColumn:
         self._details: dict[pa.DataType, Mapping[str, str]] = {}
 
     def add(
-        self, seen: Evidence, file: str, *, required: bool = False, details: Mapping[str, str] | None = None
+        self,
+        seen: Evidence,
+        file: str,
+        *,
+        required: bool = False,
+        details: Mapping[str, str] | None = None,
+        declared: pa.DataType | None = None,
     ) -> None:
-        """Take in what one file shows."""
+        """Take in what one file shows, or a table, whose type is declared."""
         self.files += 1
         self.required = self.required and required
         if seen is self._last:  # as it nearly always is, in a folder of a thousand files
             return
         self._last = seen
         self._seen = merge(self._seen, seen)
-        shown = decide(seen)
-        if _are_text_fractions(seen):
+        shown = declared or decide(seen)
+        if declared is None and _are_text_fractions(seen):
             self._fractions = self._fractions or (shown, file)
             return
         self._types.setdefault(shown, file)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from mason.pipeline.csv_headers import Header
 from mason.pipeline.csv_titles import COMMENTS
@@ -75,10 +76,11 @@ def _by_others(files: Mapping[str, FileSchema]) -> Mapping[str, Header]:
     for each in files.values():
         if each.header:
             followers.setdefault(first_record(each), set()).add(_second_record(each))
+    headers = _Headers(followers)
     alike = {
         name: Header.LIKELY if len(followers[first_record(each)]) >= _MANY_ALIKE else Header.DOUBTFUL
         for name, each in doubtful.items()
-        if _is_shared(first_record(each), followers)
+        if len(followers[first_record(each)]) > 1 or headers.has_kin(first_record(each))
     }
     alone = {first_record(each) for name, each in doubtful.items() if name not in alike}
     have_none = len(alone) > 1 or (alone and not all(each.header for each in files.values()))
@@ -90,10 +92,31 @@ def _second_record(schema: FileSchema) -> Cells:
     return tuple(next(iter(schema.first_records), ()))
 
 
-def _is_shared(first: Cells, followers: Mapping[Cells, set[Cells]]) -> bool:
-    if len(followers[first]) > 1:
-        return True
-    return any(len(set(first) & set(other)) * 2 > len(first) for other in followers if other != first)
+class _Headers:
+    """First records by their cells, to find those that have more than half of them in common.
+
+    Who shares so many cells with a record has one of its rarest: of five cells at least three are shared, so that any
+    three have one of these. Looking for the rarest alone, thousands of files are held against each other in no time.
+    """
+
+    def __init__(self, records: Iterable[Cells]) -> None:
+        self._cells = {record: frozenset(record) for record in records}
+        self._by_cell: dict[str, list[Cells]] = {}
+        for record, cells in self._cells.items():
+            for cell in cells:
+                self._by_cell.setdefault(cell, []).append(record)
+
+    def has_kin(self, record: Cells) -> bool:
+        """Say whether another record has more than half of the cells of this one."""
+        least = len(record) // 2 + 1
+        rarest = sorted(self._cells[record], key=lambda cell: len(self._by_cell[cell]))
+        likely = rarest[: max(len(rarest) - least + 1, 0)]
+        seen = {record}
+        for other in chain.from_iterable(self._by_cell[cell] for cell in likely):
+            if other not in seen and len(self._cells[record] & self._cells[other]) >= least:
+                return True
+            seen.add(other)
+        return False
 
 
 def describe_doubts(schemas: Mapping[str, FileSchema]) -> Iterator[str]:
@@ -128,10 +151,26 @@ def strangers(schemas: Mapping[str, FileSchema], *, folds: bool = False) -> Sequ
 
     `folds`: names that differ only in case are one.
     """
-    groups: list[tuple[set[str], list[str]]] = []
-    for name, schema in schemas.items():
+    groups: dict[int, list[str]] = {}
+    group_of: dict[str, int] = {}
+    united_with: list[int] = []
+    for number, (name, schema) in enumerate(schemas.items()):
+        united_with.append(number)
         columns = {name.casefold() if folds else name for name in schema.columns}
-        met = [group for group in groups if group[0] & columns]
-        united = (columns.union(*(group[0] for group in met)), [*(one for group in met for one in group[1]), name])
-        groups = [group for group in groups if group not in met] + [united]
-    return [names for _, names in groups] if len(groups) > 1 else []
+        met = {_root(united_with, group_of[column]) for column in columns if column in group_of}
+        root = max(sorted(met), key=lambda each: len(groups[each]), default=number)
+        members = groups.pop(root, [])  # it comes behind the groups that the file does not touch
+        for each in sorted(met - {root}):
+            members += groups.pop(each)
+            united_with[each] = root
+        groups[root] = members
+        members.append(name)
+        group_of |= dict.fromkeys(columns, root)
+    return list(groups.values()) if len(groups) > 1 else []
+
+
+def _root(united_with: list[int], group: int) -> int:
+    """The group that a group is part of by now."""
+    while united_with[group] != group:
+        group = united_with[group]
+    return group

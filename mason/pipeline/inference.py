@@ -175,6 +175,8 @@ def _read_files(
             warnings.add(name, problem)
         for column, odd in schema.odd_values.items():
             warnings.add(name, odd.describe(column))
+        for column, told in schema.spellings.items():
+            warnings.add(name, f'column "{column}" {told}')
     if not schemas and failure:
         raise failure
     if not schemas:

@@ -9,7 +9,7 @@ from typing import Any
 
 from mason.errors import UnreadableFile
 from mason.pipeline.file_schema import FileSchema, unique_names
-from mason.pipeline.json_values import EXACT_DECODER, NotAnObject, end_of_value, load
+from mason.pipeline.json_values import EXACT_DECODER, NotAnObject, check_characters, end_of_value, load, may_have_halves
 from mason.pipeline.odd_values import OddValue, odd_text
 from mason.pipeline.sampling import Budget
 from mason.pipeline.text_buffer import TextBuffer
@@ -161,6 +161,7 @@ class _Elements:
 
     def take(self, limit: int) -> list[Record]:
         text = self._buffer.text
+        has_halves = may_have_halves(text)
         position = 0
         records: list[Record] = []
         self.numbers = []
@@ -177,7 +178,7 @@ class _Elements:
                 break
             value: object
             try:
-                value, after = self._decode(text, position)
+                value, after = self._decode(text, position, has_halves=has_halves)
             except _BROKEN as error:
                 if self._buffer.at_end or not _is_cut_off(error, len(text)):
                     self.problem = f"it is not valid JSON: {error}"
@@ -197,10 +198,13 @@ class _Elements:
             self.problem = "its array is not closed"
         return records
 
-    def _decode(self, text: str, position: int) -> tuple[object, int]:
+    def _decode(self, text: str, position: int, *, has_halves: bool) -> tuple[object, int]:
         """A value and where it ends; for one that no table can hold, why that is so."""
         try:
-            return _decode(text, position)
+            value, after = _decode(text, position)
+            if has_halves:
+                check_characters(text[position:after], value)
+            return value, after
         except NotAnObject as problem:
             return problem, end_of_value(text, position)
 

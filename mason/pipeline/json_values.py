@@ -44,7 +44,7 @@ def load(text: str, decoder: json.JSONDecoder | None = None) -> Any:
         value = (decoder or _decoder_for(text)).decode(text)
     except RecursionError as error:
         raise NotAnObject("it is nested too deeply") from error
-    _check_characters(text, value)
+    check_characters(text, value)
     return value
 
 
@@ -66,7 +66,7 @@ def load_all(text: str, decoder: json.JSONDecoder | None = None) -> list[Any]:
             raise NotAnObject("it is nested too deeply") from error
         values.append(value)
         place = _skip_separators(text, place)
-    _check_characters(text, values)
+    check_characters(text, values)
     return values
 
 
@@ -83,6 +83,21 @@ def load_each(text: str, decoder: json.JSONDecoder | None = None) -> list[Any]:
         except NotAnObject as problem:
             loaded.append(BadElement(element, str(problem)))
     return loaded
+
+
+def check_characters(text: str, value: Any) -> None:
+    """See that a value consists of characters; `text` is the JSON that it was read from.
+
+    Raises:
+        NotAnObject: half of a pair that stands for a character is in it.
+    """
+    if may_have_halves(text) and not _is_unicode(value):
+        raise NotAnObject("half of a surrogate pair stands in it, which is no character")
+
+
+def may_have_halves(text: str) -> bool:
+    """Say whether JSON has escapes that stand for halves of characters, each with its other half or not."""
+    return _ESCAPED_SURROGATE(text) is not None
 
 
 def end_of_value(text: str, place: int) -> int:
@@ -191,11 +206,6 @@ def _check_depth(text: str) -> None:
             depth += 1 if bracket in "[{" else -1
             if depth > DEEPEST:
                 raise NotAnObject("it is nested too deeply")
-
-
-def _check_characters(text: str, value: Any) -> None:
-    if _ESCAPED_SURROGATE(text) and not _is_unicode(value):
-        raise NotAnObject("half of a surrogate pair stands in it, which is no character")
 
 
 def _is_unicode(value: Any) -> bool:

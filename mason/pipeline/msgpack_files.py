@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import msgpack
+from msgpack import Timestamp
 
 from mason.errors import UnreadableFile
 from mason.pipeline.file_schema import FileSchema, unique_names
@@ -15,7 +17,7 @@ from mason.pipeline.types import NOTHING, Evidence, merge
 from mason.pipeline.value_types import classify_records
 
 _BATCH = 1_000
-_DATETIMES = 3
+_TIMESTAMPS = 0
 _MOST_BYTES = 2**31 - 1
 _LEAST_BUFFER = 64 * 1024 * 1024
 _MOST_ELEMENTS = 1_000_000  # of one list inside a map: broken bytes claim billions, and room is made at once
@@ -50,6 +52,7 @@ class Maps:
     A map of more than twice the bytes that a field may have is never held as a whole: there it has to stop.
 
     `others` are values that are no maps, each with its number among all values, from 1; the reader empties the list.
+    `finer` counts the times that lost something, because a datetime has microseconds.
     """
 
     def __init__(self, name: str, blocks: Iterator[bytes], most_field: int | None = None) -> None:
@@ -57,6 +60,7 @@ class Maps:
         self.at_end = False
         self.problem = ""
         self.others: list[tuple[int, Any]] = []
+        self.finer = 0
         self._values = 0
         self._promised = 0
         self._bytes = 0
@@ -68,7 +72,8 @@ class Maps:
             raw=False,
             strict_map_key=False,
             object_pairs_hook=self._named,
-            timestamp=_DATETIMES,
+            list_hook=self._with_datetimes,
+            timestamp=_TIMESTAMPS,
             max_buffer_size=self._most,
             max_array_len=_MOST_ELEMENTS,
             max_map_len=_MOST_ELEMENTS,
@@ -95,14 +100,21 @@ class Maps:
                 self.others.append((self._values, value))
         return records
 
-    @staticmethod
-    def _named(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
+    def _named(self, pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
         """A column is named by a text, and each name has one value."""
-        named = {str(name): value for name, value in pairs}
+        named = {str(name): self._datetime(value) if type(value) is Timestamp else value for name, value in pairs}
         if len(named) < len(pairs):
             names = [str(name) for name, _ in pairs]
             raise ValueError(f'the key "{next(name for name in names if names.count(name) > 1)}" occurs more than once')
         return named
+
+    def _with_datetimes(self, values: list[Any]) -> list[Any]:
+        return [self._datetime(value) if type(value) is Timestamp else value for value in values]
+
+    def _datetime(self, value: Timestamp) -> datetime:
+        self.finer += value.nanoseconds % 1_000 != 0
+        found: datetime = value.to_datetime()
+        return found
 
     def _check_end(self) -> None:
         """The unpacker does not mind if the last value is not whole, nor if an array has fewer than it promises."""

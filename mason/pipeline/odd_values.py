@@ -44,7 +44,7 @@ class OddValue:
 
     def describe(self, column: str) -> str:
         also = f" and {counted(self.count - 1, 'more value')}" if self.count > 1 else ""
-        text = "empty text in quotes" if self.value == QUOTED_EMPTY else f'"{shown(self.value)}"'
+        text = "empty text in quotes" if self.value == QUOTED_EMPTY else _shown_text(self.value)
         value = f"{text} in {self.place or f'record {self.record:,}'}{also}"
         return f'column "{column}" is text for {value}: the others are {self.others}{self._remedy(column)}'
 
@@ -84,6 +84,12 @@ class Misfit:
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> Misfit:
         return cls(**value)
+
+
+def _shown_text(value: str) -> str:
+    """A text; one that is kept with its quotes could mean something else without them."""
+    is_quoted = len(value) > 2 and value[0] == '"' == value[-1]
+    return f"{shown(value)} in quotes" if is_quoted else f'"{shown(value)}"'
 
 
 def shown(value: object) -> str:

@@ -6,12 +6,7 @@ import json
 import re
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
-
-_FIRST, _LAST = -9_223_372_036_854_775, 9_223_372_036_854_775
-"""The microseconds between which nanoseconds since 1970 fit 64 bits."""
 
 
 def open_parquet(source: Any, **options: Any) -> pq.ParquetFile:
@@ -67,13 +62,3 @@ def columns_of_int96(stored: pq.FileMetaData, names: list[str]) -> list[str]:
     columns = [stored.schema.column(number) for number in range(stored.num_columns)]
     found = {each.path for each in columns if each.physical_type == "INT96"}
     return [name for name in names if name in found]
-
-
-def count_finer(values: pa.Array, kept: pa.Array) -> int:
-    """Return how many times lose something finer than a microsecond: `values` have it, `kept` do not.
-
-    Of times that nanoseconds cannot tell, nothing is said.
-    """
-    far = pc.or_(pc.less(kept.cast(pa.int64()), _FIRST + 1), pc.greater(kept.cast(pa.int64()), _LAST - 1))
-    whole = pc.if_else(far, pa.scalar(None, kept.type), kept).cast(values.type)
-    return int(pc.sum(pc.not_equal(values, whole)).as_py() or 0)

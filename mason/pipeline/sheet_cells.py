@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import io
-import lzma
-import posixpath
 import re
 import zipfile
-import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
-from xml.etree import ElementTree
 
 from mason.errors import UnreadableFile
 from mason.pipeline.archives import find_bomb
 from mason.pipeline.sheet_extent import find_far_cell
+from mason.pipeline.sheet_xml import BROKEN, SHEETS, SheetXml, read_archive, sheet_places
 
-_ERROR = re.compile(
-    rb"""<(?:\w+:)?c\b(?=[^>]*\bt=["']e["'])[^>]*?\br=["']([A-Z]+[0-9]+)["'][^>]*>.*?<(?:\w+:)?v>([^<]*)<""",
-    re.DOTALL,
-)
 _FORMULA = re.compile(  # what has none of a value behind it
     rb"""<(?:\w+:)?c\b([^>]*)>\s*<(?:\w+:)?f\b(?:[^>]*/>|[^>]*[^/>]>[^<]*</(?:\w+:)?f>|>[^<]*</(?:\w+:)?f>)\s*"""
     rb"""(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"""
 )
 _PLACE = re.compile(rb"""\br=["']([A-Z]+[0-9]+)["']""").search
 _GIVES_TEXT = re.compile(rb"""\bt=["']str["']""").search
-_SHEETS = "xl/worksheets/"
-_BROKEN = (
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, ElementTree.ParseError),
-    *(KeyError, OSError, ValueError, NotImplementedError, RuntimeError),
-)
 
 
 def cell_name(row: int, column: int) -> str:
@@ -54,7 +42,7 @@ def check_workbook(name: str, source: Any) -> io.BytesIO:
     try:
         with zipfile.ZipFile(content) as archive:
             bomb = find_bomb(archive.infolist()) or find_far_cell(archive)
-    except _BROKEN as error:
+    except BROKEN as error:
         is_old = content.getvalue()[:4] == b"\xd0\xcf\x11\xe0"
         why = "it is protected by a password, or older than xlsx" if is_old else f"not a complete xlsx file: {error}"
         raise UnreadableFile(name, f"{why}.") from error
@@ -69,19 +57,15 @@ def count_errors(name: str, content: io.BytesIO, sheets: Sequence[str]) -> list[
     Raises:
         UnreadableFile: it is damaged.
     """
-    try:
-        return _count_errors(content, sheets)
-    except _BROKEN as error:
-        raise UnreadableFile(name, f"not a complete xlsx file: {error}.") from error
+    return read_archive(name, content, lambda archive: _count_errors(archive, sheets))
 
 
-def _count_errors(content: io.BytesIO, sheets: Sequence[str]) -> list[str]:
-    with zipfile.ZipFile(content) as archive:
-        places = _places(archive)
-        if not places.keys() >= set(sheets):  # nobody says which is which
-            places = {each.filename: each.filename for each in archive.infolist() if each.filename.startswith(_SHEETS)}
-            sheets = list(places)
-        return [note for sheet in sheets for note in _tell(sheet, archive.read(places[sheet]))]
+def _count_errors(archive: zipfile.ZipFile, sheets: Sequence[str]) -> list[str]:
+    places = sheet_places(archive)
+    if not places.keys() >= set(sheets):  # nobody says which is which
+        places = {each.filename: each.filename for each in archive.infolist() if each.filename.startswith(SHEETS)}
+        sheets = list(places)
+    return [note for sheet in sheets for note in _tell(sheet, archive.read(places[sheet]))]
 
 
 def _tell(sheet: str, text: bytes) -> Iterator[str]:
@@ -90,13 +74,13 @@ def _tell(sheet: str, text: bytes) -> Iterator[str]:
 
 
 def _tell_errors(sheet: str, text: bytes) -> Iterator[str]:
-    if (b'"e"' in text or b"'e'" in text) and (cells := _ERROR.findall(text)):
-        kinds = ", ".join(
-            kind.decode("utf-8", "replace") for kind, _ in Counter(said for _, said in cells).most_common()
-        )
-        is_one = len(cells) == 1
-        count, are = ("a cell holds an error", "is") if is_one else (f"{len(cells):,} cells hold errors", "are")
-        yield f'sheet "{sheet}": {count} ({kinds}; the first is {cells[0][0].decode()}), and {are} null'
+    cells = SheetXml(lambda: text).errors
+    if not cells:
+        return
+    kinds = ", ".join(said or "without a name" for said, _ in Counter(cells.values()).most_common())
+    is_one = len(cells) == 1
+    count, are = ("a cell holds an error", "is") if is_one else (f"{len(cells):,} cells hold errors", "are")
+    yield f'sheet "{sheet}": {count} ({kinds}; the first is {cell_name(*next(iter(cells)))}), and {are} null'
 
 
 def _tell_unsaved(sheet: str, text: bytes) -> Iterator[str]:
@@ -110,21 +94,3 @@ def _tell_unsaved(sheet: str, text: bytes) -> Iterator[str]:
     where = f" (the first is {first}), and are null" if not is_one else f" ({first}), and is null"
     why = "what wrote the file calculated nothing (opening and saving it in Excel or LibreOffice does)"
     yield f'sheet "{sheet}": {count} without a saved value{where}: {why}'
-
-
-def _places(archive: zipfile.ZipFile) -> Mapping[str, str]:
-    """Where each sheet is in the archive, by its name; both dialects of the standard have these elements."""
-    try:
-        related = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
-        book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
-    except _BROKEN:
-        return {}
-    targets = {each.get("Id"): each.get("Target", "") for each in related}
-    found = {}
-    for each in book.iter():
-        if each.tag.endswith("}sheet"):
-            number = next((value for key, value in each.items() if key.endswith("}id")), "")
-            place = posixpath.normpath(posixpath.join("/xl", targets.get(number, ""))).lstrip("/")
-            if place in archive.namelist():
-                found[each.get("name", "")] = place
-    return found

@@ -7,56 +7,28 @@ tasks read.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
-from functools import reduce
 from itertools import islice
 from typing import Any
 
-import pyarrow as pa
-
 from mason.errors import MissingDependency, UnreadableFile
-from mason.pipeline.cell_source import CellSource
 from mason.pipeline.csv_headers import Header
 from mason.pipeline.file_schema import FileSchema, unique_names
 from mason.pipeline.odd_values import OddValue, are_few
 from mason.pipeline.sheet_cells import cell_name, check_workbook, count_errors
+from mason.pipeline.sheet_head import Head, SheetsAsked, name_of_cell
 from mason.pipeline.sheet_parts import SheetPart
-from mason.pipeline.sheet_titles import count_titles, describe_rows_before, is_there, judge_row
-from mason.pipeline.sources import ArrowSource
-from mason.pipeline.text_types import integer
-from mason.pipeline.types import NOTHING, TEXT, Evidence, decide, evidence_of, merge, storable
+from mason.pipeline.sheet_values import Cells, evidence_of_cells, need_digits, source_of
+from mason.pipeline.sheet_xml import open_sheets
+from mason.pipeline.sources import Source
+from mason.pipeline.types import NOTHING, Evidence, decide, merge, storable
+from mason.pipeline.value_types import classify_values
 
 ALL = "*"
-_LOOKED_AT = 50
 _TEXTS_KEPT = 1_000
-_EXACT = 2**53
-_TYPES: Mapping[type, pa.DataType] = {
-    bool: pa.bool_(),
-    int: pa.int64(),
-    float: pa.float64(),
-    date: pa.date32(),
-    datetime: pa.timestamp("us"),
-    time: pa.time64("us"),
-    timedelta: pa.duration("us"),
-    str: pa.string(),
-}
-_WIDER = {frozenset([int, float]): float, frozenset([date, datetime]): datetime}
-
-
-@dataclass(frozen=True)
-class SheetsAsked:
-    """What the user says of sheets; what is empty or None is detected.
-
-    `sheet` is the name of one, or `*` for all. `nulls` are words that mean null.
-    """
-
-    sheet: str = ""
-    read_headers: bool | None = None
-    skip_rows: int | None = None
-    nulls: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -67,6 +39,8 @@ class _Look:
     columns: Mapping[str, Evidence]
     guess: Header
     notes: Sequence[str]
+    doubt: str
+    """What is to be said of its header, unless another sheet has the same."""
     odd: Mapping[str, OddValue]
 
 
@@ -77,20 +51,26 @@ def read_workbook(name: str, source: Any, asked: SheetsAsked) -> FileSchema | No
     warning.
 
     Raises:
-        UnreadableFile: it is no workbook, or has no such sheet.
+        UnreadableFile: it is no workbook, has no such sheet, or two of one name.
         MissingDependency: the package that reads them is not installed.
     """
     content = check_workbook(name, source)
     with _opened(name, content) as book:
         wanted, hidden = _sheets_to_look_at(name, book, asked.sheet)
-        looks = [look for sheet in wanted if (look := _look(book.get_sheet_by_name(sheet), asked)) is not None]
+        xml = open_sheets(name, content)
+        found = (
+            _look(Cells(book.get_sheet_by_name(each), xml(each), frozenset(asked.nulls)), asked) for each in wanted
+        )
+        looks = [look for look in found if look is not None]
         hidden = [sheet for sheet in hidden if book.get_sheet_by_name(sheet).height]
     if not looks:
         return None
     first = looks[0]
     chosen = [look for look in looks if asked.sheet == ALL or set(look.columns) == set(first.columns)]
     left_out = [look.part.sheet for look in looks if look not in chosen]
-    warnings = [note for look in chosen for note in look.notes]
+    begins = Counter(look.part.header for look in looks)
+    doubts = {look.part.sheet: [look.doubt] for look in chosen if look.doubt and begins[look.part.header] == 1}
+    warnings = [note for look in chosen for note in (*doubts.get(look.part.sheet, ()), *look.notes)]
     warnings += count_errors(name, content, [look.part.sheet for look in chosen])
     warnings += _tell_left_out(left_out, "has other columns", "have other columns")
     warnings += _tell_left_out(hidden, "is hidden", "are hidden")
@@ -114,11 +94,15 @@ def read_workbook(name: str, source: Any, asked: SheetsAsked) -> FileSchema | No
 
 @dataclass(frozen=True)
 class SheetRows:
-    """Some rows of a sheet: their numbers as Excel has them, and by column their values in the types that they have."""
+    """Some rows of a sheet: their numbers as Excel has them, and by column their values in the types that they have.
+
+    `repeats` are those among them, counted from 0, that are the header once more.
+    """
 
     sheet: str
     numbers: Sequence[int]
-    columns: Mapping[str, ArrowSource]
+    columns: Mapping[str, Source]
+    repeats: Sequence[int] = ()
 
 
 def read_rows(
@@ -129,16 +113,21 @@ def read_rows(
     Raises:
         UnreadableFile: it is no workbook, or lacks a sheet.
     """
-    words = frozenset(nulls)
-    with _opened(name, check_workbook(name, source)) as book:
+    content = check_workbook(name, source)
+    with _opened(name, content) as book:
+        xml = open_sheets(name, content)
         for part in parts:
-            found = _records(book.get_sheet_by_name(part.sheet), part.first_row)
+            cells = Cells(book.get_sheet_by_name(part.sheet), xml(part.sheet), frozenset(nulls))
+            found = cells.records(part.first_row)
             left = part.rows
             while some := list(islice(found, rows)):
                 left -= len(some)
-                columns = {column: [_value(row, place, words) for _, row in some] for place, column in part.columns}
-                sources = {column: _source(values) for column, values in columns.items()}
-                yield SheetRows(part.sheet, [number for number, _ in some], sources)
+                columns = {
+                    column: [cells.value(number, row, place) for number, row in some] for place, column in part.columns
+                }
+                sources = {name: source_of(values, exact=name in part.exact) for name, values in columns.items()}
+                repeats = [index for index, (_, row) in enumerate(some) if _repeats_header(row, part)]
+                yield SheetRows(part.sheet, [number for number, _ in some], sources, repeats)
             if left:
                 raise UnreadableFile(name, f'sheet "{part.sheet}" has not the {part.rows:,} rows that the plan saw.')
 
@@ -172,6 +161,9 @@ def _first_line(error: BaseException) -> str:
 def _sheets_to_look_at(name: str, book: Any, asked: str) -> tuple[list[str], list[str]]:
     """The sheets that may be read, and those that are hidden; who names a sheet gets it, hidden or not."""
     sheets = [each for each in book.sheets_metadata if str(each.typ).endswith("WorkSheet")]
+    twice = next((each for each, count in Counter(each.name for each in sheets).items() if count > 1), None)
+    if twice is not None:
+        raise UnreadableFile(name, f'two of its sheets are called "{twice}".', hint="Give one of them another name.")
     if asked and asked != ALL:
         if asked not in [each.name for each in sheets]:
             known = ", ".join(f'"{each.name}"' for each in sheets[:5])
@@ -190,41 +182,94 @@ def _tell_left_out(sheets: Sequence[str], one: str, several: str) -> list[str]:
     return [f"{told} left out (the parameter sheet names one to be read, or * for all that are visible)"]
 
 
-def _look(sheet: Any, asked: SheetsAsked) -> _Look | None:
+def _look(cells: Cells, asked: SheetsAsked) -> _Look | None:
     """Look at every row of a sheet; None if it has none."""
     notes: list[str] = []
-    head = _Head.of(sheet, asked, notes)
+    sheet = cells.sheet
+    head = Head.of(cells, asked, notes)
     if head is None:
         return None
-    words = frozenset(asked.nulls)
-    kinds: list[set[type]] = [set() for _ in range(sheet.width)]
-    ends: list[list[int]] = [[] for _ in range(sheet.width)]
+    header = SheetPart(sheet.name, head.first_row, (), 0, head.header)
+    seen = [_Column() for _ in range(sheet.width)]
     rows = 0
-    texts = [_Texts() for _ in range(sheet.width)]
-    for number, row in _records(sheet, head.first_row):
+    for number, row in cells.records(head.first_row):
         rows += 1
-        for place in range(len(row)):
-            value = _value(row, place, words)
-            if value is not None:
-                kinds[place].add(type(value))
-                texts[place].take(value, number)
-                if type(value) is int:
-                    seen = (*ends[place], value)
-                    ends[place] = [min(seen), max(seen)]
+        if not _repeats_header(row, header):
+            for place in range(len(row)):
+                seen[place].take(cells.value(number, row, place), number)
     # A column without a name and without a value is an empty one beside the table.
-    used = [place for place in range(sheet.width) if head.names[place] or kinds[place]]
+    used = [place for place in range(sheet.width) if head.names[place] or seen[place].kinds]
     names = unique_names([head.names[place] or f"col_{place}" for place in used], notes)
-    columns = {each: _evidence(kinds[place], ends[place]) for place, each in zip(used, names, strict=True)}
-    part = SheetPart(sheet.name, head.first_row, tuple(zip(used, names, strict=True)), rows)
-    notes += _tell_merged(sheet)
+    placed = tuple(zip(used, names, strict=True))
+    exact = {name: place for place, name in placed if need_digits(seen[place].kinds, seen[place].ends)}
+    columns = {name: seen[place].evidence for place, name in placed}
+    columns |= {name: _evidence_of_digits(cells, header, place) for name, place in exact.items()}
+    part = SheetPart(sheet.name, head.first_row, placed, rows, head.header, tuple(exact))
+    notes += [*_tell_negatives(cells), *_tell_rounded(cells), *_tell_merged(sheet)]
     prefix = f'sheet "{sheet.name}": '
-    odd = {
-        each: found
-        for place, each in zip(used, names, strict=True)
-        if len(kinds[place]) > 1
-        and (found := texts[place].odd(_evidence(kinds[place] - {str}, ends[place]), sheet.name))
-    }
-    return _Look(part, columns, head.guess, [prefix + note for note in notes], odd)
+    odd = {name: found for place, name in placed if (found := seen[place].odd_text(sheet.name))}
+    doubt = prefix + head.doubt if head.doubt else ""
+    return _Look(part, columns, head.guess, [prefix + note for note in notes], doubt, odd)
+
+
+def _evidence_of_digits(cells: Cells, part: SheetPart, place: int) -> Evidence:
+    """What the numbers of a column show one by one: few columns need that."""
+    rows = ((number, row) for number, row in cells.records(part.first_row) if not _repeats_header(row, part))
+    return classify_values([cells.value(number, row, place) for number, row in rows])
+
+
+def _repeats_header(row: Sequence[Any], part: SheetPart) -> bool:
+    """Say whether a row is the header once more; in one column it may be a value."""
+    if sum(map(bool, part.header)) < 2:
+        return False
+    return all(name_of_cell(cell) == name for cell, name in zip(row, part.header, strict=True))
+
+
+def _tell_negatives(cells: Cells) -> list[str]:
+    count = len(cells.negatives)
+    if not count:
+        return []
+    first = cell_name(*next(iter(cells.negatives)))
+    which = f"cell {first} has" if count == 1 else f"{count:,} cells (the first is {first}) have"
+    what = "is read as the number that it holds" if count == 1 else "are read as the numbers that they hold"
+    return [f"{which} the format of a date or a time below zero, which is none, and {what}"]
+
+
+def _tell_rounded(cells: Cells) -> list[str]:
+    count = len(cells.rounded)
+    if not count:
+        return []
+    first = cell_name(*next(iter(cells.rounded)))
+    which = f"cell {first} holds a whole number" if count == 1 else f"{count:,} cells hold whole numbers"
+    where = "" if count == 1 else f" (the first is {first})"
+    return [f"{which} of more digits than what wrote the file has kept{where}: long keys have to be written as text"]
+
+
+class _Column:
+    """What the cells of a column are."""
+
+    def __init__(self) -> None:
+        self.kinds: set[type] = set()
+        self.ends: list[int] = []
+        self._texts = _Texts()
+
+    def take(self, value: Any, number: int) -> None:
+        if value is None:
+            return
+        self.kinds.add(type(value))
+        self._texts.take(value, number)
+        if type(value) is int:
+            seen = (*self.ends, value)
+            self.ends = [min(seen), max(seen)]
+
+    @property
+    def evidence(self) -> Evidence:
+        return evidence_of_cells(self.kinds, self.ends)
+
+    def odd_text(self, sheet: str) -> OddValue | None:
+        if len(self.kinds) < 2:
+            return None
+        return self._texts.odd(evidence_of_cells(self.kinds - {str}, self.ends), sheet)
 
 
 class _Texts:
@@ -251,45 +296,6 @@ class _Texts:
         return OddValue(next(iter(self._texts)), self._first, self._count, str(kind), tuple(self._texts), place)
 
 
-@dataclass(frozen=True)
-class _Head:
-    """Where the records of a sheet begin, and what their columns are called; "" where nothing says."""
-
-    first_row: int
-    names: Sequence[str]
-    guess: Header
-
-    @classmethod
-    def of(cls, sheet: Any, asked: SheetsAsked, notes: list[str]) -> _Head | None:
-        before = asked.skip_rows or 0
-        numbered = enumerate(islice(sheet.iter_rows(), before, None), before)
-        rows = list(islice((each for each in numbered if any(map(is_there, each[1]))), _LOOKED_AT))
-        if not rows:
-            return None
-        titles = count_titles(rows) if asked.skip_rows is None else 0
-        if titles:
-            told = " ".join(str(cell) for _, row in rows[:titles] for cell in row if is_there(cell))[:60]
-            notes.append(
-                f'its first {"row is" if titles == 1 else f"{titles} rows are"} a title, and skipped: "{told}"'
-            )
-        elif asked.skip_rows is None and asked.read_headers is None:
-            notes += describe_rows_before(rows)
-        (number, first), below = rows[titles], [row for _, row in rows[titles + 1 :]]
-        guess = judge_row(first, below)
-        if asked.read_headers is not None:
-            guess = Header.GIVEN
-        if asked.read_headers or (asked.read_headers is None and guess.is_there):
-            return cls(number + 1, [_as_name(cell) for cell in first], guess)
-        return cls(number, [""] * sheet.width, guess)
-
-
-def _as_name(cell: Any) -> str:
-    if not is_there(cell):
-        return ""
-    value = _plain(cell)
-    return value if isinstance(value, str) else str(_texts([value])[0])
-
-
 def _tell_merged(sheet: Any) -> list[str]:
     ranges = sheet.merged_cell_ranges or []
     if not ranges:
@@ -297,70 +303,3 @@ def _tell_merged(sheet: Any) -> list[str]:
     (start, end), *others = ranges
     more = f" and {len(others):,} more ranges" if others else ""
     return [f"cells {cell_name(*start)}:{cell_name(*end)}{more} are merged: the first has the value, others are empty"]
-
-
-def _records(sheet: Any, first_row: int) -> Iterator[tuple[int, Sequence[Any]]]:
-    """The rows from one on that are not empty, with their numbers as Excel has them."""
-    rows = enumerate(islice(sheet.iter_rows(), first_row, None), first_row + 1)
-    return ((number, row) for number, row in rows if any(map(is_there, row)))
-
-
-def _value(row: Sequence[Any], place: int, nulls: Collection[str]) -> Any:
-    cell = row[place] if place < len(row) else None
-    return None if not is_there(cell) or (nulls and cell in nulls) else _plain(cell)
-
-
-def _plain(cell: Any) -> Any:
-    """A number without a fraction is an integer, as long as a double tells it from its neighbours."""
-    return int(cell) if isinstance(cell, float) and abs(cell) <= _EXACT and cell == int(cell) else cell
-
-
-def _evidence(kinds: Collection[type], ends: Collection[int]) -> Evidence:
-    kind = _kind(kinds)
-    if kind is None:
-        return NOTHING
-    if kind is int:
-        return reduce(merge, map(integer, ends))
-    return TEXT if kind is str else evidence_of(_TYPES[kind])
-
-
-def _kind(kinds: Collection[type]) -> type | None:
-    """The kind that holds values of several; text holds all. None for no values."""
-    if len(kinds) <= 1:
-        return next(iter(kinds), None)
-    return _WIDER.get(frozenset(kinds), str)
-
-
-def _source(values: Sequence[Any]) -> ArrowSource:
-    kinds = {type(value) for value in values if value is not None}
-    if len(kinds) < 2 or _kind(kinds) is not str:
-        return ArrowSource(_array(values))
-    others = [_only(kind, values) for kind in sorted(kinds - {str}, key=str)]
-    return CellSource(_texts(values), _only(str, values), others)
-
-
-def _only(kind: type, values: Sequence[Any]) -> pa.Array:
-    return pa.array([value if type(value) is kind else None for value in values], _TYPES[kind])
-
-
-def _array(values: Sequence[Any]) -> pa.Array:
-    kind = _kind({type(value) for value in values if value is not None})
-    if kind is None:
-        return pa.nulls(len(values))
-    if kind is datetime:
-        values = [datetime.combine(each, time()) if type(each) is date else each for each in values]
-    return pa.array(values, _TYPES[kind])
-
-
-def _texts(values: Sequence[Any]) -> pa.Array:
-    """Values of several kinds as text, spelled as a column of their own kind would be."""
-    return pa.array([_text(value) for value in values], pa.string())
-
-
-def _text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, timedelta):
-        return str(value)
-    spelled: str = pa.scalar(value, _TYPES[type(value)]).cast(pa.string()).as_py()
-    return spelled

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mason.pipeline.csv_headers import Header
+from mason.pipeline.csv_headers import Header, judge_header
 
 _YEARS = range(1900, 2101)
 _FEWEST_ROWS = 3
@@ -22,8 +22,8 @@ def is_there(cell: Any) -> bool:
 def judge_row(first: Sequence[Any], below: Sequence[Sequence[Any]]) -> Header:
     """Say whether a row names the columns of those below it.
 
-    Text names columns, and so do years among text; numbers, dates and booleans are values. Where all is text, names are
-    distinct and none of them occurs again below it.
+    Text names columns, and so do years among text; numbers, dates and booleans are values. Where all is text, it is
+    judged as in delimited text.
     """
     cells = list(filter(is_there, first))
     named = [cell for cell in cells if isinstance(cell, str)]
@@ -32,16 +32,27 @@ def judge_row(first: Sequence[Any], below: Sequence[Sequence[Any]]) -> Header:
         return Header.NONE
     if any(is_there(cell) and not isinstance(cell, str) for row in below for cell in row):
         return Header.SURE
-    is_value = any(is_there(cell) and cell == row[place] for row in below for place, cell in enumerate(first))
-    return Header.NONE_LIKELY if is_value or len(set(cells)) < len(cells) else Header.LIKELY
+    return judge_header([[_text(cell) for cell in row] for row in (first, *below)])
 
 
-def count_titles(rows: Sequence[Row]) -> int:
-    """Return how many of the first rows are titles: those of one cell, and such as are about the table below them."""
+def _text(cell: Any) -> str:
+    """A text, or a year among names."""
+    return "" if not is_there(cell) else cell if isinstance(cell, str) else str(int(cell))
+
+
+def count_titles(rows: Sequence[Row], notes: list[str]) -> int:
+    """Return how many of the first rows are titles: those of one cell, and such as are about the table below them.
+
+    Rows of one cell that are more than all behind them are a table of one column, in which a note stands; that is told.
+    """
     widest = max(_width(row) for row in rows)
     titles = 0
     while widest > 1 and _width(rows[titles]) == 1:
         titles += 1
+    if titles > len(rows) - titles and not _is_parted(rows, titles):
+        number = rows[titles][0]
+        notes.append(f"its first {titles} rows have one cell each: if they are a title, give skip_rows: {number}")
+        titles = 0
     return max(titles, _count_rows_about_table(rows, widest))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import AnyStr
 
 from mason.errors import BadInput
-from mason.pipeline.encoding_guess import guess_encodings, is_east_asian
+from mason.pipeline.encoding_guess import guess_encodings, is_east_asian, other_latin_encodings
 
 _BOMS = {
     codecs.BOM_UTF32_LE: "utf-32",  # it begins like that of UTF-16
@@ -155,7 +155,8 @@ def _detect_by_characters(start: bytes, error: UnicodeDecodeError) -> Encoding:
     began_as_utf8 = not start[: error.start].isascii()
     if _has_utf8(start) or (began_as_utf8 and not (likely and is_east_asian(likely[0]))):
         return Encoding("utf-8", "replace", f"{fault}; records with such bytes are set aside")
-    return _guessed(fault, likely or ["cp1252" if _is_windows(start) else "latin-1"])
+    western = "cp1252" if _is_windows(start) else "latin-1"
+    return _guessed(fault, likely or [western, *other_latin_encodings(start)])
 
 
 def _detect_shifts(start: bytes) -> Encoding:

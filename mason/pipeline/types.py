@@ -109,7 +109,7 @@ def evidence_of(declared: pa.DataType) -> Evidence:
         return Evidence(fields={field.name: evidence_of(field.type) for field in declared})
     if pa.types.is_map(declared):
         return Evidence(entries=(evidence_of(declared.key_type), evidence_of(declared.item_type)))
-    if _is_any_list(declared):
+    if is_any_list(declared):
         return Evidence(element=evidence_of(declared.value_type))
     return Evidence(frozenset([_canonical_scalar(declared)]))
 
@@ -182,7 +182,7 @@ def _canonical_decimal(precision: int, scale: int) -> pa.DataType:
     return pa.decimal128(precision, scale) if precision <= MAX_PRECISION else pa.string()
 
 
-def _is_any_list(declared: pa.DataType) -> bool:
+def is_any_list(declared: pa.DataType) -> bool:
     kinds = pa.types
     plain = kinds.is_list(declared) or kinds.is_large_list(declared) or kinds.is_fixed_size_list(declared)
     return bool(plain or kinds.is_list_view(declared) or kinds.is_large_list_view(declared))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -58,6 +59,8 @@ _NUMBERS: Mapping[str, tuple[str, str]] = {
 _EXAMPLES: Mapping[str, str] = {"de": "1.234,56", "en": "1,234.56", "fr": "1 234,56", "ch": "1'234.56"}
 _NUMBER = re.compile("|".join([r"(?<![A-Za-z])(?:de|en|fr|ch)(?![A-Za-z])", *map(re.escape, list(_NUMBERS)[4:])]))
 _SURE_DIGITS = {16: 3, 32: 6, 64: 15}  # of so many a float gives every one back
+_OF_ANY_LENGTH = ("day", "month", "hour", "hour_of_twelve")  # these have one digit or two, where one letter stands
+_DIGITS_ONLY = re.compile(r"(?:yyyy|yy|MM(?!M)|dd|HH|hh|mm|ss|S+)*").fullmatch
 _RUN = re.compile(r"([A-Za-z])\1*")
 _HINT_OF_TIMES = (
     "It is made of yyyy, yy, MM, M, MMM, MMMM, dd, d, HH, H, mm, ss and S, with signs between them, "
@@ -134,6 +137,7 @@ def compile_pattern(pattern: str, target: pa.DataType) -> Pattern:
 
 def _compile_time(pattern: str, target: pa.DataType) -> Pattern:
     regex, found, place = "", [], 0
+    uncertain: list[tuple[int, int]] = []
     for run in _RUN.finditer(pattern):
         letters = run[0]
         regex += re.escape(pattern[place : run.start()])
@@ -141,11 +145,25 @@ def _compile_time(pattern: str, target: pa.DataType) -> Pattern:
         name, written = _LETTERS.get(letters, ("fraction" if letters[0] == "S" else "", f"[0-9]{{{len(letters)}}}"))
         if not name or name in found or len(letters) > 6:
             raise BadPattern(f'"{letters}" in the pattern "{pattern}" stands for nothing.', hint=_HINT_OF_TIMES)
+        if len(letters) == 1 and name in _OF_ANY_LENGTH:
+            uncertain.append(run.span())
         found.append(name)
         regex += f"(?P<{name}>{written})"
     regex += re.escape(pattern[place:])
+    _check_borders(pattern, uncertain)
     _check_parts(pattern, target, found)
     return Pattern(regex, lambda parts: _spell_time(parts, target))
+
+
+def _check_borders(pattern: str, uncertain: Sequence[tuple[int, int]]) -> None:
+    """See that no two numbers of one or two digits stand in one row of digits: 1112024 may be two days by dMyyyy."""
+    for (_, end), (start, last) in pairwise(uncertain):
+        if _DIGITS_ONLY(pattern, end, start):
+            one, other = pattern[end - 1], pattern[start:last]
+            hint = f"Write {one * 2} or {other * 2} for two digits each, where the text has them."
+            raise BadPattern(
+                f'In the pattern "{pattern}" nothing tells how many digits {one} and {other} have.', hint=hint
+            )
 
 
 def _check_parts(pattern: str, target: pa.DataType, found: Sequence[str]) -> None:

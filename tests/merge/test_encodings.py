@@ -77,6 +77,43 @@ def test_western_text_is_not_taken_for_east_asian(text: str) -> None:
     assert detect_encoding(text.encode("cp1252")).name == "cp1252"
 
 
+@pytest.mark.parametrize("codec", ["iso8859_2", "cp1250"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,name\n1,ąęśćż\n2,Wałęsa\n",
+        "id,name\n1,Łódź\n2,Kraków\n3,Gdańsk\n4,Wrocław\n5,Częstochowa\n",
+        "id,name\n1,Žižek\n2,Dvořák\n3,Příliš žluťoučký kůň\n4,Plzeň\n",
+    ],
+)
+def test_letters_of_central_europe_are_no_arabic_and_not_western(text: str, codec: str) -> None:
+    content = text.encode(codec)
+
+    found = detect_encoding(content)
+
+    assert content.decode(found.name) == text
+    assert found.guessed
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [
+        ("id,name\n1,Győr\n2,Hódmezővásárhely\n3,Árvíztűrő\n", "cp1250"),
+        ("id,name\n1,Şahin\n2,Yıldız\n3,Güneş\n4,İstanbul\n", "cp1254"),
+    ],
+)
+def test_encodings_of_neighbours_that_fit_as_well_are_named(text: str, codec: str) -> None:
+    found = detect_encoding(text.encode(codec))
+
+    assert found.name == "cp1252"
+    also = found.warning.partition("Windows-1252; ")[2].partition(" would fit, too")[0]
+    assert codec in also.split(", ")
+
+
+def test_nothing_else_is_named_where_the_letters_are_the_same() -> None:
+    assert "would fit" not in detect_encoding("id,name\n1,Müller\n2,Straße\n".encode("cp1252")).warning
+
+
 def test_text_that_begins_as_utf8_may_be_chinese() -> None:
     """The two bytes of this character are one of UTF-8, too."""
     text = "位置,城市\n1,位于北京市\n2,上海市浦东新区\n"

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pyarrow.fs as pafs
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.pipeline.csv_headers import Header
+from mason.pipeline.csv_reading import CsvReading
+from mason.pipeline.file_schema import FileSchema
+from mason.pipeline.headers_together import headers_to_change, strangers
 from mason.pipeline.inference import infer
 from mason.pipeline.merge.outcome import TooManyBadRecords
+from mason.pipeline.types import TEXT
 from tests.merge.conftest import Merge
 
 SETTLES = "parse_headers: true or false settles it."
@@ -319,3 +328,64 @@ def test_words_above_words_added_to_a_table_without_names_are_told(merge: Merge)
     plan = merge.plan(mode="append")
 
     assert any("first_name,last_name" in each and "could be the header" in each for each in plan.warnings)
+
+
+def doubtful_files(count: int) -> dict[str, FileSchema]:
+    """Files whose first records share one cell, and of which nothing is sure."""
+    return {
+        f"{number}.csv": FileSchema(
+            "csv",
+            dict.fromkeys(["common", *(f"a{number}_{column}" for column in range(5))], TEXT),
+            csv=CsvReading(),
+            guess=Header.DOUBTFUL,
+        )
+        for number in range(count)
+    }
+
+
+def test_thousands_of_files_in_doubt_are_held_against_each_other_in_no_time() -> None:
+    files = doubtful_files(3_000)
+    apart = {name: replace(each, columns=dict(list(each.columns.items())[1:])) for name, each in files.items()}
+
+    began = time.process_time()
+    changes = headers_to_change(files)
+    groups = strangers(apart)
+
+    assert time.process_time() - began < 2  # all pairs took ten seconds and more
+    assert set(changes.values()) == {Header.NONE_DOUBTFUL}
+    assert len(groups) == 3_000
+    assert strangers(files) == []
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=5), max_size=8))
+@settings(max_examples=200, deadline=None)
+def test_headers_are_kin_if_they_share_more_than_half_of_the_cells(records: list[list[str]]) -> None:
+    cells = {tuple(record): {("1",)} for record in records}
+    files = {
+        str(number): FileSchema("csv", dict.fromkeys(record, TEXT), csv=CsvReading(), guess=Header.DOUBTFUL)
+        for number, record in enumerate(dict.fromkeys(record for record in cells if len(set(record)) == len(record)))
+    }
+    firsts = {name: tuple(each.columns) for name, each in files.items()}
+
+    changes = headers_to_change(files)
+
+    for name, first in firsts.items():
+        others = [set(each) for each in firsts.values() if each != first and len(each) == len(first)]
+        kin = any(len(set(first) & other) * 2 > len(first) for other in others)
+        assert (changes.get(name) is Header.DOUBTFUL) == kin
+
+
+@given(st.lists(st.sets(st.sampled_from("abcdefgh"), min_size=1, max_size=3), max_size=8))
+@settings(max_examples=200, deadline=None)
+def test_files_are_strangers_if_no_chain_of_columns_leads_from_one_to_the_other(columns: list[set[str]]) -> None:
+    files = {str(number): FileSchema("csv", dict.fromkeys(sorted(names), TEXT)) for number, names in enumerate(columns)}
+
+    wanted: list[tuple[set[str], set[str]]] = []
+    for number, names in enumerate(columns):
+        met = [each for each in wanted if each[0] & names]
+        united = (names.union(*(each[0] for each in met)), {str(number)}.union(*(each[1] for each in met)))
+        wanted = [each for each in wanted if each not in met] + [united]
+
+    found = [set(group) for group in strangers(files)]
+
+    assert sorted(found, key=sorted) == (sorted((each[1] for each in wanted), key=sorted) if len(wanted) > 1 else [])

@@ -174,5 +174,15 @@ def test_an_element_that_no_table_can_hold_is_set_aside_alone(merge: Merge, layo
 
     assert (result.rows_in, result.rows_out) == (29, 28)
     assert [(each.record, each.reason, each.raw) for each in merge.rejects()] == [(2, reason, bad)]
-    if "surrogate" not in reason:
-        assert f"a.json: record 2 cannot be read: {reason}." in result.plan.warnings
+    assert f"a.json: record 2 cannot be read: {reason}." in result.plan.warnings
+
+
+def test_half_a_character_in_a_name_is_foreseen_and_set_aside(merge: Merge) -> None:
+    merge.given("a.json", '[{"\\ud800": 1}, {"a": 2}, {"a": 3}, {"\\ud83d\\ude00": 4}, {"a": 5}]')
+
+    result = merge.run()
+
+    reason = "half of a surrogate pair stands in it, which is no character"
+    assert result.plan.warnings == [f"a.json: record 1 cannot be read: {reason}."]
+    assert [(each.record, each.reason) for each in merge.rejects()] == [(1, reason)]
+    assert merge.table().column_names == ["a", "😀"]

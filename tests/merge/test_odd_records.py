@@ -416,3 +416,64 @@ def test_records_with_bytes_that_are_no_text_are_said_to_be_set_aside(merge: Mer
     assert result.quarantined == 1
     (told,) = result.plan.warnings
     assert told.endswith("; records with such bytes are set aside.")
+
+
+# Bytes that are no text
+
+
+def parse(text: bytes, width: int) -> tuple[list[Any], list[tuple[int, str, str]]]:
+    layout = Layout(Dialect(), width)
+    rows: list[Any] = []
+    bad = []
+    for chunk in cut_chunks([text], layout.dialect, width):
+        parsed = parse_chunk(chunk, layout)
+        rows += zip(*(each.to_pylist() for each in parsed.columns), strict=True)
+        bad += [(each.index, each.reason, chunk.raw(each.index)) for each in parsed.bad]
+    return rows, bad
+
+
+def test_few_bytes_that_are_no_text_cost_their_records_and_little_time() -> None:
+    clean = b"".join(b'%d,"name, number %d",x\n' % (number, number) for number in range(60_000))
+    place = clean.index(b"name", len(clean) // 2)
+    broken = clean[:place] + b"\xfc" + clean[place + 1 :]
+
+    began = time.process_time()
+    parse(clean, 3)
+    between = time.process_time()
+    rows, bad = parse(broken, 3)
+    end = time.process_time()
+
+    assert len(rows) == 59_999
+    assert [reason for _, reason, _ in bad] == ["it is not valid UTF-8"]
+    assert end - between < 8 * (between - began) + 0.2  # field by field it was thirty times as much
+
+
+def test_records_with_bytes_that_are_no_text_are_told_from_those_around_them() -> None:
+    text = b'1,a\n\xff,b\n3\n4,"c\xfe"\n5,"d\ne"\n6,"f" g\n7,\xc3\xa4\n8,h,i\n\xc3,j'
+    filler = b"".join(b"%d,x\n" % number for number in range(100))
+
+    rows, bad = parse(filler + text, 2)
+
+    assert rows[100:] == [("1", "a"), ("5", "d\ne"), ("7", "ä")]
+    assert [(index - 100, reason) for index, reason, _ in bad] == [
+        (1, "it is not valid UTF-8"),
+        (2, "1 field instead of 2"),
+        (3, "it is not valid UTF-8"),
+        (5, "text stands behind a closing quote"),
+        (7, "3 fields instead of 2"),
+        (8, "it is not valid UTF-8"),
+    ]
+    assert bad[0][2] == "\udcff,b"
+
+
+@given(
+    st.lists(st.sampled_from([b"1,a\n", b"\xff,b\n", b'2,"c\nd"\n', b"3\n", b'4,"e\xfe"\n', b"\n", b"5,\xc3\xa4\n"]))
+)
+@settings(max_examples=60, deadline=None)
+def test_bytes_that_are_no_text_change_nothing_for_other_records(lines: list[bytes]) -> None:
+    sound = [line for line in lines if b"\xff" not in line and b"\xfe" not in line]
+
+    rows, bad = parse(b"".join(lines), 2)
+
+    assert rows == parse(b"".join(sound), 2)[0]
+    assert sum("UTF-8" in reason for _, reason, _ in bad) == len(lines) - len(sound)

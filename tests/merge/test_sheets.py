@@ -106,20 +106,20 @@ def test_formulas_without_a_saved_value_are_null_and_counted(merge: Merge) -> No
 
 def test_a_formula_that_gives_empty_text_has_a_saved_value(merge: Merge) -> None:
     written = workbook(One=[["id", "v"], [1, ('=""', "")], [2, ("=A3", 2)]])
-    as_excel_has_it = _with_sheet(written, b'<c r="B2">', b'<c r="B2" t="str">')
+    as_excel_has_it = with_part(written, b'<c r="B2">', b'<c r="B2" t="str">')
     merge.given("a.xlsx", as_excel_has_it)
 
     assert merge.plan().warnings == []
 
 
-def _with_sheet(content: bytes, old: bytes, new: bytes) -> bytes:
-    """A workbook whose first sheet has other bytes in one place."""
+def with_part(content: bytes, old: bytes, new: bytes, name: str = "xl/worksheets/sheet1.xml") -> bytes:
+    """A workbook that has other bytes in one place: in its first sheet, unless another part is named."""
     changed = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(content)) as before, zipfile.ZipFile(changed, "w") as after:
-        for name in before.namelist():
-            part = before.read(name)
-            assert name != "xl/worksheets/sheet1.xml" or part.count(old) == 1
-            after.writestr(name, part.replace(old, new) if name == "xl/worksheets/sheet1.xml" else part)
+        for each in before.namelist():
+            part = before.read(each)
+            assert each != name or part.count(old) == 1
+            after.writestr(each, part.replace(old, new) if each == name else part)
     return changed.getvalue()
 
 

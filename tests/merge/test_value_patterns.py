@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.pipeline.inference import infer
+from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.merge.outcome import TooManyBadRecords
 from mason.pipeline.sql_types import BadSchema, parse_given_schema, parse_schema
 from mason.pipeline.value_patterns import BadPattern, fit_pattern
@@ -121,6 +122,8 @@ def test_times_of_day_have_a_type(merge: Merge) -> None:
         ("day date 'dd.MM'", 'The pattern "dd.MM" does not say a date'),
         ("day date 'dd.MM.yyyy HH:mm'", "does not say a date"),
         ("day date 'dd.MM.qqqq'", '"qqqq" in the pattern "dd.MM.qqqq" stands for nothing'),
+        ("day date 'dMyyyy'", 'In the pattern "dMyyyy" nothing tells how many digits d and M have'),
+        ("day timestamp 'dMMyyyyH:mm'", "nothing tells how many digits d and H have"),
         ("n bigint 'dd'", "does not say how a number is written"),
         ("n bigint '5 de'", "does not say how a number is written"),
         ("t string 'de'", "A string has no pattern"),
@@ -337,6 +340,54 @@ def test_a_minus_may_stand_behind_numbers_and_brackets_around_them() -> None:
     assert fit_pattern(texts, "de-", money).values.to_pylist() == [Decimal("-1234.00"), 5, None, -5]
     texts = pa.array(["(1.234,00)", "5,00", "-5,00", "(5,00"])
     assert fit_pattern(texts, "(de)", money).values.to_pylist() == [Decimal("-1234.00"), 5, None, None]
+
+
+@pytest.mark.parametrize("pattern", ["(en)", "(de)", "($en)"])
+def test_brackets_around_a_number_are_a_minus_in_every_language(pattern: str) -> None:
+    texts = pa.array([pattern.replace("en", "5").replace("de", "5"), "5" if "$" not in pattern else "$5"])
+
+    assert fit_pattern(texts, pattern, pa.int64()).values.to_pylist() == [-5, 5]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"), [("dMMyyyy", "1022026"), ("dMMMyyyy", "1Feb2026"), ("d.M.yyyy", "1.2.2026")]
+)
+def test_one_number_of_one_or_two_digits_in_a_row_of_digits_is_clear(pattern: str, text: str) -> None:
+    assert fit_pattern(pa.array([text]), pattern, pa.date32()).values.to_pylist() == [date(2026, 2, 1)]
+
+
+def test_text_for_a_column_that_was_read_by_a_pattern_is_not_added_without(merge: Merge) -> None:
+    merge.given("a.csv", "id;p\n1;1.234\n")
+    merge.run(schema="p decimal(10,3) 'de'")
+    (merge.root / "in" / "a.csv").unlink()
+    merge.given("b.csv", "id;p\n2;2.345\n")
+
+    with pytest.raises(PlanRefused) as refused:
+        merge.plan(mode="append")
+
+    assert str(refused.value).splitlines() == [
+        "Column \"p\" of the table was read by the pattern 'de', and nothing says how it is written in b.csv.",
+        "Give the schema again: p decimal128(10, 3) 'de'; or the column without a pattern, if it is written without.",
+    ]
+    merge.run(mode="append", schema="p decimal128(10, 3) 'de'")
+    assert [row["p"] for row in merge.table().to_pylist()] == [1234, 2345]
+
+
+def test_a_pattern_is_remembered_over_appends_that_do_not_need_it(merge: Merge) -> None:
+    merge.given("a.csv", "id;p\n1;1.234\n")
+    merge.run(schema="p decimal(10,3) 'de'")
+    (merge.root / "in" / "a.csv").unlink()
+    merge.given("b.parquet", pa.table({"id": [2], "p": pa.array([Decimal("2.500")], pa.decimal128(10, 3))}))
+    merge.run(mode="append")
+    (merge.root / "in" / "b.parquet").unlink()
+    merge.given("c.csv", "id;p\n3;3.456\n")
+
+    with pytest.raises(PlanRefused, match="was read by the pattern 'de'"):
+        merge.plan(mode="append")
+    merge.run(mode="append", schema="p decimal(10,3)")
+    merge.run(mode="append")
+
+    assert [row["p"] for row in merge.table().to_pylist()] == [1234, Decimal("2.5"), *[Decimal("3.456")] * 2]
 
 
 def test_months_in_capitals_and_clocks_with_twelve_hours_are_offered_as_a_schema(merge: Merge) -> None:

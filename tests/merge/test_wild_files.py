@@ -5,14 +5,20 @@ from __future__ import annotations
 import io
 import os
 from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
+import fastavro
+import msgpack
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import orc
 
 from mason.errors import MasonError, UnreadableFile
+from mason.pipeline.foreign_files import Foreign
+from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.merge.work import MergeWork
 from tests.merge.conftest import Merge
 
@@ -48,6 +54,88 @@ def test_nanoseconds_are_told_of_only_where_something_is_lost(merge: Merge) -> N
     merge.given("a.parquet", pa.table({"at": pa.array([1_000, 2_000], pa.timestamp("ns"))}))
 
     assert not list(merge.run().warnings)
+
+
+@pytest.mark.parametrize("logical", ["timestamp-nanos", "local-timestamp-nanos"])
+def test_nanoseconds_of_avro_that_are_lost_are_counted(merge: Merge, logical: str) -> None:
+    stream = io.BytesIO()
+    at = {"type": "long", "logicalType": logical}
+    fields = [{"name": "at", "type": ["null", at]}, {"name": "all", "type": {"type": "array", "items": at}}]
+    rows = [{"at": 1_001, "all": [2_000, 2_001, 2_999]}, {"at": None, "all": []}, {"at": 3_000, "all": [4_000]}]
+    fastavro.writer(stream, {"type": "record", "name": "row", "fields": fields}, rows)
+    merge.given("a.avro", stream.getvalue())
+
+    assert list(merge.run().warnings) == [
+        'In column "at" 1 time lost what is finer than a microsecond, the finest that a table has.',
+        'In column "all" 2 times lost what is finer than a microsecond, the finest that a table has.',
+    ]
+
+
+def test_times_beside_text_in_a_union_of_avro_are_told_or_written_as_times(merge: Merge) -> None:
+    stream = io.BytesIO()
+    fine, plain = ({"type": "long", "logicalType": f"timestamp-{unit}"} for unit in ("nanos", "micros"))
+    fields = [{"name": "fine", "type": [fine, "string"]}, {"name": "plain", "type": [plain, "string"]}]
+    fastavro.writer(stream, {"type": "record", "name": "row", "fields": fields}, [{"fine": 1_001, "plain": 1_000_000}])
+    merge.given("a.avro", stream.getvalue())
+
+    result = merge.run()
+
+    assert merge.table().to_pylist() == [{"fine": "1001", "plain": "1970-01-01 00:00:01.000000Z"}]
+    assert result.plan.warnings == [
+        "a.avro: it has times in nanoseconds beside text: they are the number of nanoseconds since 1970."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (pa.list_(pa.timestamp("ns")), [[1_000, 1_001], None, [2_001]]),
+        (pa.struct([("x", pa.timestamp("ns", "UTC")), ("y", pa.int64())]), [{"x": 1_001, "y": 1}, None, {"x": 2_001}]),
+        (pa.map_(pa.string(), pa.timestamp("ns")), [[("a", 1_001), ("b", 1_000)], [], [("c", 2_001)]]),
+    ],
+    ids=["list", "struct", "map"],
+)
+def test_nanoseconds_inside_something_nested_that_are_lost_are_counted(merge: Merge, kind: Any, values: Any) -> None:
+    merge.given("a.parquet", pa.table({"at": pa.array(values, kind)}))
+
+    assert list(merge.run().warnings) == [
+        'In column "at" 2 times lost what is finer than a microsecond, the finest that a table has.'
+    ]
+
+
+def test_nanoseconds_of_msgpack_that_are_lost_are_counted(merge: Merge) -> None:
+    times = [msgpack.Timestamp(1_700_000_000, nanoseconds) for nanoseconds in (1_000, 1_001, 2_999)]
+    rows = [{"at": times[0], "all": [times[2]]}, {"at": times[1], "all": []}]
+    merge.given("a.msgpack", b"".join(map(msgpack.packb, rows)))
+
+    result = merge.run()
+
+    assert merge.types()["at"] == "timestamp[us, tz=UTC]"
+    assert list(result.warnings) == [
+        "a.msgpack: 2 times lost what is finer than a microsecond, the finest that a table has."
+    ]
+
+
+_VIEW = pa.list_view(pa.int64())
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (_VIEW, [[1, 2], None, [], [3]]),
+        (pa.large_list_view(pa.int64()), [[1, 2], None, [], [3]]),
+        (pa.list_view(_VIEW), [[[1], [2, 3]], None, [None]]),
+        (pa.list_(_VIEW), [[[1, 2]], None, [None]]),
+        (pa.struct([("a", _VIEW)]), [{"a": [1, 2]}, None, {"a": None}]),
+        (pa.map_(pa.string(), _VIEW), [[("k", [1, 2])], None, []]),
+    ],
+    ids=str,
+)
+def test_lists_that_are_views_are_read_as_lists(merge: Merge, kind: pa.DataType, values: Any) -> None:
+    merge.given("a.parquet", pa.table({"id": list(range(len(values))), "v": pa.array(values, kind)}))
+
+    assert [row["v"] for row in merge.rows()] == values
+    assert "view" not in merge.types()["v"]
 
 
 def test_a_page_that_does_not_fit_its_checksum_is_refused(merge: Merge) -> None:
@@ -210,7 +298,7 @@ def test_values_that_an_append_spells_otherwise_than_their_files_are_told(
 
 
 def test_what_keeps_decimals_of_a_table_numbers_beside_doubles_is_told_and_works(merge: Merge) -> None:
-    merge.given("a.csv", "v\n1.12\n")
+    merge.given("a.csv", "v\n12345678901234.12\n")
     merge.run()
     (merge.root / "in" / "a.csv").unlink()
     merge.given("b.parquet", pa.table({"v": [1.5] * 30 + [1.125]}))
@@ -224,6 +312,38 @@ def test_what_keeps_decimals_of_a_table_numbers_beside_doubles_is_told_and_works
     )
     assert merge.types() == {"v": "decimal128(18, 2)"}
     assert [each.reason for each in merge.rejects()] == ['"1.125" is not a decimal128(18, 2)']
+
+
+def test_decimals_of_a_table_that_a_double_gives_back_stay_numbers_beside_doubles(merge: Merge) -> None:
+    merge.given("a.csv", "v\n328038601.20\n1.12\n")
+    merge.run()
+    merge.given("a.csv", "id,v\n1,\n2,\n")  # a file of nulls has no smallest value
+    merge.run(mode="append", schema="v decimal(18,2)")
+    (merge.root / "in" / "a.csv").unlink()
+    pq.write_table(pa.table({"v": [1.125]}), merge.output / "theirs.parquet")
+    merge.given("b.csv", "v\n3.50\n")
+
+    with pytest.raises(PlanRefused, match='Column "v" differs'):
+        merge.plan(mode="append", foreign=Foreign.ADOPT, on_conflict="fail")
+    plan = merge.plan(mode="append", foreign=Foreign.ADOPT)
+    merge.run_plan(plan)
+
+    assert [str(each) for each in plan.conflicts] == [
+        'Column "v" differs between files (decimal128(18, 2) in the table, double in theirs.parquet): taken as double.'
+    ]
+    assert merge.types()["v"] == "double"
+    numbers = merge.table()["v"].drop_null().to_pylist()
+    assert sorted(numbers) == [1.12, 1.125, 3.5, 328038601.2]
+
+
+def test_decimals_beside_doubles_are_the_doubles_next_to_them(merge: Merge) -> None:
+    decimals = [Decimal(number).scaleb(-2) for number in range(32_803_860_100, 32_803_860_200)]
+    merge.given("a.parquet", pa.table({"v": pa.array(decimals, pa.decimal128(12, 2))}))
+    merge.given("b.parquet", pa.table({"v": [0.5]}))
+
+    assert [row["v"] for row in merge.rows()] == [*map(float, decimals), 0.5]
+    merge.run(schema="v double")
+    assert merge.table()["v"].to_pylist()[:-1] == list(map(float, decimals))
 
 
 def test_an_append_that_spells_values_otherwise_beyond_the_sample_tells_it_too(merge: Merge) -> None:

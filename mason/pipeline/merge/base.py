@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -16,6 +17,7 @@ from mason.pipeline.file_stamp import FileStamp, file_stamp
 from mason.pipeline.files import DataFile, partition_of
 from mason.pipeline.merge.look import find_file_ranges
 from mason.pipeline.merge.planned_file import PlannedFile
+from mason.pipeline.number_types import EXACT_IN_DOUBLE, Digits
 from mason.pipeline.table_commit import CommitRecord, CommittedFile, TableStore
 from mason.pipeline.types import Evidence, evidence_of
 
@@ -29,6 +31,8 @@ class BaseTable:
 
     commit: CommitRecord
     schema: pa.Schema
+    digits: Mapping[str, Evidence] = field(default_factory=dict)
+    """What is known of decimals beyond their type: how many digits their values really have."""
 
     @classmethod
     def of(cls, commit: CommitRecord) -> BaseTable:
@@ -36,7 +40,15 @@ class BaseTable:
 
     @property
     def evidence(self) -> Mapping[str, Evidence]:
-        return {field.name: evidence_of(field.type) for field in self.schema}
+        return {field.name: evidence_of(field.type) for field in self.schema} | dict(self.digits)
+
+    def with_digits(self, filesystem: pafs.FileSystem, output: str, columns: Iterable[str]) -> BaseTable:
+        """Return the table with how long decimals of it are, for those of which its files tell it.
+
+        Mason gives decimals more room than they need, and by their type alone no double would hold them.
+        """
+        found = {name: _digits_in(filesystem, output, self.commit, self.schema.field(name)) for name in columns}
+        return replace(self, digits={name: digits for name, digits in found.items() if digits})
 
     def widened_columns(self, schema: pa.Schema) -> Sequence[str]:
         """Return the columns whose type is another one in this schema, so that the files do not fit it any more."""
@@ -54,6 +66,29 @@ class BaseTable:
         evidence = self.evidence
         format_ = self.commit.format
         return [_planned(filesystem, output, each, evidence, format_) for each in self.commit.files]
+
+
+def _digits_in(filesystem: pafs.FileSystem, output: str, commit: CommitRecord, column: pa.Field) -> Evidence | None:
+    """The digits of a column of decimals by the footers of its files; None where these do not tell."""
+    from mason.pipeline.parquet_files import open_parquet
+
+    largest = Decimal(0)
+    for each in commit.files:
+        with filesystem.open_input_file(f"{output}/{each.place}") as source:
+            stored = open_parquet(source).metadata
+        for group in map(stored.row_group, range(stored.num_row_groups)):
+            chunks = (group.column(number) for number in range(group.num_columns))
+            for chunk in (chunk for chunk in chunks if chunk.path_in_schema == column.name):
+                found = chunk.statistics
+                if found and found.has_null_count and found.null_count == group.num_rows:
+                    continue
+                if found is None or not found.has_min_max:
+                    return None
+                largest = max(largest, abs(found.min), abs(found.max))
+    whole = len(str(int(largest)))
+    if whole + column.type.scale > EXACT_IN_DOUBLE:
+        return None
+    return Evidence(frozenset([Digits(whole, column.type.scale)]))
 
 
 def _planned(

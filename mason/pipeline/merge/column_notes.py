@@ -15,7 +15,7 @@ def notes_on_columns(
     given: Mapping[str, pa.DataType], planned: Sequence[PlannedFile], known: Sequence[str]
 ) -> list[str]:
     """Return what is to be said of the columns of files; `known` are those of the table that they are added to."""
-    notes = [*_absent(given, planned), *_of_other_columns(known, planned), *_text_for_few(given, planned)]
+    notes = [*_absent(given, planned), *_of_other_columns(known, planned), *_few_or_odd(given, planned)]
     return [*notes, *_like_something_else(given, planned, known), *_like_thousands(given, planned, known)]
 
 
@@ -38,13 +38,16 @@ def _columns(file: PlannedFile) -> list[str]:
     return [file.renames.get(name, name) for name in file.schema.columns]
 
 
-def _text_for_few(given: Mapping[str, pa.DataType], planned: Sequence[PlannedFile]) -> list[str]:
-    """Return what is to be said of columns that few values make text, unless their type was given."""
+def _few_or_odd(given: Mapping[str, pa.DataType], planned: Sequence[PlannedFile]) -> list[str]:
+    """Return what is to be said of columns for few values or for their spelling, unless their type was given."""
     warnings = FileWarnings()
     for each in planned:
         for name, odd in each.schema.odd_values.items():
             if each.renames.get(name, name) not in given:
                 warnings.add(each.file.name, odd.describe(name))
+        for name, told in each.schema.spellings.items():
+            if each.renames.get(name, name) not in given:
+                warnings.add(each.file.name, f'column "{name}" {told}')
     return warnings.lines()
 
 

@@ -32,7 +32,14 @@ def read_csv(
 ) -> Iterator[Batch]:
     """Yield the records of a file. `targets` are the types that the table has for its columns."""
     assert file.csv is not None, "how a delimited file is read is known by now"
-    layout = Layout(file.csv.dialect, len(file.columns), nulls, file.csv.surplus, file.csv.ragged)
+    layout = Layout(
+        dialect=file.csv.dialect,
+        width=len(file.columns),
+        nulls=nulls,
+        surplus=file.csv.surplus,
+        ragged=file.csv.ragged,
+        all_quoted=file.csv.all_quoted,
+    )
     types = _types_to_try(file, targets)
     misses = 0
     notes: list[str] = []

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
 
 import pyarrow as pa
+import pyarrow.fs as pafs
 
 from mason.pipeline.findings import FoundColumn
 from mason.pipeline.merge.base import BaseTable
+from mason.pipeline.merge.kept_patterns import check_patterns
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.text_types import classify
 from mason.pipeline.types import NOTHING, Evidence, merge
@@ -16,8 +18,10 @@ from mason.pipeline.types import NOTHING, Evidence, merge
 THE_TABLE = "the table"
 
 
-def gather_columns(planned: Sequence[PlannedFile], table: Mapping[str, Evidence]) -> dict[str, FoundColumn]:
-    """Return the columns as the files show them, and the table that they are added to, where it has a say."""
+def gather_columns(
+    planned: Sequence[PlannedFile], table: Mapping[str, Evidence], base: BaseTable | None
+) -> dict[str, FoundColumn]:
+    """Return the columns as the files show them, and those of the table that they are added to, where it has a say."""
     columns: dict[str, FoundColumn] = {}
     for each in planned:
         for name in {**each.schema.columns, **each.beyond_sample}:
@@ -28,8 +32,35 @@ def gather_columns(planned: Sequence[PlannedFile], table: Mapping[str, Evidence]
             first = next(each.file.name for each in planned if name in each.constants)
             columns.setdefault(name, FoundColumn(name)).add(seen, first)
     for name, seen in table.items():
-        columns.setdefault(name, FoundColumn(name)).add(seen, THE_TABLE)
+        declared = base.schema.field(name).type if base else None
+        columns.setdefault(name, FoundColumn(name)).add(seen, THE_TABLE, declared=declared)
     return columns
+
+
+def settle_base(
+    filesystem: pafs.FileSystem,
+    output: str,
+    base: BaseTable | None,
+    given: Collection[str],
+    planned: Sequence[PlannedFile],
+) -> BaseTable | None:
+    """Return the table that files are added to, with how long its decimals are, where they meet floats.
+
+    Raises:
+        PlanRefused: text of the files would be read otherwise than what is in the table.
+    """
+    if base is None:
+        return None
+    check_patterns(base, given, planned)
+    decimals = [field.name for field in base.schema if pa.types.is_decimal(field.type) and field.name not in given]
+    meet = [name for name in decimals if any(_has_floats(each, name) for each in planned)]
+    return base.with_digits(filesystem, output, meet) if meet and base.commit.format == "parquet" else base
+
+
+def _has_floats(file: PlannedFile, name: str) -> bool:
+    own = next((old for old, new in file.renames.items() if new == name), name)
+    scalars = file.schema.columns.get(own, NOTHING).scalars
+    return any(isinstance(each, pa.DataType) and pa.types.is_floating(each) for each in scalars)
 
 
 def unite_evidence(

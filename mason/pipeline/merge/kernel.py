@@ -20,6 +20,7 @@ from mason.pipeline.csv_records import QUOTED_EMPTY
 from mason.pipeline.evidence_json import decode_schema, encode
 from mason.pipeline.far_times import is_day_or_moment
 from mason.pipeline.files import make_folder
+from mason.pipeline.finer_times import count_finer_in
 from mason.pipeline.given_types import Fitted, told
 from mason.pipeline.merge.batches import Batch, CannotBeCut
 from mason.pipeline.merge.misfit import find_misfit
@@ -221,12 +222,8 @@ class _Work:
 
     def _count_finer(self, field: pa.Field, source: Source, values: pa.Array) -> None:
         """Count the times that were told in nanoseconds, and are no whole microseconds."""
-        if not isinstance(source, ArrowSource) or not pa.types.is_timestamp(field.type):
-            return
-        if pa.types.is_timestamp(source.values.type) and source.values.type.unit == "ns":
-            from mason.pipeline.parquet_files import count_finer
-
-            self._finer[field.name] += count_finer(source.values, values)
+        if isinstance(source, ArrowSource) and (lost := count_finer_in(source.values, values)):
+            self._finer[field.name] += lost
 
     def _count_values(self, file: FileInTask, name: str, values: pa.Array) -> None:
         if name in file.types:

@@ -21,7 +21,7 @@ from mason.pipeline.foreign_files import Foreign, check_foreign
 from mason.pipeline.merge.adopting import describe_adopted, list_adopted
 from mason.pipeline.merge.base import BaseTable, is_as_before
 from mason.pipeline.merge.column_notes import notes_on_columns, respelled_columns
-from mason.pipeline.merge.gather import gather_columns, unite_evidence
+from mason.pipeline.merge.gather import gather_columns, settle_base, unite_evidence
 from mason.pipeline.merge.inputs import check_nothing_is_there, list_inputs
 from mason.pipeline.merge.job import MergeJob, Mode, Names, OnConflict
 from mason.pipeline.merge.look import PlanRefused, look_at_files
@@ -304,6 +304,7 @@ def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base
         raise BadPath(f"The output {job.output} is a file: a table is a folder.")
     if base is None and job.options.mode is not Mode.REPLACE and job.options.foreign is Foreign.REFUSE:
         check_nothing_is_there(filesystem, job.output)
+    base = settle_base(filesystem, job.output, base, given, planned)
     warnings += notes_on_columns(given, planned, columns)
     plan = MergePlan(
         job,
@@ -379,7 +380,7 @@ def _outgrown(plan: MergePlan) -> Mapping[str, Evidence]:
 
 def _with_conflicts(plan: MergePlan) -> MergePlan:
     options, files = plan.job.options, [each for each in plan.files if not each.is_base]
-    columns = gather_columns(files, _outgrown(plan))
+    columns = gather_columns(files, _outgrown(plan), plan.base)
     chosen = {name: column for name, column in columns.items() if name not in plan.given}
     conflicts = [conflict for column in chosen.values() if (conflict := column.conflict(options.timezone))]
     if options.on_conflict is OnConflict.FAIL and conflicts:

@@ -16,6 +16,9 @@ from mason.pipeline.blocks import open_stream, reading
 from mason.pipeline.columnar_files import parsing
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.file_stamp import FileStamp
+from mason.pipeline.finer_times import count_finer
+from mason.pipeline.header_repeats import REPEATS
+from mason.pipeline.list_views import without_views
 from mason.pipeline.merge.batches import Batch, Place, json_text, rows_batch
 from mason.pipeline.merge.broken_text import set_aside_broken_text
 from mason.pipeline.merge.csv_batches import read_csv
@@ -26,6 +29,7 @@ from mason.pipeline.merge.text_blocks import BLOCK, raw_blocks
 from mason.pipeline.rejects import Reject
 from mason.pipeline.row_group_splits import groups_in
 from mason.pipeline.sources import ArrowSource, Source, with_text_inside
+from mason.util.words import counted
 
 if TYPE_CHECKING:
     from mason.pipeline.sheet_files import SheetRows
@@ -159,6 +163,9 @@ def _read_msgpack(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Bat
         before = maps.whole
     if maps.problem:
         raise UnreadableFile(file.name, f"only its beginning could be read: {maps.problem}.")
+    if maps.finer:
+        lost = f"{counted(maps.finer, 'time')} lost what is finer than a microsecond, the finest that a table has"
+        yield Batch({}, 0, 0, notes=[lost])
 
 
 def _read_parquet(filesystem: pafs.FileSystem, file: FileInTask, columns: Collection[str]) -> Iterator[Batch]:
@@ -193,7 +200,7 @@ def _finer_in_int96(
 
     INT96 comes in microseconds, which hold every year. Whether there was more is seen by reading those columns again.
     """
-    from mason.pipeline.parquet_files import columns_of_int96, count_finer
+    from mason.pipeline.parquet_files import columns_of_int96
 
     wanted = columns_of_int96(stored, list(names))
     if not wanted or file.renames:
@@ -275,10 +282,24 @@ def _read_xlsx(filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[st
     before = 0
     with reading(file.data, filesystem), filesystem.open_input_file(file.path) as source:
         for found in read_rows(file.name, source, file.sheets, nulls, ROWS):
-            rows, held = len(found.numbers), sum(each.values.nbytes for each in found.columns.values())
+            rows = len(found.numbers)
             batch = Batch(found.columns, rows, rows, place=_in_sheet(found, before))
-            yield set_aside_long(batch, file, held)
+            yield set_aside_long(_without_repeats(batch, file, found.repeats), file, _bytes_in(found))
             before += rows
+
+
+def _bytes_in(found: SheetRows) -> int:
+    arrays = (each.values for each in found.columns.values() if isinstance(each, ArrowSource))
+    return sum(each.nbytes for each in arrays)
+
+
+def _without_repeats(batch: Batch, file: FileInTask, repeats: Collection[int]) -> Batch:
+    """Set rows aside that are the header once more."""
+    if not repeats:
+        return batch
+    rejects = [replace(batch.describe(file.name, row), reason=REPEATS) for row in sorted(repeats)]
+    others = batch.take([row for row in range(batch.rows) if row not in set(repeats)])
+    return replace(others, rejects=rejects)
 
 
 def _read_avro(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
@@ -327,7 +348,7 @@ def _declared(
     for batch in batches:
         columns: dict[str, Source] = {
             # By position: names that the file has twice are others in the table.
-            name: ArrowSource(column)
+            name: ArrowSource(without_views(column))
             for name, column in zip(names, batch.columns, strict=True)
         }
         place = _counted_from(before + seen)

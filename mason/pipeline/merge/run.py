@@ -15,6 +15,7 @@ from mason.pipeline.merge.appending import Patience, may_follow
 from mason.pipeline.merge.carried import carried_sources, carry_quarantine
 from mason.pipeline.merge.compact import united
 from mason.pipeline.merge.job import Mode
+from mason.pipeline.merge.kept_patterns import pattern_details
 from mason.pipeline.merge.numbering import number_records
 from mason.pipeline.merge.outcome import MergeResult, Sums, check_share, check_sums
 from mason.pipeline.merge.plan import MergePlan
@@ -178,7 +179,13 @@ def _record(
         encode_schema(plan.schema),
         partition_keys=list(plan.partition_keys),
         adds=plan.base is not None,
-        details={"options": asdict(plan.job.options), "sources": read, **readings(plan), **_made_for(plan)},
+        details={
+            "options": asdict(plan.job.options),
+            "sources": read,
+            **readings(plan),
+            **pattern_details(plan.base_commit or plan.rewritten, plan.job.options.schema),
+            **_made_for(plan),
+        },
     )
 
 
