@@ -58,7 +58,7 @@ class PipelineExecutionClient(ExecutionClient):
         work = plan_work(job)
         for warning in (*work.warnings, *describe_kept_files(job)):
             response.add_warning(warning)
-        return JobPlan(job, work.to_dict(), work, picture=getattr(work, "picture", None))
+        return JobPlan(job, work.to_dict(), work, picture=work.picture)
 
     @verb
     def submit_job(self, plan: JobPlan, *, token: str = "", response: Response) -> JobRecord:
@@ -159,14 +159,13 @@ class PipelineExecutionClient(ExecutionClient):
         for warning in warnings:
             response.add_warning(warning)
         response.add_info(outcome.summary)
-        errors = getattr(outcome, "errors", ())
-        if errors:
-            failure = ChecksFailed(errors)
-            failure.record = found = _shown(watch.failed(failure, outcome.to_dict()), outcome)
+        if outcome.errors:
+            failure = ChecksFailed(outcome.errors)
+            failure.record = found = _with_preview(watch.failed(failure, outcome.to_dict()), outcome)
             response.add_data(found)  # who gets but the response sees it, too
             raise failure
-        watch.show(getattr(outcome, "shown", {}), [*watch.warnings, *warnings], outcome.summary)
-        return _shown(watch.succeeded(outcome.to_dict()), outcome)
+        watch.show(outcome.preview, [*watch.warnings, *warnings], outcome.summary)
+        return _with_preview(watch.succeeded(outcome.to_dict()), outcome)
 
     @verb
     def get_job(self, job_id: str, *, response: Response) -> JobRecord:
@@ -220,10 +219,9 @@ _ENDS = {
 }
 
 
-def _shown(record: JobRecord, outcome: Outcome) -> JobRecord:
+def _with_preview(record: JobRecord, outcome: Outcome) -> JobRecord:
     """A record with what is shown beside it and not kept."""
-    details = {**record.details, **getattr(outcome, "shown", {})}
-    return replace(record, details=details, picture=getattr(outcome, "picture", None))
+    return replace(record, details={**record.details, **outcome.preview}, picture=outcome.picture)
 
 
 def _found(job_id: str) -> JobRecord:

@@ -110,9 +110,10 @@ def describe_jobs(mason: Mason) -> dict[str, dict[str, Any]]:
 
 
 def describe_commits(mason: Mason) -> dict[str, Any]:
-    """Return what the commit records of all tables say, the newest of each table last."""
+    """Return what the commit records of all tables say, the newest of each table last; not those of former versions."""
     found = {}
-    for file in sorted(mason.folder.rglob("_mason/commits/*.json")):
+    records = [each for each in mason.folder.rglob("_mason/commits/*.json") if "kept" not in each.parts]
+    for file in sorted(records):
         table, number = file.parents[2].relative_to(mason.folder), file.name.partition("-")[0]
         found[f"{table} {number}"] = _plain(json.loads(file.read_text(encoding="utf-8")), mason)
     return found

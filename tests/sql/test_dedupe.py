@@ -19,9 +19,9 @@ from mason.pipeline.dedupe.job import DedupeJob, DedupeOptions, DedupeResult, De
 from mason.pipeline.dedupe.sink import DividingSink
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.merge.job import MergeJob, MergeOptions
-from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.plan import plan_merge
 from mason.pipeline.rejects import read_quarantine
+from mason.pipeline.row_sums import RowsLost
 from mason.pipeline.table_folder import TableFolder
 from mason.pipeline.tasks import TaskRunner
 from tests.sql.conftest import LOCAL, Database
