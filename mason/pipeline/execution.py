@@ -24,12 +24,13 @@ from mason.pipeline.far_drivers import events_of, far_record
 from mason.pipeline.job_books import StateBook
 from mason.pipeline.job_drivers import start_driver
 from mason.pipeline.job_events import events_folder
+from mason.pipeline.job_types import check_outcome, job_types, plan_work
 from mason.pipeline.job_watch import JobWatch, ask_to_cancel, describe_begun, next_job_id, reconciled, token_id
 from mason.pipeline.output_place import describe_kept_files
 from mason.pipeline.storage_address import LOCAL, is_local
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.typed_json import from_typed
-from mason.pipeline.work import Outcome, Work, job_types, plan_work
+from mason.pipeline.work import Outcome, Work
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.util.disk_room import DiskRoom, fullest, is_disk_full
@@ -145,9 +146,8 @@ class PipelineExecutionClient(ExecutionClient):
         watch.drive_here()
         try:
             with _explained_if_full(plan.job, sum(work.task_bytes)):
-                outcome = work.run(
-                    watch.watched(self.runner(plan.job.inputs.get("storage", LOCAL))), watch.job_id, watch.progress
-                )
+                runner = watch.watched(self.runner(plan.job.inputs.get("storage", LOCAL)))
+                outcome = check_outcome(plan.job, work.run(runner, watch.job_id, watch.progress))
         except BaseException as error:
             record = watch.failed(error)
             if isinstance(error, MasonError) and error.record is None:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from mason.engines.execution.models.job import Job
-from mason.pipeline.tasks import TaskRunner, function_named
+from mason.pipeline.tasks import TaskRunner
 from mason.util.words import counted
 
 Progress = Callable[[int, int, int], None]
@@ -104,29 +104,3 @@ class Work(ABC):
     @abstractmethod
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> Outcome:
         """Do it."""
-
-
-def plan_work(job: Job) -> Work:
-    """Plan a job of any type."""
-    planner = function_named(_PLANNERS[job.type])
-    work: Work = planner.plan(job)
-    return work
-
-
-def job_types() -> Sequence[str]:
-    """Return the types of job that the pipeline can do."""
-    return list(_PLANNERS)
-
-
-# Named, not imported: a command loads only what its own job needs.
-_PLANNERS = {
-    "check": "mason.pipeline.check.work:CheckWork",
-    "dedupe": "mason.pipeline.dedupe.job:DedupeWork",
-    "explode": "mason.pipeline.explode.work:ExplodeWork",
-    "diff": "mason.pipeline.diff.job:DiffWork",
-    "format": "mason.pipeline.format.work:FormatWork",
-    "merge": "mason.pipeline.merge.work:MergeWork",
-    "query": "mason.pipeline.sql.job:QueryWork",
-    "replay": "mason.pipeline.merge.work:ReplayWork",
-    "summarize": "mason.pipeline.summary.work:SummaryWork",
-}

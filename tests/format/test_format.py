@@ -285,7 +285,12 @@ def test_a_sample_has_so_many_rows_in_their_order_and_is_always_the_same(
     assert len(set(ids)) == 50
     assert ids == sorted(ids)
     assert min(ids) >= 50
-    assert (done.sums.rows_in, done.sums.rows_out, done.sums.count("Filtered"), done.sums.count("NotSampled")) == (700, 50, 50, 600)
+    assert (done.sums.rows_in, done.sums.rows_out, done.sums.count("Filtered"), done.sums.count("NotSampled")) == (
+        700,
+        50,
+        50,
+        600,
+    )
     format_.run("parquet", output="again", sample_size=50, filter="id >= 50")
     assert [row["id"] for row in format_.rows("again")] == ids
 
