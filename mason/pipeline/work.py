@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from mason.engines.execution.models.job import Job
+from mason.pipeline.record_parts import Column
 from mason.pipeline.tasks import TaskRunner
 from mason.util.words import counted
 
@@ -85,6 +86,11 @@ class Work(ABC):
     def amount_of_tasks(self) -> Sequence[str]:
         """The amounts that a job has which reads files in tasks: bytes and tasks."""
         return [f"{sum(self.task_bytes):,} bytes", counted(len(self.task_bytes), "task")]
+
+    @property
+    def output_columns(self) -> Sequence[Column]:
+        """The columns of the table that it writes, where they are known before it runs."""
+        return ()
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:

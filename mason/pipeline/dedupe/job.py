@@ -16,7 +16,7 @@ from mason.pipeline.dedupe.sink import NAME
 from mason.pipeline.foreign_files import Foreign
 from mason.pipeline.job_request import INPUT, OPTIONS, OUTPUT, JobRequest, output_named
 from mason.pipeline.output_place import check_output, is_same_place, overlap
-from mason.pipeline.record_parts import describe_files, where_given
+from mason.pipeline.record_parts import Column, describe_files, where_given
 from mason.pipeline.row_shares import row_shares
 from mason.pipeline.row_sums import LeftOut, RowSums, rows_lost
 from mason.pipeline.scan import Scan, ScanResult, ScanWork, plan_scan, run_scan
@@ -97,6 +97,10 @@ class DedupeWork(ScanWork):
     @property
     def amounts(self) -> Sequence[str]:
         return [counted(len(self.scan.plan.files), "file"), f"{self.scan.input_bytes:,} bytes"]
+
+    @property
+    def output_columns(self) -> Sequence[Column]:
+        return list(self.scan.schema)
 
     def to_dict(self) -> dict[str, Any]:
         options = self.job.options

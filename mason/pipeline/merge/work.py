@@ -16,6 +16,7 @@ from mason.pipeline.merge.outcome import MergeResult
 from mason.pipeline.merge.plan import MergePlan, plan_merge
 from mason.pipeline.merge.replay import ReplayJob, ReplayPlan, ReplayResult, plan_replay, run_replay
 from mason.pipeline.merge.run import run_merge
+from mason.pipeline.record_parts import Column
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress, Work
@@ -45,6 +46,10 @@ class MergeWork(Work):
     @property
     def task_bytes(self) -> Sequence[int]:
         return self.merge.task_bytes
+
+    @property
+    def output_columns(self) -> Sequence[Column]:
+        return list(self.merge.schema)
 
     def to_dict(self) -> dict[str, Any]:
         return self.merge.to_dict()
