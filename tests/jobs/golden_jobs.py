@@ -121,10 +121,11 @@ def describe_commits(mason: Mason) -> dict[str, Any]:
 
 def describe_requests() -> dict[str, Any]:
     """Return every type of job as an engine is asked for it, with as little and with as much as can be said."""
-    return {name: json.loads(json.dumps(asdict(request.to_job()))) for name, request in _requests().items()}
+    return {name: json.loads(json.dumps(asdict(request.to_job()))) for name, request in example_requests().items()}
 
 
-def _requests() -> dict[str, Any]:
+def example_requests() -> dict[str, Any]:
+    """Return requests of every type: as short as can be, and with every field set."""
     checks = [Check("not_null", "names", ["name"]), Check("foreign_key", "k", ["id"], references="/shop/b")]
     csv = DelimitedOptions(quote="'", skip_rows=2, widths=(3, 4), ragged="pad")
     merge = MergeOptions(
