@@ -24,12 +24,13 @@ from mason.pipeline.far_drivers import events_of, far_record
 from mason.pipeline.job_books import StateBook
 from mason.pipeline.job_drivers import start_driver
 from mason.pipeline.job_events import events_folder
+from mason.pipeline.job_types import check_outcome, job_types, plan_work
 from mason.pipeline.job_watch import JobWatch, ask_to_cancel, describe_begun, next_job_id, reconciled, token_id
 from mason.pipeline.output_place import describe_kept_files
 from mason.pipeline.storage_address import LOCAL, is_local
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.typed_json import from_typed
-from mason.pipeline.work import Outcome, Work, job_types, plan_work
+from mason.pipeline.work import Outcome, Work
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.util.disk_room import DiskRoom, fullest, is_disk_full
@@ -58,7 +59,7 @@ class PipelineExecutionClient(ExecutionClient):
         work = plan_work(job)
         for warning in (*work.warnings, *describe_kept_files(job)):
             response.add_warning(warning)
-        return JobPlan(job, work.to_dict(), work, picture=getattr(work, "picture", None))
+        return JobPlan(job, work.to_dict(), work, picture=work.picture)
 
     @verb
     def submit_job(self, plan: JobPlan, *, token: str = "", response: Response) -> JobRecord:
@@ -145,9 +146,8 @@ class PipelineExecutionClient(ExecutionClient):
         watch.drive_here()
         try:
             with _explained_if_full(plan.job, sum(work.task_bytes)):
-                outcome = work.run(
-                    watch.watched(self.runner(plan.job.inputs.get("storage", LOCAL))), watch.job_id, watch.progress
-                )
+                runner = watch.watched(self.runner(plan.job.inputs.get("storage", LOCAL)))
+                outcome = check_outcome(plan.job, work.run(runner, watch.job_id, watch.progress))
         except BaseException as error:
             record = watch.failed(error)
             if isinstance(error, MasonError) and error.record is None:
@@ -159,14 +159,13 @@ class PipelineExecutionClient(ExecutionClient):
         for warning in warnings:
             response.add_warning(warning)
         response.add_info(outcome.summary)
-        errors = getattr(outcome, "errors", ())
-        if errors:
-            failure = ChecksFailed(errors)
-            failure.record = found = _shown(watch.failed(failure, outcome.to_dict()), outcome)
+        if outcome.errors:
+            failure = ChecksFailed(outcome.errors)
+            failure.record = found = _with_preview(watch.failed(failure, outcome.to_dict()), outcome)
             response.add_data(found)  # who gets but the response sees it, too
             raise failure
-        watch.show(getattr(outcome, "shown", {}), [*watch.warnings, *warnings], outcome.summary)
-        return _shown(watch.succeeded(outcome.to_dict()), outcome)
+        watch.show(outcome.preview, [*watch.warnings, *warnings], outcome.summary)
+        return _with_preview(watch.succeeded(outcome.to_dict()), outcome)
 
     @verb
     def get_job(self, job_id: str, *, response: Response) -> JobRecord:
@@ -220,10 +219,9 @@ _ENDS = {
 }
 
 
-def _shown(record: JobRecord, outcome: Outcome) -> JobRecord:
+def _with_preview(record: JobRecord, outcome: Outcome) -> JobRecord:
     """A record with what is shown beside it and not kept."""
-    details = {**record.details, **getattr(outcome, "shown", {})}
-    return replace(record, details=details, picture=getattr(outcome, "picture", None))
+    return replace(record, details={**record.details, **outcome.preview}, picture=outcome.picture)
 
 
 def _found(job_id: str) -> JobRecord:

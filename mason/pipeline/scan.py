@@ -14,16 +14,17 @@ import pyarrow as pa
 
 from mason.pipeline.columns import chosen_columns
 from mason.pipeline.merge.job import MergeOptions
-from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.rounds import Rounds
 from mason.pipeline.merge.task import TaskResult
+from mason.pipeline.record_parts import describe_columns
+from mason.pipeline.row_sums import RowsLost
 from mason.pipeline.sinks import SinkSpec
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_commit import CommitRecord
 from mason.pipeline.table_view import view_table
 from mason.pipeline.tasks import TaskRunner
-from mason.pipeline.work import Progress
+from mason.pipeline.work import Progress, Work
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Scan:
         told: dict[str, Any] = {
             "Inputs": [each.file.path for each in self.plan.files],
             "InputBytes": self.input_bytes,
-            "Columns": [{"Name": each.name, "Type": str(each.type)} for each in self.schema],
+            "Columns": describe_columns(self.schema),
             "Tasks": len(self.task_bytes),
         }
         if self.rows is not None:
@@ -77,6 +78,20 @@ class Scan:
         if self.commit:
             told["InputCommit"] = self.commit.id
         return told
+
+
+class ScanWork(Work):
+    """A job that reads the rows of one table, or of the files at a path, in one pass."""
+
+    scan: Scan
+
+    @property
+    def warnings(self) -> Iterable[str]:
+        return self.scan.warnings
+
+    @property
+    def task_bytes(self) -> Sequence[int]:
+        return self.scan.task_bytes
 
 
 @dataclass(frozen=True)

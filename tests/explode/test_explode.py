@@ -16,8 +16,9 @@ from mason.pipeline.explode import sink
 from mason.pipeline.merge import look
 from mason.pipeline.merge import plan as merge_planning
 from mason.pipeline.merge.look import PlanRefused
-from mason.pipeline.merge.outcome import RowsLost, TooManyBadRecords
+from mason.pipeline.merge.outcome import TooManyBadRecords
 from mason.pipeline.rejects import read_quarantine
+from mason.pipeline.row_sums import RowsLost
 from mason.pipeline.scan import plan_scan
 from mason.pipeline.table_folder import TableFolder
 from mason.pipeline.table_versions import list_versions, roll_back

@@ -11,7 +11,7 @@ import pytest
 
 from mason.errors import Conflict, UnreadableFile
 from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.outcome import RowsLost
+from mason.pipeline.row_sums import RowsLost
 from mason.pipeline.writers import avro_writer, csv_writer, json_writer, msgpack_writer, orc_writer, parquet_writer
 from mason.pipeline.writers import xlsx_writer as xlsx
 from tests.format.conftest import Format

@@ -10,13 +10,27 @@ import re
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.pipeline.check.checks import Check
+from mason.pipeline.check.job import CheckJob
+from mason.pipeline.dedupe.job import DedupeJob, DedupeOptions
+from mason.pipeline.diff.job import DiffJob, DiffOptions
+from mason.pipeline.explode.job import ExplodeJob
+from mason.pipeline.foreign_files import Foreign
+from mason.pipeline.format.job import FormatJob, FormatOptions
+from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode, Names, OnBadRecord, OnConflict
+from mason.pipeline.merge.replay import ReplayJob
+from mason.pipeline.sql.job import QueryJob
+from mason.pipeline.summary.job import SummaryJob
 from tests.conftest import Mason, write
 
 GOLDEN = Path(__file__).parent / "golden"
+COMMITS = "commits"
+REQUESTS = "requests"
 
 CONFIGURATION = """\
 id: shop
@@ -95,6 +109,55 @@ def describe_jobs(mason: Mason) -> dict[str, dict[str, Any]]:
     return found
 
 
+def describe_commits(mason: Mason) -> dict[str, Any]:
+    """Return what the commit records of all tables say, the newest of each table last; not those of former versions."""
+    found = {}
+    records = [each for each in mason.folder.rglob("_mason/commits/*.json") if "kept" not in each.parts]
+    for file in sorted(records):
+        table, number = file.parents[2].relative_to(mason.folder), file.name.partition("-")[0]
+        found[f"{table} {number}"] = _plain(json.loads(file.read_text(encoding="utf-8")), mason)
+    return found
+
+
+def describe_requests() -> dict[str, Any]:
+    """Return every type of job as an engine is asked for it, with as little and with as much as can be said."""
+    return {name: json.loads(json.dumps(asdict(request.to_job()))) for name, request in example_requests().items()}
+
+
+def example_requests() -> dict[str, Any]:
+    """Return requests of every type: as short as can be, and with every field set."""
+    checks = [Check("not_null", "names", ["name"]), Check("foreign_key", "k", ["id"], references="/shop/b")]
+    csv = DelimitedOptions(quote="'", skip_rows=2, widths=(3, 4), ragged="pad")
+    merge = MergeOptions(
+        delimiter=";", nulls=("n/a",), on_conflict=OnConflict.STRING, on_bad_record=OnBadRecord.NULL, mode=Mode.APPEND,
+        names=Names.FOLD, schema="id bigint", sample=7, repartition_keys=("day",), incremental=True, csv=csv,
+        foreign=Foreign.KEEP,
+    )  # fmt: skip
+    diff = DiffOptions(version="1", other_version="2", keys=("id",), limit=3)
+    dedupe = DedupeOptions(keys=("id",), order_by=("day",), keep="last")
+    format_ = FormatOptions("csv", ("id",), "id > 1", ("day",), "1MB", "gzip", 9)
+    return {
+        "merge": MergeJob("/in", "/out"),
+        "merge, all": MergeJob("b/in", "b/out", "s3://b", merge),
+        "replay": ReplayJob("/out", "/mended"),
+        "replay, all": ReplayJob("b/out", "/mended", "s3://b", Foreign.KEEP),
+        "dedupe": DedupeJob("/in", "/out"),
+        "dedupe, all": DedupeJob("b/in", "b/out", "b/removed", "s3://b", dedupe, Foreign.KEEP),
+        "format": FormatJob("/in", "/out", FormatOptions("csv")),
+        "format, all": FormatJob("b/in", "b/out", format_, "s3://b", Foreign.KEEP),
+        "explode": ExplodeJob("/in", "orders"),
+        "explode, all": ExplodeJob("b/in", "orders", "b/out", "s3://b", ("lines",), "__", 5, Foreign.KEEP),
+        "summarize": SummaryJob("/in"),
+        "summarize, all": SummaryJob("b/in", "s3://b", ("id",), True, 5, "b/out", "/page", True, Foreign.KEEP),
+        "check": CheckJob("/in", checks[:1]),
+        "check, all": CheckJob("b/in", checks, "s3://b", "b/failed", 3, "2026-01-01", Foreign.KEEP),
+        "diff": DiffJob("/in", "/other"),
+        "diff, all": DiffJob("b/in", "b/other", "s3://b", diff),
+        "query": QueryJob("select 1", "shop", {}),
+        "query, all": QueryJob("select 1", "shop", {"t": "b/t"}, "s3://b", {"n": 1}, 5, "b/out", "csv", Foreign.KEEP),
+    }
+
+
 def _run(mason: Mason, operator: str, parameters: Mapping[str, str], *options: str) -> dict[str, Any]:
     arguments = [part for name, value in parameters.items() for part in ("-p", f"{name}:{value}")]
     return mason("operator", *operator.split(), "-c", "shop", *arguments, *options).json
@@ -135,7 +198,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "work"
         folder.mkdir()
-        for job, told in describe_jobs(Mason(folder, Path(name) / "home")).items():
+        mason = Mason(folder, Path(name) / "home")
+        jobs = describe_jobs(mason)
+        for job, told in {**jobs, COMMITS: describe_commits(mason), REQUESTS: describe_requests()}.items():
             text = json.dumps(told, indent=1, ensure_ascii=False)
             (GOLDEN / f"{job}.json").write_text(text + "\n", encoding="utf-8")
             sys.stdout.write(f"{job}\n")

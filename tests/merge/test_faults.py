@@ -17,8 +17,8 @@ import pytest
 
 from mason.errors import BadPath, Conflict, UnreadableFile
 from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.task import TaskResult
+from mason.pipeline.row_sums import RowsLost
 from mason.pipeline.table_folder import TableFolder
 from tests.conftest import PROJECT
 from tests.merge.conftest import Merge

@@ -23,6 +23,7 @@ from mason.pipeline.foreign_files import ChangedFiles, Foreign, ForeignFiles, Mi
 from mason.pipeline.format.job import FormatJob, FormatOptions
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.inference import infer_stored
+from mason.pipeline.job_types import plan_work
 from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.merge.run import run_merge
@@ -37,7 +38,7 @@ from mason.pipeline.table_commit import ChangedMeanwhile
 from mason.pipeline.table_files import find_files
 from mason.pipeline.table_folder import TableFolder
 from mason.pipeline.table_versions import list_versions, plan_vacuum, roll_back, vacuum
-from mason.pipeline.work import Work, plan_work
+from mason.pipeline.work import Work
 from tests.conftest import PROJECT
 from tests.merge.conftest import LOCAL, Merge
 

@@ -15,9 +15,9 @@ import pytest
 from mason.errors import UnreadableFile
 from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.merge.mended import NotMended, encode_rejects
-from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.replay import ReplayJob, ReplayPlan, ReplayResult, plan_replay, run_replay
 from mason.pipeline.rejects import Reject
+from mason.pipeline.row_sums import RowsLost
 from mason.pipeline.table_folder import TableFolder
 from tests.conftest import PROJECT
 from tests.merge.conftest import LOCAL, Merge

@@ -133,7 +133,7 @@ def test_they_are_shown_by_a_query(far: Path, tmp_path: Path) -> None:
 
     result = run(work)
 
-    check_shown(result.shown["Rows"])
+    check_shown(result.preview["Rows"])
     assert any(TEXTS[1] in line for line in result.picture(200))
 
 

@@ -12,9 +12,9 @@ from mason.pipeline import row_group_splits
 from mason.pipeline.columns import NoSuchColumn
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode
-from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.plan import plan_merge
 from mason.pipeline.merge.run import run_merge
+from mason.pipeline.row_sums import RowsLost
 from mason.pipeline.scan import Scan, ScanResult, plan_scan, run_scan
 from mason.pipeline.sinks import SinkPlace, SinkSpec
 

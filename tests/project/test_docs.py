@@ -12,7 +12,11 @@ from tests.conftest import PROJECT
 from tests.documents import Command, read_document, run_document
 
 PAGES = sorted(path.relative_to(PROJECT) for path in [*PROJECT.glob("*.md"), *PROJECT.glob("docs/**/*.md")])
-GUIDES_FOR_AUTHORS = ("docs/write-a-client.md", "docs/write-an-operator.md")  # tests/testing runs these
+GUIDES_FOR_AUTHORS = (
+    "docs/write-a-client.md",
+    "docs/write-a-job.md",
+    "docs/write-an-operator.md",
+)  # tests/testing runs these
 SET_UP = ("scripts/demo.sh", "scripts/test.sh")  # run from the project's root; the second is what runs this
 
 

@@ -88,6 +88,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     "path",
     [
         "mason/py.typed",
+        "mason/entry_points.txt",
         "mason/configurations/schema.json",
         "mason/configurations/local.yaml",
         "mason/operators/operator_tests/schema.json",

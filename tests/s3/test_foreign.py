@@ -19,6 +19,7 @@ from mason.pipeline.explode.job import ExplodeJob
 from mason.pipeline.foreign_files import ChangedFiles, Foreign, ForeignFiles
 from mason.pipeline.format.job import FormatJob, FormatOptions
 from mason.pipeline.in_process import InProcessRunner
+from mason.pipeline.job_types import plan_work
 from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.merge.work import MergeWork
 from mason.pipeline.output_place import describe_kept_files
@@ -29,7 +30,6 @@ from mason.pipeline.sql.query import SqlQuery, fetch_rows
 from mason.pipeline.table_commit import CommitRecord, CommittedFile, ForeignMeanwhile
 from mason.pipeline.table_objects import TableObjects
 from mason.pipeline.table_versions import list_versions, plan_vacuum, roll_back, vacuum
-from mason.pipeline.work import plan_work
 from mason.testing import Place
 from tests.s3.test_commit import Killed, Mortal, check_tidy, outsiders, read, write
 from tests.seaweed import Seaweed

@@ -27,7 +27,7 @@ from mason.pipeline.check.sink import CheckSink
 from mason.pipeline.check.work import CheckWork
 from mason.pipeline.columns import OwnName
 from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.outcome import RowsLost
+from mason.pipeline.row_sums import RowsLost
 from mason.pipeline.table_folder import TableFolder
 from mason.pipeline.tasks import TaskRunner
 from tests.sql.conftest import Database
@@ -281,7 +281,7 @@ def test_samples_are_the_first_rows_that_fail_and_no_more_than_wanted(here: Data
         here.runner, "few", lambda *_: None
     )
     assert result.verdicts[0].samples == [{"x": 4991, "y": "a"}, {"x": 4992, "y": "a"}]
-    assert result.shown["Checks"][0]["Samples"] == result.verdicts[0].samples
+    assert result.preview["Checks"][0]["Samples"] == result.verdicts[0].samples
     assert "Samples" not in result.to_dict()["Checks"][0]
 
 
@@ -436,7 +436,7 @@ class TestFaults:
         checked(here.runner, path, "not_null id", failures=tmp_path / "failed")
         named = CheckSink._named
         monkeypatch.setattr(CheckSink, "_named", lambda self, rows, fails: named(self, rows, fails).slice(1))
-        with pytest.raises(RowsLost, match="2 rows fail, and 1 of them were written"):
+        with pytest.raises(RowsLost, match="2 rows fail, but 1 were written"):
             checked(here.runner, path, "unique id", failures=tmp_path / "failed")
         assert [row["sku"] for row in rows_of(tmp_path / "failed")] == ["00504"]
 

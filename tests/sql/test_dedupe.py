@@ -19,9 +19,10 @@ from mason.pipeline.dedupe.job import DedupeJob, DedupeOptions, DedupeResult, De
 from mason.pipeline.dedupe.sink import DividingSink
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.merge.job import MergeJob, MergeOptions
-from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.plan import plan_merge
 from mason.pipeline.rejects import read_quarantine
+from mason.pipeline.row_sums import RowsLost
+from mason.pipeline.table_commit import ChangedMeanwhile
 from mason.pipeline.table_folder import TableFolder
 from mason.pipeline.tasks import TaskRunner
 from tests.sql.conftest import LOCAL, Database
@@ -224,6 +225,20 @@ def test_a_plan_says_what_the_run_then_reads(here: Database) -> None:
     assert (plan["RowsIn"], plan["Keys"], plan["Keep"]) == (7, ["id"], "first")
     done = work.run(here.runner, "run", lambda *_: None).to_dict()
     assert {name: done[name] for name in plan} == plan
+
+
+def test_removed_rows_are_not_written_over_what_another_job_wrote_meanwhile(here: Database, tmp_path: Path) -> None:
+    path, removed = here.given("t", ROWS), tmp_path / "removed"
+    work = planned(path, removed=removed, keys=["id"])
+
+    def overtake(*_: int) -> None:
+        if not removed.exists():
+            deduped(here.runner, here.given("other", ROWS), tmp_path / "once", removed, keys=["id", "version"])
+
+    with pytest.raises(ChangedMeanwhile, match="removed was changed by another job"):
+        work.run(here.runner, "late", overtake)
+    assert names(path) == "abcdefg"
+    assert TableFolder(str(removed)).current().job == "deduped"  # type: ignore[union-attr]
 
 
 def test_a_row_that_is_dropped_fails_the_job_and_leaves_the_table(

@@ -17,7 +17,7 @@ from mason.pipeline.diff.job import DiffJob, DiffOptions, DiffResult, DiffWork
 from mason.pipeline.diff.schemas import NothingToCompare
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.merge.job import Mode
-from mason.pipeline.merge.outcome import RowsLost
+from mason.pipeline.row_sums import RowsLost
 from tests.sql.conftest import Database
 
 BEFORE = "id,name,price\n1,a,1.00\n2,b,2.00\n3,c,3.00\n3,c,3.00\n,n,0.00\n"

@@ -20,7 +20,7 @@ from mason.clients.spark.runners.connect import ConnectRunner
 from mason.errors import BadPath, InvalidParameters
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.memory_limits import MemoryLimits, ResultTooLarge, limit_memory
-from mason.pipeline.merge.outcome import RowsLost
+from mason.pipeline.row_sums import RowsLost
 from mason.pipeline.scan import plan_scan
 from mason.pipeline.sql import duckdb_engine
 from mason.pipeline.sql.changing import changing_in
@@ -291,7 +291,7 @@ def test_a_row_that_is_lost_while_writing_fails_the_query(
     here.given("orders", ORDERS)
     write = TableWriter.write
     monkeypatch.setattr(TableWriter, "write", lambda self, batch: write(self, batch.slice(1)))
-    with pytest.raises(RowsLost, match="4 rows were to be written, and 3 were"):
+    with pytest.raises(RowsLost, match="4 rows were to be written, but 3 were written"):
         here.ask("select * from orders", output=str(tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 

@@ -15,9 +15,9 @@ import pytest
 from mason.errors import BadPath, Conflict
 from mason.pipeline.columns import NoSuchColumn
 from mason.pipeline.merge.job import MergeJob
-from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.plan import plan_merge
 from mason.pipeline.merge.run import run_merge
+from mason.pipeline.row_sums import RowsLost
 from mason.pipeline.summary import leaves, work
 from mason.pipeline.summary.number_sketch import NumberSketch
 from mason.pipeline.table_folder import TableFolder

@@ -1,4 +1,4 @@
-"""The two guides for authors do what they say."""
+"""The guides for authors do what they say."""
 
 import shutil
 import tomllib
@@ -32,6 +32,12 @@ def test_the_guide_to_clients(tmp_path: Path, env: dict[str, str]) -> None:
 
 def test_the_guide_to_operators(tmp_path: Path, env: dict[str, str]) -> None:
     run_document(DOCS / "write-an-operator.md", _project(tmp_path), env)
+
+
+def test_the_guide_to_jobs(tmp_path: Path, env: dict[str, str]) -> None:
+    install(DOCS / "write-a-job.md", _project(tmp_path))
+
+    run_document(DOCS / "write-a-job.md", _project(tmp_path), env)
 
 
 def test_the_client_of_the_guide_is_not_found_without_its_entry_point(tmp_path: Path, env: dict[str, str]) -> None:

@@ -22,6 +22,7 @@ from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatu
 from mason.errors import MasonError, NotFound, Unsupported
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.handover import JOB, hand_over_once
+from mason.pipeline.record_parts import describe_columns, describe_files
 from mason.pipeline.sql.query import gather_rows
 
 
@@ -147,10 +148,8 @@ class AthenaExecutionClient(ExecutionClient):
         from mason.clients.athena.unload import unload
 
         execution, commit = unload(work, self._queries, response)
-        files = {"Files": [each.path for each in commit.files], "Bytes": sum(each.bytes for each in commit.files)}
-        columns = [{"Name": each.name, "Type": str(each.type)} for each in decode_schema(commit.schema)]
-        told = {**work.to_dict(), "Commit": commit.id, "RowsOut": commit.rows, "Columns": columns, **files}
-        return job_record(execution, told)
+        written = {"Columns": describe_columns(decode_schema(commit.schema)), **describe_files(commit)}
+        return job_record(execution, {**work.to_dict(), "Commit": commit.id, "RowsOut": commit.rows, **written})
 
 
 _NO_PLACE = "Athena has no place for results: give output_location, or set one in the work group."

@@ -21,6 +21,7 @@ from mason.pipeline.hive_types import arrow_type, hive_type
 from mason.pipeline.memory_limits import memory_limits
 from mason.pipeline.preview import Preview
 from mason.pipeline.python_values import python_rows
+from mason.pipeline.record_parts import describe_columns
 from mason.pipeline.sql.job import QueryJob, check_parameters, only_the_first
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.rendering import render_for_spark
@@ -28,6 +29,7 @@ from mason.pipeline.sql.statement import Statement, check_columns, parse_stateme
 from mason.pipeline.sql.value_sizes import check_value_sizes
 from mason.pipeline.storage_address import is_local
 from mason.pipeline.table_commit import open_table
+from mason.pipeline.work import Outcome
 from mason.util.words import counted
 
 FIRST_ROWS = 100
@@ -89,18 +91,22 @@ class AthenaWork:
 
 
 @dataclass(frozen=True)
-class FirstRows:
+class FirstRows(Outcome):
     """The first rows of what a query answered."""
 
     rows: pa.Table
     has_more: bool
+
+    @property
+    def summary(self) -> str:
+        return f"{counted(self.rows.num_rows, 'row')}{' of more' if self.has_more else ''}."
 
     def picture(self, width: int) -> list[str]:
         """Return the rows as a table."""
         return Preview(self.rows.schema, python_rows(self.rows)).picture(width)
 
     def to_dict(self) -> dict[str, Any]:
-        columns = [{"Name": each.name, "Type": str(each.type)} for each in self.rows.schema]
+        columns = describe_columns(self.rows.schema)
         counts = {"RowsOut": self.rows.num_rows, "HasMore": self.has_more}
         return {"Columns": columns, **counts, "Rows": python_rows(self.rows)}
 
@@ -110,10 +116,6 @@ class AthenaRows(FirstRows):
     """The rows that a query answered."""
 
     work: AthenaWork
-
-    @property
-    def summary(self) -> str:
-        return f"{counted(self.rows.num_rows, 'row')}{' of more' if self.has_more else ''}."
 
     @property
     def warnings(self) -> Iterable[str]:

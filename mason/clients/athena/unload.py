@@ -13,14 +13,14 @@ from mason.clients.athena.queries import Execution, Queries
 from mason.clients.athena.query_work import AthenaWork
 from mason.clients.athena.results import to_table
 from mason.clients.response import Response
-from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.foreign_files import Foreign
 from mason.pipeline.handover import JOB, earlier_notes, hand_over_once
-from mason.pipeline.merge.staging import committed_file
+from mason.pipeline.row_sums import RowSums
 from mason.pipeline.sql.query import canonical
-from mason.pipeline.storage_address import open_filesystem, open_objects
+from mason.pipeline.storage_address import open_objects
 from mason.pipeline.table_commit import CommitRecord
 from mason.pipeline.table_objects import TableObjects
+from mason.pipeline.table_output import StagedTable, TableOutput
 from mason.util.words import counted
 
 
@@ -56,18 +56,18 @@ def _unloaded(
     notes: Mapping[str, str],
 ) -> tuple[Execution, CommitRecord]:
     job, commit = work.job, notes["Commit"]
-    filesystem = open_filesystem(job.storage)
     statement = work.question.unload(f"s3://{staging}/").text
     query_id = hand_over_once(JOB, lambda token: queries.start(statement, job.database, token), notes)
     response.add_info(f"Athena runs the job {query_id}.")
     execution = queries.wait(query_id)
-    paths = _files(filesystem, staging)
-    files = [committed_file(filesystem, staging, path) for path in paths]
-    schema = _schema(filesystem, staging, paths) if paths else _schema_of_nothing(work, queries)
+    output = TableOutput(job.storage, job.output, table, expected=_find(table, notes["Expected"]))
+    staged = StagedTable(output, commit, staging)
+    paths = _files(staged.filesystem, staging)
+    files = staged.take(paths)
+    schema = _schema(staged.filesystem, staging, paths) if paths else _schema_of_nothing(work, queries)
     rows = sum(each.rows for each in files)
-    details = {"query": job.statement, "athena": query_id}
-    record = CommitRecord(commit, 0, None, commit, files, rows, 0, encode_schema(schema), details=details)
-    done = table.publish(staging, record, expected=_find(table, notes["Expected"]))
+    sums = RowSums(rows, rows)  # Athena does not say how many it has written: the footers are all there is
+    done = staged.commit(files, sums, schema, details={"query": job.statement, "athena": query_id})
     response.add_info(f"{counted(done.rows, 'row')}: {job.output}")
     return execution, done
 

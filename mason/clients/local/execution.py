@@ -11,6 +11,7 @@ from mason.engines.execution.models.job import Job, JobPlan
 from mason.pipeline.execution import PipelineExecutionClient
 from mason.pipeline.in_process import InProcessRunner
 from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.work import Work
 
 
 class LocalExecutionClient(PipelineExecutionClient):
@@ -22,9 +23,8 @@ class LocalExecutionClient(PipelineExecutionClient):
     @verb
     def plan_job(self, job: Job, *, response: Response) -> JobPlan:
         plan, _ = super().plan_job(job, response=response)
-        check = getattr(plan.payload, "check_here", None)
-        if check:
-            check()
+        work: Work = plan.payload
+        work.check_here()
         return plan
 
     def runner(self, storage: str) -> TaskRunner:

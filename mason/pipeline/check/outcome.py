@@ -10,6 +10,7 @@ from typing import Any
 from mason.pipeline.check.verdicts import Totals, Verdict
 from mason.pipeline.summary.shown import shown
 from mason.pipeline.table_commit import CommitRecord
+from mason.pipeline.work import Outcome
 from mason.util.text_width import clipped
 from mason.util.words import counted
 
@@ -17,7 +18,7 @@ _LONGEST_VALUE = 24
 
 
 @dataclass(frozen=True)
-class CheckOutcome:
+class CheckOutcome(Outcome):
     """Every check with its verdict. A row that fails several checks is one row that fails."""
 
     plan: Mapping[str, Any]
@@ -47,7 +48,7 @@ class CheckOutcome:
         return [each.message for each in self.verdicts if each.status == "failed"]
 
     @property
-    def shown(self) -> Mapping[str, Any]:
+    def preview(self) -> Mapping[str, Any]:
         """Some rows that fail, which are shown and not kept."""
         return {"Checks": [_with_samples(each) for each in self.verdicts]}
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 from mason.engines.execution.models.job import Job
 from mason.errors import BadPath
 from mason.pipeline.check.checks import BY_KEYS
-from mason.pipeline.check.failures import Failures
+from mason.pipeline.check.failures import commit_failures
 from mason.pipeline.check.fitting import check_fit
 from mason.pipeline.check.job import CheckJob
 from mason.pipeline.check.keys import failing_keys
@@ -23,20 +23,22 @@ from mason.pipeline.check.verdicts import Totals, verdicts
 from mason.pipeline.columns import refuse_own_names
 from mason.pipeline.dedupe.find import Found
 from mason.pipeline.dedupe.order import TABLE
-from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.output_place import check_output, overlap
-from mason.pipeline.scan import Scan, ScanResult, plan_scan, run_scan
+from mason.pipeline.record_parts import where_given
+from mason.pipeline.row_sums import RowsLost
+from mason.pipeline.scan import Scan, ScanResult, ScanWork, plan_scan, run_scan
 from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sinks import SinkSpec
 from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
 from mason.pipeline.sql.query import PLACES
+from mason.pipeline.table_output import TableOutput
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.work import Progress
 from mason.util.words import counted
 
 
 @dataclass(frozen=True)
-class CheckWork:
+class CheckWork(ScanWork):
     """A check of a table that is planned."""
 
     job: CheckJob
@@ -70,25 +72,20 @@ class CheckWork:
         return cls(asked, replace(scan, columns=_columns(asked, scan.schema)), references, _moment(asked.as_of))
 
     @property
-    def summary(self) -> str:
+    def amounts(self) -> Sequence[str]:
         checks, tasks = counted(len(self.job.checks), "check"), counted(len(self.task_bytes), "task")
-        return f"Planned {checks}, {self.scan.input_bytes:,} bytes, {tasks}."
+        return [checks, f"{self.scan.input_bytes:,} bytes", tasks]
 
     @property
     def warnings(self) -> Iterable[str]:
-        yield from self.scan.warnings
+        yield from super().warnings
         for each in self.references.values():
             yield from each.warnings
 
-    @property
-    def task_bytes(self) -> Sequence[int]:
-        return self.scan.task_bytes
-
     def to_dict(self) -> dict[str, Any]:
-        told = {**self.scan.to_dict(), "Checks": [each.to_dict() for each in self.job.checks]}
-        if self.references:
-            told["References"] = list(self.references)
-        return {**told, "Failures": self.job.failures} if self.job.failures else told
+        asked = {"Checks": [each.to_dict() for each in self.job.checks]}
+        given = where_given({"References": list(self.references), "Failures": self.job.failures})
+        return {**self.scan.to_dict(), **asked, **given}
 
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> CheckOutcome:
         """Ask all checks.
@@ -98,20 +95,21 @@ class CheckWork:
             InvalidParameters: a value beyond the sample made a column another that a check cannot be asked of.
             Conflict: another job committed to the table of failures meanwhile.
         """
-        failures = Failures.of(self.job) if self.job.failures else None
+        job = self.job
+        failures = TableOutput.of(job.storage, job.failures, job.foreign) if job.failures else None
         with ExitStack() as stack:
             table, found = self._find_keys(runner, job_id, progress, stack)
-            staging = stack.enter_context(failures.table.stage(job_id)) if failures else ""
+            staged = stack.enter_context(failures.stage(job_id)) if failures else None
             scan = replace(table.scan, columns=self.scan.columns) if table else self.scan
-            done = run_scan(scan, self._sink(table, found), runner, job_id, progress, staging)
-            check_fit(self.job.checks, done.scan.plan.schema, self._schemas)
-            totals = Totals.of(done.payloads, len(self.job.checks))
+            done = run_scan(scan, self._sink(table, found), runner, job_id, progress, staged.folder if staged else "")
+            check_fit(job.checks, done.scan.plan.schema, self._schemas)
+            totals = Totals.of(done.payloads, len(job.checks))
             _check_sums(done, totals, found)
-            commit = failures.publish(staging, job_id, done, totals.failed) if failures else None
+            commit = commit_failures(staged, job, done, totals.failed) if staged else None
         left_out = table.left_out if table else 0
-        results = verdicts(self.job.checks, totals, self.as_of, self.job.samples)
+        results = verdicts(job.checks, totals, self.as_of, job.samples)
         counts = (done.rows_in + left_out, done.quarantined + left_out)
-        return CheckOutcome(self.to_dict(), results, *counts, totals, self.job.failures, commit)
+        return CheckOutcome(self.to_dict(), results, *counts, totals, job.failures, commit)
 
     def _find_keys(
         self, runner: TaskRunner, job_id: str, progress: Progress, stack: ExitStack

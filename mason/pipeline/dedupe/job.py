@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any
 
 from mason.engines.execution.models.job import Job
 from mason.errors import BadPath, Unprocessable
@@ -13,23 +13,21 @@ from mason.pipeline.columns import chosen_columns, refuse_own_names
 from mason.pipeline.dedupe.find import Found, Wanted, find_rows
 from mason.pipeline.dedupe.order import TABLE, order_columns, removed_rows
 from mason.pipeline.dedupe.sink import NAME
-from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.foreign_files import Foreign
-from mason.pipeline.merge.carried import carried_sources, carry_quarantine
-from mason.pipeline.merge.compact import united
-from mason.pipeline.merge.outcome import RowsLost
-from mason.pipeline.merge.staging import committed_file, remove_strangers
+from mason.pipeline.job_request import INPUT, OPTIONS, OUTPUT, JobRequest, output_named
 from mason.pipeline.output_place import check_output, is_same_place, overlap
+from mason.pipeline.record_parts import Column, describe_files, where_given
 from mason.pipeline.row_shares import row_shares
-from mason.pipeline.scan import Scan, ScanResult, plan_scan, run_scan
+from mason.pipeline.row_sums import LeftOut, RowSums, rows_lost
+from mason.pipeline.scan import Scan, ScanResult, ScanWork, plan_scan, run_scan
 from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sinks import SinkSpec
 from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
 from mason.pipeline.sql.query import PLACES
-from mason.pipeline.storage_address import open_filesystem
-from mason.pipeline.table_commit import CommitRecord, CommittedFile, open_table
+from mason.pipeline.table_commit import CommitRecord
+from mason.pipeline.table_output import StagedTable, TableOutput
 from mason.pipeline.tasks import TaskRunner
-from mason.pipeline.work import Progress
+from mason.pipeline.work import Outcome, Progress
 from mason.util.words import counted
 
 
@@ -47,15 +45,16 @@ class DedupeOptions:
 
 
 @dataclass(frozen=True)
-class DedupeJob:
+class DedupeJob(JobRequest):
     """Remove rows that say the same from a table, or write what is left to another."""
 
-    path: str
-    output: str
-    removed: str = ""
+    type = "dedupe"
+    path: Annotated[str, INPUT]
+    output: Annotated[str, output_named("path")]
+    removed: Annotated[str, OUTPUT] = ""
     """Where the rows that go are written, if anywhere."""
-    storage: str = "file:///"
-    options: DedupeOptions = field(default_factory=DedupeOptions)
+    storage: Annotated[str, INPUT] = "file:///"
+    options: Annotated[DedupeOptions, OPTIONS] = field(default_factory=DedupeOptions)
     foreign: str = Foreign.REFUSE
 
     @property
@@ -63,23 +62,9 @@ class DedupeJob:
         """Whether the output is the table itself."""
         return is_same_place(self.path, self.output)
 
-    def to_job(self) -> Job:
-        """Return the job as an engine takes it."""
-        inputs = {"path": self.path, "storage": self.storage}
-        options = {**asdict(self.options), "foreign": str(self.foreign)}
-        return Job("dedupe", inputs, {"path": self.output, "removed": self.removed}, options)
-
-    @classmethod
-    def of(cls, job: Job) -> DedupeJob:
-        """Return the dedupe that a job describes."""
-        outputs = (job.outputs["path"], job.outputs["removed"])
-        options = dict(job.options)
-        foreign = options.pop("foreign", Foreign.REFUSE)
-        return cls(job.inputs["path"], *outputs, job.inputs["storage"], DedupeOptions(**options), foreign)
-
 
 @dataclass(frozen=True)
-class DedupeWork:
+class DedupeWork(ScanWork):
     """A dedupe that is planned."""
 
     job: DedupeJob
@@ -110,28 +95,23 @@ class DedupeWork:
         return cls(dedupe, scan, Wanted(removed_rows(keys, order, keep_last=options.keep == "last"), keys, needed))
 
     @property
-    def summary(self) -> str:
-        files = counted(len(self.scan.plan.files), "file")
-        return f"Planned {files}, {self.scan.input_bytes:,} bytes."
+    def amounts(self) -> Sequence[str]:
+        return [counted(len(self.scan.plan.files), "file"), f"{self.scan.input_bytes:,} bytes"]
 
     @property
-    def warnings(self) -> Iterable[str]:
-        return self.scan.warnings
-
-    @property
-    def task_bytes(self) -> Sequence[int]:
-        return self.scan.task_bytes
+    def output_columns(self) -> Sequence[Column]:
+        return list(self.scan.schema)
 
     def to_dict(self) -> dict[str, Any]:
         options = self.job.options
-        told = {
+        return {
             **self.scan.to_dict(),
             "Output": self.job.output,
             "Keys": list(self.wanted.keys),
             "OrderBy": list(options.order_by),
             "Keep": options.keep,
+            **where_given({"Removed": self.job.removed}),
         }
-        return {**told, "Removed": self.job.removed} if self.job.removed else told
 
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> DedupeResult:
         """Find the rows that go, then write those that stay.
@@ -140,71 +120,45 @@ class DedupeWork:
             RowsLost: rows in are not rows out and removed ones.
             Conflict: another job committed to an output meanwhile.
         """
-        storage = self.job.storage
-        table = open_table(storage, self.job.output, self.job.foreign)
-        expected = self.scan.commit if self.job.is_in_place else table.current()
+        job = self.job
+        output = TableOutput.of(job.storage, job.output, job.foreign, [self.scan])
+        removed = TableOutput.of(job.storage, job.removed, job.foreign) if job.removed else None
         with ExitStack() as stack:
             ready = made_ready(TableInput(TABLE, self.scan), runner, job_id, progress, stack)
-            scratch = stack.enter_context(scratch_folder(storage, self.job.output))
+            scratch = stack.enter_context(scratch_folder(job.storage, job.output))
             going = find_rows(runner, ready, self.wanted, job_id, scratch)
-            staging = stack.enter_context(table.stage(job_id))
-            removed = (
-                stack.enter_context(open_table(storage, self.job.removed).stage(job_id)) if self.job.removed else ""
-            )
-            sink = _sink(ready, going, removed, self._partition_keys(ready))
-            done = run_scan(ready.scan, sink, runner, job_id, progress, staging)
-            files = self._written(runner, staging, job_id, done, sink.partition_keys)
-            _check_sums(done, sum(each.rows for each in files), going.rows)
-            if removed:
-                self._publish_removed(removed, job_id, done)
-            record = self._record(job_id, files, done, sink.partition_keys)
-            if self.job.is_in_place:
-                carry_quarantine(open_filesystem(storage), self.job.path, staging)
-                record = replace(record, details={**record.details, "sources": carried_sources(table)})
-            commit = table.publish(staging, record, expected=expected)
-            return DedupeResult(self, ready, commit, done.rows_in, going.rows)
-
-    def _partition_keys(self, ready: ReadyTable) -> Sequence[str]:
-        """A table that is written anew keeps its folders."""
-        return ready.scan.commit.partition_keys if ready.scan.commit else ()
-
-    def _written(
-        self, runner: TaskRunner, staging: str, job_id: str, done: ScanResult, keys: Sequence[str]
-    ) -> Sequence[CommittedFile]:
-        filesystem = open_filesystem(self.job.storage)
-        files = [committed_file(filesystem, staging, path) for path in done.files]
-        remove_strangers(filesystem, staging, files)
-        return united(runner, self.job.storage, staging, job_id, files) if keys else files
-
-    def _publish_removed(self, staging: str, job_id: str, done: ScanResult) -> None:
-        filesystem = open_filesystem(self.job.storage)
-        table = open_table(self.job.storage, self.job.removed, self.job.foreign)
-        paths = [path for each in done.payloads for path in each["removed_files"]]
-        files = [committed_file(filesystem, staging, path) for path in paths]
-        remove_strangers(filesystem, staging, files)
-        rows = sum(each.rows for each in files)
-        if rows != _removed(done):
-            raise RowsLost(f"{_removed(done):,} rows were removed, and {rows:,} of them written to {self.job.removed}.")
-        table.publish(staging, self._record(job_id, files, done, ()), expected=table.current())
-
-    def _record(
-        self, job_id: str, files: Sequence[CommittedFile], done: ScanResult, keys: Sequence[str]
-    ) -> CommitRecord:
-        schema = encode_schema(done.scan.schema)
-        details = {"dedupe": asdict(self.job.options), "input": self.job.path}
-        rows = sum(each.rows for each in files)
-        return CommitRecord(job_id, 0, None, job_id, files, rows, 0, schema, partition_keys=list(keys), details=details)
+            staged = stack.enter_context(output.stage(job_id))
+            aside = stack.enter_context(removed.stage(job_id)) if removed else None
+            # A table that is written anew keeps its folders.
+            keys = ready.scan.commit.partition_keys if ready.scan.commit else ()
+            sink = _sink(ready, going, aside.folder if aside else "", keys)
+            done = run_scan(ready.scan, sink, runner, job_id, progress, staged.folder)
+            pieces = staged.take(done.files)
+            files = staged.unite(runner, pieces) if keys else pieces
+            sums = _checked_sums(done, sum(each.rows for each in files), going.rows)
+            details = {"dedupe": asdict(job.options), "input": job.path}
+            if aside:
+                _commit_removed(aside, done, details)
+            commit = staged.commit(files, sums, done.scan.schema, partition_keys=keys, details=details)
+            return DedupeResult(self, ready, commit, sums)
 
 
 @dataclass(frozen=True)
-class DedupeResult:
+class DedupeResult(Outcome):
     """What a dedupe did."""
 
     work: DedupeWork
     read: ReadyTable
     commit: CommitRecord
-    rows_in: int
-    removed: int
+    sums: RowSums
+
+    @property
+    def rows_in(self) -> int:
+        return self.sums.rows_in
+
+    @property
+    def removed(self) -> int:
+        return self.rows_in - self.commit.rows
 
     @property
     def summary(self) -> str:
@@ -218,12 +172,9 @@ class DedupeResult:
     def to_dict(self) -> dict[str, Any]:
         return {
             **self.work.to_dict(),
-            "RowsIn": self.rows_in,
-            "RowsOut": self.commit.rows,
-            "RowsRemoved": self.removed,
+            **self.sums.to_dict(),
             "Commit": self.commit.id,
-            "Files": [each.path for each in self.commit.files],
-            "Bytes": sum(each.bytes for each in self.commit.files),
+            **describe_files(self.commit),
         }
 
     def picture(self, width: int) -> list[str]:
@@ -250,13 +201,18 @@ def _removed(done: ScanResult) -> int:
     return sum(each["removed"] for each in done.payloads)
 
 
-def _check_sums(done: ScanResult, written: int, going: int) -> None:
-    if _removed(done) != going or done.rows_in != written + going:
-        raise RowsLost(
-            f"{done.rows_in:,} rows were read, {going:,} were to be removed and {_removed(done):,} were, "
-            f"and {written:,} were written.",
-            hint="Nothing was committed. This is a defect of Mason: please report it.",
-        )
+def _checked_sums(done: ScanResult, written: int, going: int) -> RowSums:
+    if _removed(done) != going:
+        raise rows_lost(f"{going:,} rows were to be removed, and {_removed(done):,} were.")
+    sums = RowSums(done.rows_in, written, [LeftOut("Removed", going)], "rows were read")
+    sums.check()
+    return sums
+
+
+def _commit_removed(aside: StagedTable, done: ScanResult, details: Mapping[str, Any]) -> None:
+    files = aside.take(path for each in done.payloads for path in each["removed_files"])
+    sums = RowSums(_removed(done), sum(each.rows for each in files), came="rows were removed")
+    aside.commit(files, sums, done.scan.schema, details=details)
 
 
 def _check_comparable(scan: Scan, columns: Sequence[str]) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 import pyarrow as pa
 
@@ -13,9 +13,10 @@ from mason.engines.execution.models.job import Job
 from mason.pipeline.columns import chosen_columns, refuse_own_names
 from mason.pipeline.diff.schemas import SchemaDiff, schema_diff
 from mason.pipeline.evidence_json import encode_schema
-from mason.pipeline.merge.outcome import RowsLost
+from mason.pipeline.job_request import INPUT, OPTIONS, JobRequest
 from mason.pipeline.preview import Preview
 from mason.pipeline.python_values import python_rows
+from mason.pipeline.row_sums import RowsLost
 from mason.pipeline.scan import Scan, plan_scan
 from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sinks import table_spec
@@ -23,7 +24,7 @@ from mason.pipeline.sql.inputs import ReadyTable, TableInput, made_ready
 from mason.pipeline.sql.query import Output, SqlQuery, SqlTable, fetch_rows, quoted, write_rows
 from mason.pipeline.table_versions import find_version
 from mason.pipeline.tasks import TaskRunner
-from mason.pipeline.work import Progress
+from mason.pipeline.work import Outcome, Progress, Work
 from mason.util.words import counted
 
 _BEFORE, _AFTER, _DIFFERENCE = "_mason_before", "_mason_after", "_mason_difference"
@@ -47,27 +48,18 @@ class DiffOptions:
 
 
 @dataclass(frozen=True)
-class DiffJob:
+class DiffJob(JobRequest):
     """Hold two tables against each other: the one at a path, before, and the other, after."""
 
-    path: str
-    other: str
-    storage: str = "file:///"
-    options: DiffOptions = field(default_factory=DiffOptions)
-
-    def to_job(self) -> Job:
-        """Return the job as an engine takes it."""
-        return Job("diff", {"path": self.path, "other": self.other, "storage": self.storage}, {}, asdict(self.options))
-
-    @classmethod
-    def of(cls, job: Job) -> DiffJob:
-        """Return the diff that a job describes."""
-        places = (job.inputs["path"], job.inputs["other"], job.inputs["storage"])
-        return cls(*places, DiffOptions(**job.options))
+    type = "diff"
+    path: Annotated[str, INPUT]
+    other: Annotated[str, INPUT]
+    storage: Annotated[str, INPUT] = "file:///"
+    options: Annotated[DiffOptions, OPTIONS] = field(default_factory=DiffOptions)
 
 
 @dataclass(frozen=True)
-class DiffWork:
+class DiffWork(Work):
     """A diff that is planned."""
 
     job: DiffJob
@@ -95,8 +87,8 @@ class DiffWork:
         return cls(diff, *inputs, schemas)
 
     @property
-    def summary(self) -> str:
-        return f"Planned 2 tables, {sum(self.task_bytes):,} bytes."
+    def amounts(self) -> Sequence[str]:
+        return ["2 tables", f"{sum(self.task_bytes):,} bytes"]
 
     @property
     def warnings(self) -> Iterable[str]:
@@ -205,7 +197,7 @@ class DiffWork:
 
 
 @dataclass(frozen=True)
-class DiffResult:
+class DiffResult(Outcome):
     """How two tables differ."""
 
     work: DiffWork
@@ -240,7 +232,7 @@ class DiffResult:
         return [*self.before.warnings, *self.after.warnings]
 
     @property
-    def shown(self) -> Mapping[str, Any]:
+    def preview(self) -> Mapping[str, Any]:
         """Some rows, which are shown and not kept."""
         return {"Samples": self.samples}
 

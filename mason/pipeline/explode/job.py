@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 from mason.engines.execution.models.job import Job
 from mason.pipeline.foreign_files import Foreign
-
-TYPE = "explode"
+from mason.pipeline.job_request import INPUT, JobRequest, output_named
 
 
 @dataclass(frozen=True)
-class ExplodeJob:
+class ExplodeJob(JobRequest):
     """Make flat tables of a nested one. Without an output they are only shown."""
 
-    path: str
+    type = "explode"
+    path: Annotated[str, INPUT]
     name: str
     """What the table of the records is called; the others begin with it."""
-    output: str = ""
-    storage: str = "file:///"
+    output: Annotated[str, output_named("path")] = ""
+    storage: Annotated[str, INPUT] = "file:///"
     columns: Sequence[str] = ()
     separator: str = "_"
     limit: int = 10
@@ -27,18 +28,5 @@ class ExplodeJob:
     foreign: str = Foreign.REFUSE
 
     def to_job(self) -> Job:
-        """Return the job as an engine takes it."""
-        inputs = {"path": self.path, "storage": self.storage}
-        options = {
-            "name": self.name,
-            "columns": list(self.columns),
-            "separator": self.separator,
-            "limit": self.limit,
-            "foreign": str(self.foreign),
-        }
-        return Job(TYPE, inputs, {"path": self.output} if self.output else {}, options)
-
-    @classmethod
-    def of(cls, job: Job) -> ExplodeJob:
-        """Return the explode that a job describes."""
-        return cls(job.inputs["path"], output=job.outputs.get("path", ""), storage=job.inputs["storage"], **job.options)
+        job = super().to_job()
+        return job if self.output else replace(job, outputs={})

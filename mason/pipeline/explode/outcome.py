@@ -11,7 +11,9 @@ import pyarrow as pa
 from mason.pipeline.explode.plan import ExplodePlan, table_dict
 from mason.pipeline.explode.shape import FlatTable, Path, told_path
 from mason.pipeline.preview import Preview
+from mason.pipeline.row_sums import RowSums
 from mason.pipeline.table_commit import CommitRecord, CommittedFile
+from mason.pipeline.work import Outcome
 from mason.util.text_table import clipped_lines
 from mason.util.words import counted
 
@@ -29,16 +31,23 @@ class WrittenTable:
 
 
 @dataclass(frozen=True)
-class ExplodeResult:
+class ExplodeResult(Outcome):
     """Flat tables that were written."""
 
     plan: ExplodePlan
     commit: CommitRecord
     tables: Sequence[WrittenTable]
-    rows_in: int
-    quarantined: int
+    sums: RowSums
     kept: Mapping[Path, int]
     """How many texts hold no JSON, and stayed as they were."""
+
+    @property
+    def rows_in(self) -> int:
+        return self.sums.rows_in
+
+    @property
+    def quarantined(self) -> int:
+        return self.sums.quarantined
 
     @property
     def summary(self) -> str:
@@ -61,9 +70,7 @@ class ExplodeResult:
         return {
             "Output": output,
             "Commit": self.commit.id,
-            "RowsIn": self.rows_in,
-            "RowsOut": self.tables[0].rows,
-            "RowsQuarantined": self.quarantined,
+            **self.sums.to_dict(),
             "Tables": [
                 {
                     **table_dict(each.flat, output),
@@ -87,7 +94,7 @@ class ExplodeResult:
 
 
 @dataclass(frozen=True)
-class ShownTables:
+class ShownTables(Outcome):
     """What the flat tables of the first records look like; nothing was written."""
 
     plan: ExplodePlan
@@ -98,10 +105,6 @@ class ShownTables:
     def summary(self) -> str:
         tables, records = counted(len(self.previews), "table"), counted(self.records, "record")
         return f"{tables}, shown of the first {records}; give an output_path to have them written."
-
-    @property
-    def warnings(self) -> Iterator[str]:
-        yield from ()
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -17,6 +17,7 @@ from mason.pipeline.merge.job import MergeOptions
 from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.output_place import check_output, overlap
 from mason.pipeline.preview import preview_table
+from mason.pipeline.record_parts import describe_columns, where_given
 from mason.pipeline.scan import Scan, plan_scan
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_view import TableView
@@ -74,15 +75,15 @@ class ExplodePlan:
             table if count is None else {**table, "Rows": count} for table, count in zip(tables, rows, strict=True)
         ]
         told["JsonTexts"] = list(map(told_path, self.form.texts))
-        return {**told, "Output": self.job.output} if self.job.output else told
+        return {**told, **where_given({"Output": self.job.output})}
 
 
 def table_dict(table: FlatTable, output: str) -> dict[str, Any]:
     """Return a flat table as the user sees it."""
     return {
         "Name": table.name,
-        **({"Path": f"{output}/{table.folder}"} if output else {}),
-        "Columns": [{"Name": each.name, "Type": str(each.type)} for each in table.schema],
+        **where_given({"Path": output and f"{output}/{table.folder}"}),
+        "Columns": describe_columns(table.schema),
     }
 
 

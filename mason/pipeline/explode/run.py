@@ -16,8 +16,6 @@ from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Any
 
-import pyarrow.fs as pafs
-
 from mason.pipeline.blocks import write_bytes
 from mason.pipeline.evidence_json import decode, encode_schema
 from mason.pipeline.explode.numbering import first_rows
@@ -27,12 +25,13 @@ from mason.pipeline.explode.shape import Path, told_path
 from mason.pipeline.explode.sink import explode_spec
 from mason.pipeline.files import make_folder
 from mason.pipeline.merge.job import MergeOptions
-from mason.pipeline.merge.numbering import number_records
-from mason.pipeline.merge.outcome import RowsLost, Sums, check_share
-from mason.pipeline.merge.staging import empty, quarantine_files, remove_strangers, written
+from mason.pipeline.merge.outcome import Sums, check_share
+from mason.pipeline.merge.staging import accepted_paths, empty
+from mason.pipeline.row_sums import RowsLost, RowSums, rows_lost
 from mason.pipeline.scan import ScanResult, run_scan
 from mason.pipeline.storage_address import open_filesystem
-from mason.pipeline.table_commit import CommitRecord, CommittedFile, open_table
+from mason.pipeline.table_commit import CommitRecord, CommittedFile
+from mason.pipeline.table_output import StagedTable, TableOutput
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.types import NOTHING, Evidence, merge
 from mason.pipeline.work import Progress
@@ -51,25 +50,18 @@ def run_explode(plan: ExplodePlan, runner: TaskRunner, job_id: str, progress: Pr
         TooManyBadRecords: so many records are none that something else must be wrong.
         UnreadableFile: a file cannot be read, or changed after the plan was made.
     """
-    filesystem = open_filesystem(plan.job.storage)
-    store = open_table(plan.job.storage, plan.job.output, plan.job.foreign)
-    expected = store.current()
-    with store.stage(job_id) as staging:
-        plan, scanned = _run_until_it_fits(plan, runner, staging, job_id, progress)
-        files = written(filesystem, staging, scanned.results)
-        remove_strangers(filesystem, staging, files)
-        quarantine = quarantine_files(filesystem, staging, scanned.results)
-        number_records(filesystem, scanned.scan.plan.files, quarantine)
-        tables = _tables(plan, files)
+    output = TableOutput.of(plan.job.storage, plan.job.output, plan.job.foreign)
+    with output.stage(job_id) as staged:
+        plan, scanned = _run_until_it_fits(plan, runner, staged.folder, job_id, progress)
+        tables = _tables(plan, staged.take(accepted_paths(scanned.results)))
+        quarantine = staged.take_quarantine(scanned.scan.plan.files, scanned.results)
         _check_rows(tables, scanned)
-        sums = Sums.of(scanned.results, scanned.rows, scanned.quarantined)
-        check_share(filesystem, MergeOptions(), sums, quarantine, _REMEDY)
-        number = expected.number + 1 if expected else 1
+        sums = Sums.of(scanned.results, tables[0].rows, quarantine.records)
+        check_share(staged.filesystem, MergeOptions(), sums, quarantine.files, _REMEDY)
         for table in tables:
-            _write_record(filesystem, staging, table, plan, job_id, number)
-        record = _record(tables, plan, job_id, scanned.quarantined)
-        committed = store.publish(staging, record, expected=expected)
-    return ExplodeResult(plan, committed, tables, scanned.rows_in, scanned.quarantined, _kept(scanned))
+            _write_record(staged, table, plan)
+        committed = _commit(staged, tables, plan, sums.rows)
+    return ExplodeResult(plan, committed, tables, sums.rows, _kept(scanned))
 
 
 def _run_until_it_fits(
@@ -137,35 +129,22 @@ def _check_rows(tables: Sequence[WrittenTable], scanned: ScanResult) -> None:
     for table in tables:
         name = table.flat.name
         if table.rows != expected[name]:
-            raise RowsLost(
-                f'Table "{name}" should have {expected[name]:,} rows, but {table.rows:,} were written.',
-                hint="Nothing was committed. This is a defect of Mason: please report it.",
-            )
+            raise rows_lost(f'Table "{name}" should have {expected[name]:,} rows, but {table.rows:,} were written.')
 
 
-def _write_record(
-    filesystem: pafs.FileSystem, staging: str, table: WrittenTable, plan: ExplodePlan, job_id: str, number: int
-) -> None:
+def _write_record(staged: StagedTable, table: WrittenTable, plan: ExplodePlan) -> None:
     """Write the commit record of one of the tables, which comes with it when the output is published."""
-    record = CommitRecord(
-        job_id,
-        number,
-        None,
-        job_id,
-        table.files,
-        table.rows,
-        0,
-        encode_schema(table.flat.schema),
-        datetime.now(UTC).isoformat(timespec="microseconds"),
-        details={"exploded": {"from": plan.job.path, "with": plan.job.output}},
-    )
-    place = f"{staging}/{table.flat.folder}/{record.place}"
-    make_folder(filesystem, place.rpartition("/")[0])
-    write_bytes(filesystem, place, json.dumps(record.to_dict(), indent=1).encode())
+    details = {"exploded": {"from": plan.job.path, "with": plan.job.output}}
+    prepared = staged.prepare(table.files, RowSums(table.rows, table.rows), table.flat.schema, details=details)
+    before, now = staged.output.expected, datetime.now(UTC).isoformat(timespec="microseconds")
+    record = replace(prepared, number=before.number + 1 if before else 1, created_at=now)
+    place = f"{staged.folder}/{table.flat.folder}/{record.place}"
+    make_folder(staged.filesystem, place.rpartition("/")[0])
+    write_bytes(staged.filesystem, place, json.dumps(record.to_dict(), indent=1).encode())
 
 
-def _record(tables: Sequence[WrittenTable], plan: ExplodePlan, job_id: str, quarantined: int) -> CommitRecord:
-    """The record of the output: who reads the output itself gets the table of the records."""
+def _commit(staged: StagedTable, tables: Sequence[WrittenTable], plan: ExplodePlan, sums: RowSums) -> CommitRecord:
+    """Commit the output: who reads the output itself gets the table of the records."""
     main = tables[0]
     files = [replace(each, path=f"{main.flat.folder}/{each.path}") for each in main.files]
     told = {
@@ -178,7 +157,4 @@ def _record(tables: Sequence[WrittenTable], plan: ExplodePlan, job_id: str, quar
         }
         for table in tables
     }
-    schema = encode_schema(main.flat.schema)
-    return CommitRecord(
-        job_id, 0, None, job_id, files, main.rows, quarantined, schema, details={"tables": told, "from": plan.job.path}
-    )
+    return staged.commit(files, sums, main.flat.schema, details={"tables": told, "from": plan.job.path})

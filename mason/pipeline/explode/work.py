@@ -17,12 +17,12 @@ from mason.pipeline.python_values import python_rows
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.table_view import TableView
 from mason.pipeline.tasks import TaskRunner
-from mason.pipeline.work import Progress
+from mason.pipeline.work import Progress, Work
 from mason.util.words import counted
 
 
 @dataclass(frozen=True)
-class ExplodeWork:
+class ExplodeWork(Work):
     """An explode that is planned."""
 
     explode: ExplodePlan
@@ -32,9 +32,9 @@ class ExplodeWork:
         return cls(plan_explode(ExplodeJob.of(job)))
 
     @property
-    def summary(self) -> str:
-        tables, tasks = counted(len(self.explode.tables), "table"), counted(len(self.task_bytes), "task")
-        return f"Planned {tables} of {sum(self.task_bytes):,} bytes, {tasks}."
+    def amounts(self) -> Sequence[str]:
+        of_bytes, tasks = self.amount_of_tasks
+        return [f"{counted(len(self.explode.tables), 'table')} of {of_bytes}", tasks]
 
     @property
     def warnings(self) -> Iterable[str]:

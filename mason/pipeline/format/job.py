@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
+from typing import Annotated
 
-from mason.engines.execution.models.job import Job
 from mason.errors import BadInput
 from mason.pipeline.foreign_files import Foreign
-from mason.pipeline.output_place import is_same_place
+from mason.pipeline.job_request import INPUT, OPTIONS, JobRequest, output_named
 from mason.util.sizes import HOW, read_size
 
 SMALLEST_FILE = 1024
@@ -30,32 +30,15 @@ class FormatOptions:
 
 
 @dataclass(frozen=True)
-class FormatJob:
+class FormatJob(JobRequest):
     """Write the table at a path in another format. `storage` is the address of the file system that both lie in."""
 
-    path: str
-    output: str
-    options: FormatOptions
-    storage: str = field(default="file:///")
+    type = "format"
+    path: Annotated[str, INPUT]
+    output: Annotated[str, output_named("path")]
+    options: Annotated[FormatOptions, OPTIONS]
+    storage: Annotated[str, INPUT] = "file:///"
     foreign: str = Foreign.REFUSE
-
-    @property
-    def is_in_place(self) -> bool:
-        """Whether the output is the table itself."""
-        return is_same_place(self.path, self.output)
-
-    def to_job(self) -> Job:
-        """Return the job as an engine takes it."""
-        inputs = {"path": self.path, "storage": self.storage}
-        options = {**asdict(self.options), "foreign": str(self.foreign)}
-        return Job("format", inputs, {"path": self.output}, options)
-
-    @classmethod
-    def of(cls, job: Job) -> FormatJob:
-        """Return what a job describes."""
-        options = dict(job.options)
-        foreign = options.pop("foreign", Foreign.REFUSE)
-        return cls(job.inputs["path"], job.outputs["path"], FormatOptions(**options), job.inputs["storage"], foreign)
 
 
 def parse_size(text: str) -> int:

@@ -13,6 +13,7 @@ from mason.pipeline.format.condition import Condition
 from mason.pipeline.format.job import FormatJob, parse_size
 from mason.pipeline.merge.look import PlanRefused
 from mason.pipeline.output_place import check_output
+from mason.pipeline.record_parts import describe_columns, where_given
 from mason.pipeline.scan import Scan, plan_scan
 from mason.pipeline.table_writer import can_name_folders
 from mason.pipeline.writers.output_format import OutputFormat, output_format
@@ -78,7 +79,7 @@ class FormatPlan:
         options = self.job.options
         told: dict[str, Any] = {
             **self.scan.to_dict(),
-            "Columns": [{"Name": each.name, "Type": str(each.type)} for each in self.schema],
+            "Columns": describe_columns(self.schema),
             "Output": self.job.output,
             "Format": self.format.name,
             "Compression": self.compression,
@@ -86,11 +87,8 @@ class FormatPlan:
         }
         if self.rows is not None:
             told["RowsOut"] = self.rows
-        if options.partition_columns:
-            told["PartitionColumns"] = list(options.partition_columns)
-        if self.file_size:
-            told["FileSize"] = self.file_size
-        return told
+        given = where_given({"PartitionColumns": list(options.partition_columns), "FileSize": self.file_size})
+        return {**told, **given}
 
 
 def plan_format(job: FormatJob) -> FormatPlan:

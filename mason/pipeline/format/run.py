@@ -5,27 +5,22 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
-import pyarrow.fs as pafs
-
-from mason.pipeline.blocks import read_bytes
 from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.format import document
 from mason.pipeline.format.document import DocumentTask, group_pieces, write_document
-from mason.pipeline.format.outcome import FormatResult, FormatSums
+from mason.pipeline.format.outcome import FormatResult
 from mason.pipeline.format.plan import FormatPlan
 from mason.pipeline.format.sample import draw
 from mason.pipeline.format.sink import COUNT_SINK, FORMAT_SINK
-from mason.pipeline.merge.carried import carried_sources, carry_quarantine
-from mason.pipeline.merge.numbering import number_records
 from mason.pipeline.merge.outcome import Sums, check_share
-from mason.pipeline.merge.staging import quarantine_files, remove_strangers
+from mason.pipeline.row_sums import QUARANTINED, LeftOut, RowSums
 from mason.pipeline.scan import ScanResult, run_scan
 from mason.pipeline.sinks import SinkSpec
-from mason.pipeline.storage_address import open_filesystem
-from mason.pipeline.table_commit import FORMAT, CommitRecord, CommittedFile, open_table
+from mason.pipeline.table_commit import FORMAT, CommittedFile
+from mason.pipeline.table_output import StagedTable, TableOutput
 from mason.pipeline.tasks import TaskRunner, running, without_beats
 from mason.pipeline.work import Progress
 
@@ -42,22 +37,17 @@ def run_format(plan: FormatPlan, runner: TaskRunner, job_id: str, progress: Prog
         UnreadableFile: a file cannot be read, or changed after the plan was made.
     """
     planned, job = plan, plan.job
-    filesystem = open_filesystem(job.storage)
-    table = open_table(job.storage, job.output, job.foreign)
-    expected = plan.scan.commit if job.is_in_place else table.current()
-    with table.stage(job_id) as staging:
+    with TableOutput.of(job.storage, job.output, job.foreign, [plan.scan]).stage(job_id) as staged:
         plan, sample = _sampled(plan, runner, job_id, progress)
-        scanned = run_scan(plan.scan, sink_of(plan, sample), runner, job_id, progress, staging)
+        scanned = run_scan(plan.scan, sink_of(plan, sample), runner, job_id, progress, staged.folder)
         plan = plan.widened(scanned.scan)
-        payloads = _documents(plan, runner, job_id, staging, scanned)
-        files = _committed(filesystem, staging, payloads)
-        remove_strangers(filesystem, staging, files)
-        sums = _checked_sums(plan, filesystem, staging, scanned, sum(each.rows for each in files))
-        record = _record(plan, job_id, files, sums)
-        if job.is_in_place:
-            carry_quarantine(filesystem, job.path, staging)
-            record = replace(record, details={**record.details, "sources": carried_sources(table)})
-        committed = table.publish(staging, record, expected=expected)
+        payloads = _documents(plan, runner, job_id, staged.folder, scanned)
+        files = _written(staged, payloads)
+        sums = _checked_sums(staged, scanned, sum(each.rows for each in files))
+        details = {FORMAT: plan.format.name, "written_by": asdict(job.options)}
+        committed = staged.commit(
+            files, sums, plan.schema, partition_keys=job.options.partition_columns, details=details
+        )
     noted = Counter[str]()
     for each in payloads:
         noted.update(each["noted"])
@@ -121,38 +111,27 @@ def _documents(
     return [made[number] for number in sorted(made)]
 
 
-def _committed(filesystem: pafs.FileSystem, staging: str, payloads: Sequence[Mapping[str, Any]]) -> list[CommittedFile]:
-    return [
-        CommittedFile(name, rows, filesystem.get_file_info(f"{staging}/{name}").size)
+def _written(staged: StagedTable, payloads: Sequence[Mapping[str, Any]]) -> list[CommittedFile]:
+    """The files with the rows that were counted in them again after they were written: not all formats have footers."""
+    files = [
+        CommittedFile(name, rows, staged.filesystem.get_file_info(f"{staged.folder}/{name}").size)
         for each in payloads
         for name, rows in each["rows"].items()
     ]
+    staged.keep_only(files)
+    return files
 
 
-def _checked_sums(
-    plan: FormatPlan, filesystem: pafs.FileSystem, staging: str, scanned: ScanResult, rows_out: int
-) -> FormatSums:
-    quarantine = quarantine_files(filesystem, staging, scanned.results)
-    number_records(filesystem, scanned.scan.plan.files, quarantine)
-    quarantined = sum(read_bytes(filesystem, path).count(b"\n") for path in quarantine)
+def _checked_sums(staged: StagedTable, scanned: ScanResult, rows_out: int) -> RowSums:
+    quarantine = staged.take_quarantine(scanned.scan.plan.files, scanned.results)
     filtered, not_sampled = (sum(each[what] for each in scanned.payloads) for what in ("filtered", "not_sampled"))
-    sums = FormatSums(scanned.rows_in, rows_out, filtered, not_sampled, quarantined)
+    left_out = [
+        LeftOut("Filtered", filtered),
+        LeftOut("NotSampled", not_sampled, "not in the sample"),
+        LeftOut(QUARANTINED, quarantine.records),
+    ]
+    sums = RowSums(scanned.rows_in, rows_out, left_out)
     sums.check()
-    bad = Sums.of(scanned.results, rows_out, quarantined)
-    check_share(filesystem, scanned.scan.plan.job.options, bad, quarantine)
+    bad = Sums.of(scanned.results, rows_out, quarantine.records)
+    check_share(staged.filesystem, scanned.scan.plan.job.options, bad, quarantine.files)
     return sums
-
-
-def _record(plan: FormatPlan, job_id: str, files: Sequence[CommittedFile], sums: FormatSums) -> CommitRecord:
-    return CommitRecord(
-        job_id,
-        0,
-        None,
-        job_id,
-        files,
-        sums.rows_out,
-        sums.quarantined,
-        encode_schema(plan.schema),
-        partition_keys=list(plan.job.options.partition_columns),
-        details={FORMAT: plan.format.name, "written_by": asdict(plan.job.options)},
-    )

@@ -12,12 +12,12 @@ from mason.pipeline.format.outcome import FormatResult
 from mason.pipeline.format.plan import FormatPlan, plan_format
 from mason.pipeline.format.run import run_format
 from mason.pipeline.tasks import TaskRunner
-from mason.pipeline.work import Progress
+from mason.pipeline.work import Progress, Work
 from mason.util.words import counted
 
 
 @dataclass(frozen=True)
-class FormatWork:
+class FormatWork(Work):
     """A job that is planned."""
 
     format: FormatPlan
@@ -27,9 +27,9 @@ class FormatWork:
         return cls(plan_format(FormatJob.of(job)))
 
     @property
-    def summary(self) -> str:
+    def amounts(self) -> Sequence[str]:
         sizes = self.task_bytes
-        return f"Planned {counted(sum(sizes), 'byte')} to {self.format.format.name}, {counted(len(sizes), 'task')}."
+        return [f"{counted(sum(sizes), 'byte')} to {self.format.format.name}", counted(len(sizes), "task")]
 
     @property
     def warnings(self) -> Iterable[str]:

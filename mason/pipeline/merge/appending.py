@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.merge.job import Mode
@@ -12,6 +14,10 @@ from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.sources_merged import Sources
 from mason.pipeline.table_commit import AGAIN, ChangedMeanwhile, CommitRecord
 
+P = TypeVar("P")
+R = TypeVar("R")
+
+_LOG = logging.getLogger("mason.pipeline")
 _SHORTEST_PAUSE = 0.02
 _LONGEST_PAUSE = 1.0
 
@@ -38,6 +44,21 @@ class Patience:
             raise ChangedMeanwhile(lost.path, lost.current, hint=f"{tried} {AGAIN}") from lost
         longest = min(_SHORTEST_PAUSE * 2**self._times, _LONGEST_PAUSE)
         time.sleep(min(random.uniform(0, longest), self._end - now))
+
+
+def after_others(plan: P, run: Callable[[P], R], plan_again: Callable[[], P], patience: Patience) -> R:
+    """Run a plan; where others have changed the table meanwhile it is planned for what is there then, and run again.
+
+    Raises:
+        ChangedMeanwhile: others were faster as long as there was patience.
+    """
+    while True:
+        try:
+            return run(plan)
+        except ChangedMeanwhile as error:
+            patience.pause(error)
+            _LOG.info("%s was changed by another job meanwhile: it is planned anew.", error.path)
+            plan = plan_again()
 
 
 def may_follow(plan: MergePlan, newest: CommitRecord, since: Iterable[CommitRecord]) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Annotated
 
-from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.delimited_options import DelimitedOptions
 from mason.pipeline.foreign_files import Foreign
+from mason.pipeline.job_request import INPUT, OPTIONS, JobRequest, input_named, output_named
 from mason.pipeline.output_place import is_same_place
 
 MOST_BAD_SHARE = 0.1
@@ -85,36 +86,16 @@ class MergeOptions:
 
 
 @dataclass(frozen=True)
-class MergeJob:
+class MergeJob(JobRequest):
     """Merge the files below a path into one table. `storage` is the address of the file system they lie in."""
 
-    inputs: str
-    output: str
-    storage: str = "file:///"
-    options: MergeOptions = field(default_factory=MergeOptions)
+    type = "merge"
+    inputs: Annotated[str, input_named("path")]
+    output: Annotated[str, output_named("path")]
+    storage: Annotated[str, INPUT] = "file:///"
+    options: Annotated[MergeOptions, OPTIONS] = field(default_factory=MergeOptions)
 
     @property
     def is_in_place(self) -> bool:
         """Whether the output is the input."""
         return is_same_place(self.inputs, self.output)
-
-    def to_job(self) -> Job:
-        """Return the job as an engine takes it."""
-        inputs, outputs = {"path": self.inputs, "storage": self.storage}, {"path": self.output}
-        return Job("merge", inputs, outputs, asdict(self.options))
-
-    @classmethod
-    def of(cls, job: Job) -> MergeJob:
-        """Return the merge that a job describes."""
-        options = MergeOptions(
-            **{
-                **job.options,
-                "on_conflict": OnConflict(job.options["on_conflict"]),
-                "on_bad_record": OnBadRecord(job.options["on_bad_record"]),
-                "mode": Mode(job.options["mode"]),
-                "names": Names(job.options["names"]),
-                "csv": DelimitedOptions.of(job.options.get("csv", asdict(DelimitedOptions()))),
-                "foreign": Foreign(job.options.get("foreign", Foreign.REFUSE)),
-            }
-        )
-        return cls(job.inputs["path"], job.outputs["path"], job.inputs["storage"], options)

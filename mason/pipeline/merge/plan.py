@@ -32,6 +32,7 @@ from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.merge.sources_merged import merged_before
 from mason.pipeline.odd_values import Misfit
 from mason.pipeline.output_place import check_apart
+from mason.pipeline.record_parts import describe_columns, where_given
 from mason.pipeline.sql_types import parse_given_schema
 from mason.pipeline.step_work import Work
 from mason.pipeline.table_commit import CommitRecord, TableStore, open_table
@@ -193,27 +194,22 @@ class MergePlan:
 
     def to_dict(self) -> dict[str, Any]:
         inputs = [each for each in self.files if not each.is_base]
-        told = {
+        told: dict[str, Any] = {
             "Inputs": [each.file.path for each in inputs],
             "InputBytes": sum(each.file.size for each in inputs),
             "Output": self.job.output,
             "Mode": self.job.options.mode,
-            "Columns": [{"Name": each.name, "Type": str(each.type)} for each in self.schema],
+            "Columns": describe_columns(self.schema),
             "Tasks": len(self.tasks()),
             "SchemaConflicts": [each.to_dict() for each in self.conflicts],
             "Readings": describe_readings(self.schemas),
         }
         if self.job.options.explain:
             told["Explained"] = explain_file(self.job.options.explain, self.schemas)
-        if self.partition_keys:
-            told["PartitionKeys"] = list(self.partition_keys)
+        told |= where_given({"PartitionKeys": list(self.partition_keys)})
         if self.job.options.incremental or self.merged_before:
             told["MergedBefore"] = self.merged_before
-        if self.rows_rewritten:
-            told["RowsRewritten"] = self.rows_rewritten
-        if self.adopted:
-            told["Adopted"] = list(self.adopted)
-        return told
+        return {**told, **where_given({"RowsRewritten": self.rows_rewritten, "Adopted": list(self.adopted)})}
 
     @property
     def schemas(self) -> Mapping[str, FileSchema]:

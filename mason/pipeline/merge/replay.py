@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow.fs as pafs
 
@@ -20,23 +20,25 @@ from mason.pipeline.file_schema import FileSchema
 from mason.pipeline.file_stamp import file_stamp
 from mason.pipeline.files import DataFile, make_folder, partition_of
 from mason.pipeline.foreign_files import Foreign, check_foreign
+from mason.pipeline.job_request import INPUT, JobRequest, input_named, output_named
 from mason.pipeline.merge.base import BaseTable
 from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode, OnBadRecord
 from mason.pipeline.merge.look import PlanRefused, constants_of
 from mason.pipeline.merge.mended import NotMended, read_mended
-from mason.pipeline.merge.outcome import MergeResult, RowsLost, Sums
+from mason.pipeline.merge.outcome import MergeResult, Sums
 from mason.pipeline.merge.plan import MergePlan, checked
 from mason.pipeline.merge.planned_file import PlannedFile
 from mason.pipeline.merge.readings import Reading, reading_of
 from mason.pipeline.merge.run import run_merge
 from mason.pipeline.rejects import FOLDER, Reject, read_quarantine
+from mason.pipeline.row_sums import RowsLost
 from mason.pipeline.sql_types import parse_given_schema
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.swallowed_lines import LINE_END
 from mason.pipeline.table_commit import ChangedMeanwhile, CommitRecord, open_table
 from mason.pipeline.tasks import TaskRunner
 from mason.pipeline.types import NOTHING
-from mason.pipeline.work import Progress
+from mason.pipeline.work import Outcome, Progress
 from mason.util.words import counted
 
 _OPTIONS_OF_VALUES = ("nulls", "timezone", "names")
@@ -47,22 +49,14 @@ class _NoRecord(Exception):
 
 
 @dataclass(frozen=True)
-class ReplayJob:
+class ReplayJob(JobRequest):
     """Merge the mended records of a file into the table that had set them aside."""
 
-    table: str
-    mended: str
-    storage: str = "file:///"
+    type = "replay"
+    table: Annotated[str, output_named("path")]
+    mended: Annotated[str, input_named("path")]
+    storage: Annotated[str, INPUT] = "file:///"
     foreign: str = Foreign.REFUSE
-
-    def to_job(self) -> Job:
-        """Return the job as an engine takes it."""
-        inputs = {"path": self.mended, "storage": self.storage}
-        return Job("replay", inputs, {"path": self.table}, {"foreign": str(self.foreign)})
-
-    @classmethod
-    def of(cls, job: Job) -> ReplayJob:
-        return cls(job.outputs["path"], job.inputs["path"], job.inputs["storage"], **job.options)
 
 
 @dataclass(frozen=True)
@@ -90,7 +84,7 @@ class ReplayPlan:
 
 
 @dataclass(frozen=True)
-class ReplayResult:
+class ReplayResult(Outcome):
     """What became of them."""
 
     merge: MergeResult
@@ -107,16 +101,9 @@ class ReplayResult:
             yield f"{counted(self.merge.quarantined, 'record')} did not fit again: see the quarantine."
 
     def to_dict(self) -> dict[str, Any]:
-        merged = self.merge
-        left = merged.quarantined + self.plan.unchanged + self.plan.others
-        return {
-            "Output": self.plan.job.table,
-            "Commit": merged.commit.id,
-            "RowsIn": merged.rows_in,
-            "RowsOut": merged.rows_out,
-            "RowsQuarantined": merged.quarantined,
-            "StillQuarantined": left,
-        }
+        left = self.merge.quarantined + self.plan.unchanged + self.plan.others
+        written = {"Output": self.plan.job.table, "Commit": self.merge.commit.id}
+        return {**written, **self.merge.rows.to_dict(), "StillQuarantined": left}
 
 
 def plan_replay(filesystem: pafs.FileSystem, job: ReplayJob) -> ReplayPlan:
@@ -195,7 +182,7 @@ def _types(base: BaseTable) -> Mapping[str, Any]:
 
 
 def _merge_job(plan: ReplayPlan) -> MergeJob:
-    options = MergeJob.of(Job("merge", {"path": "", "storage": ""}, {"path": ""}, plan.options)).options
+    options = MergeJob.of(Job(MergeJob.type, {"path": "", "storage": ""}, {"path": ""}, plan.options)).options
     # However many are still bad, they are where they were before: in the quarantine.
     bad: dict[str, Any] = {"on_bad_record": OnBadRecord.QUARANTINE, "most_bad_share": 1.0}
     given: dict[str, Any] = {"mode": Mode.APPEND, "incremental": False, "foreign": Foreign(plan.job.foreign)}

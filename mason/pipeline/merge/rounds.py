@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from mason.pipeline.merge.kernel import evidence_of_results
-from mason.pipeline.merge.outcome import RowsLost
 from mason.pipeline.merge.plan import MergePlan
 from mason.pipeline.merge.staging import empty
 from mason.pipeline.merge.task import KERNEL, TaskResult, tasks_of
 from mason.pipeline.odd_values import Misfit
+from mason.pipeline.row_sums import RowsLost
 from mason.pipeline.sinks import SinkSpec
 from mason.pipeline.storage_address import open_filesystem
 from mason.pipeline.tasks import TaskRunner, running, without_beats

@@ -16,12 +16,16 @@ from mason.util.asking import asked_ahead
 _AT_ONCE = 16
 
 
-def written(filesystem: pafs.FileSystem, staging: str, results: Iterable[TaskResult]) -> list[CommittedFile]:
-    """Return the files of accepted attempts, each with the rows that its own footer states."""
-    paths = [path for result in sorted(results, key=lambda each: each.number) for path in result.files]
+def accepted_paths(results: Iterable[TaskResult]) -> list[str]:
+    """Return the files of accepted attempts, in the order of the rows."""
+    return [path for result in sorted(results, key=lambda each: each.number) for path in result.files]
+
+
+def committed_files(filesystem: pafs.FileSystem, staging: str, paths: Iterable[str]) -> list[CommittedFile]:
+    """Return Parquet files of the staging folder, each with the rows that its own footer states."""
     if filesystem.type_name == "local":
         return [committed_file(filesystem, staging, path) for path in paths]
-    return [found() for found in asked_ahead(partial(committed_file, filesystem, staging), paths, _AT_ONCE)]
+    return [found() for found in asked_ahead(partial(committed_file, filesystem, staging), list(paths), _AT_ONCE)]
 
 
 def quarantine_files(filesystem: pafs.FileSystem, staging: str, results: Iterable[TaskResult]) -> list[str]:

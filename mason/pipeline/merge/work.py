@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.readings import draw_readings
 from mason.pipeline.file_readings import describe_readings
-from mason.pipeline.merge.appending import Patience
+from mason.pipeline.merge.appending import Patience, after_others
 from mason.pipeline.merge.job import COMMIT_TIMEOUT, MergeJob, Mode
 from mason.pipeline.merge.outcome import MergeResult
 from mason.pipeline.merge.plan import MergePlan, plan_merge
 from mason.pipeline.merge.replay import ReplayJob, ReplayPlan, ReplayResult, plan_replay, run_replay
 from mason.pipeline.merge.run import run_merge
+from mason.pipeline.record_parts import Column
 from mason.pipeline.storage_address import open_filesystem
-from mason.pipeline.table_commit import ChangedMeanwhile
 from mason.pipeline.tasks import TaskRunner
-from mason.pipeline.work import Progress
+from mason.pipeline.work import Progress, Work
 from mason.util.words import counted
-
-_LOG = logging.getLogger("mason.pipeline")
 
 
 @dataclass(frozen=True)
-class MergeWork:
+class MergeWork(Work):
     """A merge that is planned."""
 
     merge: MergePlan
@@ -38,10 +36,8 @@ class MergeWork:
         return cls(plan_merge(filesystem, merge))
 
     @property
-    def summary(self) -> str:
-        sizes = self.task_bytes
-        files, tasks = counted(len(self.merge.files), "file"), counted(len(sizes), "task")
-        return f"Planned {files}, {sum(sizes):,} bytes, {tasks}."
+    def amounts(self) -> Sequence[str]:
+        return [counted(len(self.merge.files), "file"), *self.amount_of_tasks]
 
     @property
     def warnings(self) -> Iterable[str]:
@@ -50,6 +46,10 @@ class MergeWork:
     @property
     def task_bytes(self) -> Sequence[int]:
         return self.merge.task_bytes
+
+    @property
+    def output_columns(self) -> Sequence[Column]:
+        return list(self.merge.schema)
 
     def to_dict(self) -> dict[str, Any]:
         return self.merge.to_dict()
@@ -61,21 +61,17 @@ class MergeWork:
 
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> MergeResult:
         """Run the merge. What adds to a table can add to whatever it is by then; so it is tried again after others."""
-        plan = self.merge
-        patience = Patience(plan.job.options.commit_timeout)
-        while True:
-            try:
-                return run_merge(plan, runner, job_id, progress, patience=patience)
-            except ChangedMeanwhile as error:
-                if plan.job.options.mode is not Mode.APPEND:
-                    raise
-                patience.pause(error)
-                _LOG.info("%s was changed by another job meanwhile: the merge is planned anew.", plan.job.output)
-                plan = plan_merge(open_filesystem(plan.job.storage), plan.job)
+        job = self.merge.job
+        patience = Patience(job.options.commit_timeout)
+        merge = partial(run_merge, runner=runner, job_id=job_id, progress=progress, patience=patience)
+        if job.options.mode is not Mode.APPEND:
+            return merge(self.merge)
+        plan_again = partial(plan_merge, open_filesystem(job.storage), job)
+        return after_others(self.merge, merge, plan_again, patience)
 
 
 @dataclass(frozen=True)
-class ReplayWork:
+class ReplayWork(Work):
     """A replay that is planned."""
 
     replay: ReplayPlan
@@ -87,8 +83,8 @@ class ReplayWork:
         return cls(plan_replay(filesystem, replay))
 
     @property
-    def summary(self) -> str:
-        return f"Planned {counted(len(self.replay.records), 'record')}."
+    def amounts(self) -> Sequence[str]:
+        return [counted(len(self.replay.records), "record")]
 
     @property
     def warnings(self) -> Iterable[str]:
@@ -104,11 +100,7 @@ class ReplayWork:
 
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> ReplayResult:
         """Run the replay; again, if another job changed the table meanwhile: it is planned for what is there then."""
-        plan, patience = self.replay, Patience(COMMIT_TIMEOUT)
-        while True:
-            try:
-                return run_replay(plan, runner, job_id, progress)
-            except ChangedMeanwhile as error:
-                patience.pause(error)
-                _LOG.info("%s was changed by another job meanwhile: the replay is planned anew.", plan.job.table)
-                plan = plan_replay(open_filesystem(plan.job.storage), plan.job)
+        job = self.replay.job
+        replay = partial(run_replay, runner=runner, job_id=job_id, progress=progress)
+        plan_again = partial(plan_replay, open_filesystem(job.storage), job)
+        return after_others(self.replay, replay, plan_again, Patience(COMMIT_TIMEOUT))

@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
-import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from mason.engines.execution.models.job import Job
 from mason.errors import BadPath, InvalidParameters
-from mason.pipeline.evidence_json import decode_schema, encode_schema
+from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.foreign_files import Foreign
+from mason.pipeline.job_request import INPUT, OUTPUT, JobRequest, output_named
 from mason.pipeline.memory_limits import memory_limits
-from mason.pipeline.merge.carried import carried_sources, carry_quarantine
-from mason.pipeline.merge.outcome import RowsLost
-from mason.pipeline.merge.staging import committed_file, remove_strangers
 from mason.pipeline.output_place import check_output, is_same_place
 from mason.pipeline.preview import Preview
 from mason.pipeline.python_values import python_rows
+from mason.pipeline.record_parts import describe_columns, describe_files
+from mason.pipeline.row_sums import RowSums
 from mason.pipeline.scan import Scan, plan_scan
 from mason.pipeline.scratch import scratch_folder
 from mason.pipeline.sinks import table_spec
@@ -31,46 +30,31 @@ from mason.pipeline.sql.rendering import render_for_spark
 from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
 from mason.pipeline.sql.table_types import sql_schema
 from mason.pipeline.sql.value_sizes import check_value_sizes
-from mason.pipeline.storage_address import open_filesystem
-from mason.pipeline.table_commit import CommitRecord, open_table
+from mason.pipeline.table_commit import CommitRecord
+from mason.pipeline.table_output import StagedTable, TableOutput
 from mason.pipeline.tasks import TaskRunner
-from mason.pipeline.work import Progress
+from mason.pipeline.work import Outcome, Progress, Work
 from mason.util.words import counted
 
 
 @dataclass(frozen=True)
-class QueryJob:
+class QueryJob(JobRequest):
     """Ask a statement of the tables of a database, which are given by their paths."""
 
+    type = "query"
     statement: str
-    database: str
-    tables: Mapping[str, str]
-    storage: str = "file:///"
+    database: Annotated[str, INPUT]
+    tables: Annotated[Mapping[str, str], INPUT]
+    storage: Annotated[str, INPUT] = "file:///"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     limit: int = 1000
-    output: str = ""
-    format: str = "parquet"
+    output: Annotated[str, output_named("path")] = ""
+    format: Annotated[str, OUTPUT] = "parquet"
     foreign: str = Foreign.REFUSE
-
-    def to_job(self) -> Job:
-        """Return the job as an engine takes it."""
-        inputs = {"database": self.database, "tables": dict(self.tables), "storage": self.storage}
-        options = {
-            "statement": self.statement,
-            "parameters": dict(self.parameters),
-            "limit": self.limit,
-            "foreign": str(self.foreign),
-        }
-        return Job("query", inputs, {"path": self.output, "format": self.format}, options)
-
-    @classmethod
-    def of(cls, job: Job) -> QueryJob:
-        """Return the query that a job describes."""
-        return cls(**job.inputs, **job.options, output=job.outputs["path"], format=job.outputs["format"])
 
 
 @dataclass(frozen=True)
-class QueryWork:
+class QueryWork(Work):
     """A query that is understood, with its tables at hand."""
 
     job: QueryJob
@@ -125,11 +109,9 @@ class QueryWork:
         translated(self.text, self.job.parameters, schemas)
 
     @property
-    def summary(self) -> str:
+    def amounts(self) -> Sequence[str]:
         files = sum(len(each.scan.plan.files) for each in self.tables)
-        return (
-            f"Planned {counted(len(self.tables), 'table')}, {counted(files, 'file')}, {sum(self.task_bytes):,} bytes."
-        )
+        return [counted(len(self.tables), "table"), counted(files, "file"), f"{sum(self.task_bytes):,} bytes"]
 
     @property
     def warnings(self) -> Iterable[str]:
@@ -197,7 +179,7 @@ class QueryWork:
 
 
 @dataclass(frozen=True)
-class QueryResult:
+class QueryResult(Outcome):
     """What a query gave: some rows, or a table."""
 
     work: QueryWork
@@ -223,7 +205,7 @@ class QueryResult:
             yield only_the_first(self.work.job.limit)
 
     @property
-    def shown(self) -> Mapping[str, Any]:
+    def preview(self) -> Mapping[str, Any]:
         """The rows, which are shown and not kept."""
         return {"Rows": python_rows(self.rows)} if self.rows is not None else {}
 
@@ -237,24 +219,16 @@ class QueryResult:
         # RowsIn is what every job's record has: of a table that is read as it is, no task of Mason's counts rows.
         told = {**self.work.to_dict(), "RowsRead": rows, "RowsIn": rows}
         if self.commit:
-            written = {"Columns": _columns(decode_schema(self.commit.schema)), **_files(self.commit)}
+            written = {"Columns": describe_columns(decode_schema(self.commit.schema)), **describe_files(self.commit)}
             return {**told, "Commit": self.commit.id, "RowsOut": self.commit.rows, **written}
         assert self.rows is not None
-        columns = _columns(self.rows.schema)
+        columns = describe_columns(self.rows.schema)
         return {**told, "Columns": columns, "RowsOut": self.rows.num_rows, "HasMore": self.has_more}
-
-
-def _columns(schema: pa.Schema) -> list[dict[str, str]]:
-    return [{"Name": each.name, "Type": str(each.type)} for each in schema]
 
 
 def only_the_first(limit: int) -> str:
     """Return what is said of an answer that has more rows than are shown."""
     return f"Only the first {counted(limit, 'row')} are here: raise the limit, or give output_path for a table of all."
-
-
-def _files(commit: CommitRecord) -> dict[str, Any]:
-    return {"Files": [each.path for each in commit.files], "Bytes": sum(each.bytes for each in commit.files)}
 
 
 def write_table(
@@ -272,27 +246,22 @@ def write_table(
         RowsLost: the files do not hold the rows that were given to be written.
         Conflict: another job committed to the table meanwhile.
     """
-    filesystem = open_filesystem(query.storage)
-    table = open_table(query.storage, output, foreign)
-    expected = rewritten.commit if rewritten else table.current()
-    with table.stage(job_id) as staging:
-        pieces = write_rows(runner, replace(query, output=Output(table_spec(), staging, job_id)))
+    read = [rewritten] if rewritten else []
+    with TableOutput.of(query.storage, output, foreign, read).stage(job_id) as staged:
+        pieces = write_rows(runner, replace(query, output=Output(table_spec(), staged.folder, job_id)))
         paths = [path for piece in pieces for path in piece.files]
-        files = [committed_file(filesystem, staging, path) for path in paths]
-        remove_strangers(filesystem, staging, files)
-        rows = sum(each.rows for each in files)
-        if rows != sum(piece.rows for piece in pieces):
-            raise RowsLost(f"{sum(piece.rows for piece in pieces):,} rows were to be written, and {rows:,} were.")
-        schema = _schema(filesystem, staging, paths) or fetch_rows(runner, replace(query, limit=0)).schema
-        if rewritten:
-            carry_quarantine(filesystem, output, staging)
-            details = {**details, "sources": carried_sources(table)}
-        record = CommitRecord(job_id, 0, None, job_id, files, rows, 0, encode_schema(schema), details=details)
-        return table.publish(staging, record, expected=expected)
+        files = staged.take(paths)
+        given = sum(piece.rows for piece in pieces)
+        sums = RowSums(given, sum(each.rows for each in files), came="rows were to be written")
+        sums.check()
+        schema = _schema(staged, paths) or fetch_rows(runner, replace(query, limit=0)).schema
+        return staged.commit(files, sums, schema, details=details)
 
 
-def _schema(filesystem: pafs.FileSystem, staging: str, paths: Sequence[str]) -> pa.Schema | None:
-    return pq.read_schema(f"{staging}/{paths[0]}", filesystem=filesystem).remove_metadata() if paths else None
+def _schema(staged: StagedTable, paths: Sequence[str]) -> pa.Schema | None:
+    if not paths:
+        return None
+    return pq.read_schema(f"{staged.folder}/{paths[0]}", filesystem=staged.filesystem).remove_metadata()
 
 
 def check_parameters(statement: Statement, given: Mapping[str, Any]) -> None:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from mason.errors import BadPath
-from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.foreign_files import Foreign
-from mason.pipeline.merge.outcome import RowsLost
-from mason.pipeline.merge.staging import written
-from mason.pipeline.merge.task import TaskResult
 from mason.pipeline.output_place import check_output, overlap
-from mason.pipeline.storage_address import open_filesystem
+from mason.pipeline.row_sums import RowSums
 from mason.pipeline.summary.summaries import SHARES, ColumnSummary
-from mason.pipeline.table_commit import CommitRecord, TableStore, open_table
+from mason.pipeline.table_commit import CommitRecord
+from mason.pipeline.table_output import TableOutput
 from mason.pipeline.table_writer import TableWriter
 from mason.util.json_text import json_value
 
@@ -51,20 +47,6 @@ SCHEMA = pa.schema(
 """Values of columns are text: each row is of a column of another type."""
 
 
-@dataclass(frozen=True)
-class Target:
-    """The table that the summary goes to, and its newest commit before the job began."""
-
-    storage: str
-    table: TableStore
-    before: CommitRecord | None
-
-    @classmethod
-    def of(cls, storage: str, output: str, foreign: str = Foreign.REFUSE) -> Target:
-        table = open_table(storage, output, foreign)
-        return cls(storage, table, table.current())
-
-
 def check_place(storage: str, path: str, output: str, foreign: str = Foreign.REFUSE) -> None:
     """Raise BadPath where the summary would replace what it summarizes, or lie in it, or over what must not go."""
     if overlap(path, output):
@@ -72,22 +54,18 @@ def check_place(storage: str, path: str, output: str, foreign: str = Foreign.REF
     check_output(storage, [], output, foreign)
 
 
-def commit_summary(target: Target, job_id: str, columns: Sequence[ColumnSummary]) -> CommitRecord:
+def commit_summary(output: TableOutput, job_id: str, columns: Sequence[ColumnSummary]) -> CommitRecord:
     """Write the summary and make it the table.
 
     Raises:
         Conflict: another job committed to the table meanwhile.
     """
-    filesystem = open_filesystem(target.storage)
-    with target.table.stage(job_id) as staging:
-        with TableWriter(filesystem, staging, f"part-{job_id}-00000.parquet", SCHEMA) as writer:
+    with output.stage(job_id) as staged:
+        with TableWriter(staged.filesystem, staged.folder, f"part-{job_id}-00000.parquet", SCHEMA) as writer:
             writer.write(pa.RecordBatch.from_pylist([_row(each) for each in columns], SCHEMA))
-        files = written(filesystem, staging, [TaskResult(0, 0, 0, writer.files)])
-        rows = sum(each.rows for each in files)
-        if rows != len(columns):
-            raise RowsLost(f"{len(columns):,} columns were summarized, and {rows:,} rows written.")
-        record = CommitRecord(job_id, 0, None, job_id, files, rows, 0, encode_schema(SCHEMA))
-        return target.table.publish(staging, record, expected=target.before)
+        files = staged.take(writer.files)
+        sums = RowSums(len(columns), sum(each.rows for each in files), came="columns were summarized")
+        return staged.commit(files, sums, SCHEMA)
 
 
 def _row(column: ColumnSummary) -> dict[str, Any]:

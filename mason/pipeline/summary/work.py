@@ -9,22 +9,24 @@ from typing import Any
 
 from mason.engines.execution.models.job import Job
 from mason.errors import Unprocessable
-from mason.pipeline.merge.outcome import RowsLost
-from mason.pipeline.scan import Scan, ScanResult, plan_scan, run_scan
+from mason.pipeline.record_parts import describe_columns, where_given
+from mason.pipeline.row_sums import RowsLost
+from mason.pipeline.scan import Scan, ScanResult, ScanWork, plan_scan, run_scan
 from mason.pipeline.side_files import check_side_file, write_side_file
 from mason.pipeline.sinks import SinkSpec
 from mason.pipeline.summary.columns import ColumnSketch, ListSketch, column_sketch, column_sketch_of
 from mason.pipeline.summary.job import SummaryJob
 from mason.pipeline.summary.leaves import Leaf, leaves_of
-from mason.pipeline.summary.output import Target, check_place, commit_summary
+from mason.pipeline.summary.output import check_place, commit_summary
 from mason.pipeline.summary.page import page
 from mason.pipeline.summary.picture import picture
 from mason.pipeline.summary.sink import SINK
 from mason.pipeline.summary.sketch import Sizes
 from mason.pipeline.summary.summaries import ColumnSummary, summarize
 from mason.pipeline.table_commit import CommitRecord
+from mason.pipeline.table_output import TableOutput
 from mason.pipeline.tasks import TaskRunner
-from mason.pipeline.work import Progress
+from mason.pipeline.work import Outcome, Progress
 from mason.util.json_text import json_value
 from mason.util.words import counted
 
@@ -34,7 +36,7 @@ class NoSuchFolder(Unprocessable):
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Outcome):
     """What a table holds, column by column."""
 
     job: SummaryJob
@@ -64,9 +66,11 @@ class Summary:
         }
         if self.commit:
             told |= {"Output": self.job.output, "Commit": self.commit.id}
-        if self.job.html:
-            told["Html"] = self.job.html
-        return {**told, "Columns": json_value([each.to_dict() for each in self.columns])}
+        return {
+            **told,
+            **where_given({"Html": self.job.html}),
+            "Columns": json_value([each.to_dict() for each in self.columns]),
+        }
 
     def picture(self, width: int) -> list[str]:
         """Return a few lines for every column."""
@@ -74,7 +78,7 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class SummaryWork:
+class SummaryWork(ScanWork):
     """A summary that is planned."""
 
     job: SummaryJob
@@ -92,28 +96,17 @@ class SummaryWork:
         return cls(asked, plan_scan(asked.storage, asked.path, asked.columns))
 
     @property
-    def summary(self) -> str:
+    def amounts(self) -> Sequence[str]:
         columns, tasks = counted(len(self._leaves), "column"), counted(len(self.task_bytes), "task")
-        return f"Planned {columns}, {self.scan.input_bytes:,} bytes, {tasks}."
-
-    @property
-    def warnings(self) -> Iterable[str]:
-        return self.scan.warnings
-
-    @property
-    def task_bytes(self) -> Sequence[int]:
-        return self.scan.task_bytes
+        return [columns, f"{self.scan.input_bytes:,} bytes", tasks]
 
     def to_dict(self) -> dict[str, Any]:
         sizes = self._sizes
-        told = {
-            **self.scan.to_dict(),
-            "Columns": [{"Name": leaf.name, "Type": str(leaf.type)} for leaf in self._leaves],
-            "ExactUpTo": None if sizes.exact else sizes.values,
-        }
         return {
-            **told,
-            **{name: place for name, place in (("Output", self.job.output), ("Html", self.job.html)) if place},
+            **self.scan.to_dict(),
+            "Columns": describe_columns(self._leaves),
+            "ExactUpTo": None if sizes.exact else sizes.values,
+            **where_given({"Output": self.job.output, "Html": self.job.html}),
         }
 
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> Summary:
@@ -124,11 +117,12 @@ class SummaryWork:
             Conflict: another job committed to the output meanwhile.
             AlreadyExists: somebody else made the page meanwhile.
         """
-        target = Target.of(self.job.storage, self.job.output, self.job.foreign) if self.job.output else None
+        job = self.job
+        output = TableOutput.of(job.storage, job.output, job.foreign) if job.output else None
         sizes = self._sizes
         done = run_scan(self.scan, SinkSpec(SINK, asdict(sizes)), runner, job_id, progress)
         columns = _summaries(done, sizes, self.job.histogram)
-        commit = commit_summary(target, job_id, columns) if target else None
+        commit = commit_summary(output, job_id, columns) if output else None
         summary = Summary(self.job, done.rows_in, done.rows, done.quarantined, columns, commit)
         if self.job.html:
             content = page(self.job.path, summary.rows, columns).encode("utf-8", "replace")
