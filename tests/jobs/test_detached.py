@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 
 from mason.util.processes import ProcessId
 from tests.conftest import Mason, write
+from tests.patience import until
 
 _PATIENCE = 60.0
 
@@ -82,16 +82,6 @@ def detach(here: Mason, *arguments: str, **variables: str) -> str:
 def job_of(here: Mason, job: str) -> dict[str, Any]:
     found: dict[str, Any] = here("job", "get", job).json["Data"][0]
     return found
-
-
-def until(look: Callable[[], Any]) -> Any:
-    """Look until there is something to be seen."""
-    end = time.monotonic() + _PATIENCE
-    while time.monotonic() < end:
-        if found := look():
-            return found
-        time.sleep(0.1)
-    raise AssertionError("it did not come")
 
 
 def stands(here: Mason, job: str, status: str) -> dict[str, Any]:

@@ -7,8 +7,7 @@ import json
 import math
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ from mason.state.models import RecordKind
 from mason.testing.execution import ExecutionContract
 from mason.util.environment import MasonEnvironment
 from tests.conftest import write
+from tests.patience import until
 
 _PATIENCE = 60.0
 
@@ -88,15 +88,6 @@ def submit(client: PipelineExecutionClient, job: Job) -> JobRecord:
 
 def get(client: PipelineExecutionClient, job_id: str) -> JobRecord:
     return client.get_job(job_id, response=Response())[0]
-
-
-def until(look: Callable[[], Any]) -> Any:
-    end = time.monotonic() + _PATIENCE
-    while time.monotonic() < end:
-        if found := look():
-            return found
-        time.sleep(0.1)
-    raise AssertionError("it did not come")
 
 
 class TestContract(ExecutionContract):
