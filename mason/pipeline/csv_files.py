@@ -15,6 +15,7 @@ from mason.pipeline.csv_reading import CsvReading, text_without_footer
 from mason.pipeline.csv_records import QUOTED_EMPTY, in_quotes
 from mason.pipeline.csv_shape import find_shape, mend_row
 from mason.pipeline.csv_sniff import Asked, Sniffed, sniff
+from mason.pipeline.csv_totals import describe_total
 from mason.pipeline.file_schema import FileSchema, unique_names
 from mason.pipeline.odd_spellings import describe_odd_spellings
 from mason.pipeline.odd_values import NULL_MARK, OddValue, describe_null_mark, odd_value
@@ -83,6 +84,8 @@ def read_csv(
     reading = _with_header(reading, rows, first.numbers, names, warnings) if header else reading
     seen = _classify_batches(batches, names, rows[0], options.nulls, warnings, reading)
     count = seen.count
+    if buffer.is_exhausted() and count == len(rows) - header:
+        warnings += describe_total(rows, header=header)
     if header and not count and not buffer.is_exhausted():
         warnings.append(f"no record below its header ends within {budget.most:,} characters")
     return FileSchema(

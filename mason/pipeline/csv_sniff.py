@@ -53,6 +53,8 @@ class Asked:
     comment: str = ""
     skip_rows: int | None = None
     widths: Sequence[int] = ()
+    is_below_another: bool = False
+    """Whether a line stands above the text, of which the user hears as well."""
 
     def dialect(self, delimiter: str) -> Dialect:
         quote = '"' if self.quote is None else self.quote
@@ -64,8 +66,8 @@ def sniff(text: str, asked: Asked, *, final: bool) -> Sniffed:
     excel = _EXCEL.match(text) if asked.skip_rows is None and not asked.delimiter and not asked.widths else None
     if excel:
         told = f'its first line says "{excel[0].strip()}" and is no record'
-        rest = sniff(text[excel.end() :], replace(asked, delimiter=excel[1], skip_rows=0), final=final)
-        return Sniffed(rest.dialect, 1, [told, *rest.notes])
+        rest = sniff(text[excel.end() :], replace(asked, delimiter=excel[1], is_below_another=True), final=final)
+        return Sniffed(rest.dialect, 1 + rest.skip_rows, [told, *rest.notes])
     if asked.skip_rows:
         place = _end_of_lines(text, asked.skip_rows)
         rest = sniff(text[place:], replace(asked, skip_rows=0), final=final)
@@ -79,7 +81,7 @@ def sniff(text: str, asked: Asked, *, final: bool) -> Sniffed:
     notes += doubts
     if asked.skip_rows is not None or asked.widths:
         return Sniffed(dialect, 0, notes)
-    skipped, titles = find_titles(text, _records(text, dialect, final=final))
+    skipped, titles = find_titles(text, _records(text, dialect, final=final), below_another=asked.is_below_another)
     return Sniffed(dialect, skipped, [*titles, *notes])
 
 

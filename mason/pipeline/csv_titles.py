@@ -32,8 +32,12 @@ class _Table:
         return cls(start, width, judge_header(rows) if rows else Header.NONE)
 
 
-def find_titles(text: str, records: Sequence[ExactRecord]) -> tuple[int, list[str]]:
-    """Return how many lines of a text stand before the first of its records, and what is said of them."""
+def find_titles(text: str, records: Sequence[ExactRecord], *, below_another: bool = False) -> tuple[int, list[str]]:
+    """Return how many lines of a text stand before the first of its records, and what is said of them.
+
+    Args:
+        below_another: whether a line of the file stands above the text, of which something is said before.
+    """
     table = next(_tables(records), None)
     if table is None or not table.start or table.start > MOST_SKIPPED or table.width < 2:
         return 0, _describe_doubt(records)
@@ -43,7 +47,8 @@ def find_titles(text: str, records: Sequence[ExactRecord]) -> tuple[int, list[st
         return 0, []  # blank lines are passed over anyway
     lines = text.count("\n", 0, before[-1].end)  # with comments, which are no records
     shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
-    which = "its first line is" if lines == 1 else f"its first {lines:,} lines are"
+    first = "the next" if below_another else "its first"
+    which = f"{first} line is" if lines == 1 else f"{first} {lines:,} lines are"
     told = f'{which} no record of {counted(table.width, "field")}, and skipped: "{shown}"'
     return lines, [told, *_describe_comments(before, records[table.start :])]
 

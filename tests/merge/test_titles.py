@@ -286,3 +286,42 @@ def test_names_beside_the_names_of_rows_are_names(merge: Merge, header: str) -> 
 
     assert [list(row.values()) for row in rows] == [["ann", 5, 6], ["bob", 7, 8]]
     assert list(rows[0])[1:] == [each.strip('"') for each in header.split(",")[1:]]
+
+
+def test_titles_below_the_line_of_excel_are_skipped_too(merge: Merge) -> None:
+    rows, warnings = read(merge, "sep=;\nReport 2026\n\nid;name;v\n1;a;2\n2;b;3\n")
+
+    assert rows == [{"id": 1, "name": "a", "v": 2}, {"id": 2, "name": "b", "v": 3}]
+    assert warnings == [
+        'a.csv: its first line says "sep=;" and is no record.',
+        'a.csv: the next 2 lines are no record of 3 fields, and skipped: "Report 2026".',
+    ]
+
+
+@pytest.mark.parametrize("label", ["Total", "TOTAL:", "Grand total", "Summe", "итого"])
+def test_a_last_record_that_sums_up_the_others_is_told(merge: Merge, label: str) -> None:
+    text = f"id,name,v\n1,a,2.5\n2,b,3.5\n{label},,6.0\n"
+    rows, warnings = read(merge, text)
+
+    told = f'a.csv: its last record begins with "{label}" and may sum up the others; skip_footer:1 leaves it out.'
+    assert (len(rows), warnings) == (3, [told])
+
+
+def test_a_footer_that_is_left_out_is_not_told_of(merge: Merge) -> None:
+    rows, warnings = read(merge, "id,name,v\n1,a,2.5\n2,b,3.5\nTotal,,6.0\n", skip_footer=1)
+
+    assert ([each["id"] for each in rows], warnings) == ([1, 2], [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name,v\nTotal,1\nElf,2\nShell,3\nTotal,4\n",
+        "kind,v\nsum,1\ntotal,2\n",
+        "name,v\na,1\nb,2\nTotally Bakery,3\n",
+        "name,note\na,x\nb,y\ntotal,z\n",
+    ],
+    ids=["a name that comes again", "few records", "part of a name", "no amount"],
+)
+def test_a_last_record_that_may_be_one_of_them_is_not_told_of(merge: Merge, text: str) -> None:
+    assert read(merge, text)[1] == []

@@ -1,0 +1,34 @@
+"""A last record that sums up the others, as reports have it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_LEAST_OTHERS = 2
+_WORDS = re.compile(
+    r"(?:grand |sub|sub-|sub )?totals?|total general|totale|totaal|sum|sums|summe|gesamt|gesamtsumme|somme|suma|razem"
+    r"|insgesamt|итого|всего|合計|总计|總計|합계",
+    re.IGNORECASE,
+)
+
+_AMOUNT = re.compile(r"[^A-Za-z]*[0-9][^A-Za-z]*")
+
+
+def describe_total(rows: Sequence[Sequence[str]], *, header: bool) -> list[str]:
+    """What is said of the last of all records of a file if it seems to be the sum of the others."""
+    records = rows[1:] if header else rows
+    if len(records) <= _LEAST_OTHERS or not _is_total(records[-1]) or any(map(_is_total, records[:-1])):
+        return []
+    return [
+        f'its last record begins with "{_label(records[-1])}" and may sum up the others; skip_footer:1 leaves it out'
+    ]
+
+
+def _is_total(record: Sequence[str]) -> bool:
+    label = _label(record).rstrip(" :.=")
+    return bool(_WORDS.fullmatch(label)) and any(map(_AMOUNT.fullmatch, record))
+
+
+def _label(record: Sequence[str]) -> str:
+    return next((each.strip() for each in record if each.strip()), "")
