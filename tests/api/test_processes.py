@@ -32,6 +32,7 @@ def wild_operators(folder: Path) -> Path:
     """Write operators that nobody should run without limits."""
     begin = "import os, pathlib, subprocess, sys, time\n"
     define(folder, "where", f'{begin}resp.add_data({{"pid": os.getpid()}})')
+    define(folder, "peek", f'{begin}resp.add_data({{"token": os.environ.get("MASON_TOKEN", "")}})')
     define(folder, "hang", f'{begin}pathlib.Path("hangs").write_text(str(os.getpid()))\ntime.sleep(600)')
     deaf = (
         f'{begin}import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\npathlib.Path("deaf").touch()\n'
@@ -280,6 +281,16 @@ def test_no_argument_and_no_environment_of_any_process_has_a_secret(server: Serv
     assert not [each for each in shown if b"open-sesame" in each]
     ask(server, f"/api/job/{job}/cancel")
     server.wait_for_job(job, "cancelled")
+
+
+def test_the_token_of_the_server_is_not_in_the_environment_of_a_call(tmp_path: Path) -> None:
+    token = "for-the-server-alone-0123456789"
+    server = Server(prepare(tmp_path), (), {"MASON_TOKEN": token}).start()
+    try:
+        reply = server.post("/api/wild/peek", json={}, headers={"Authorization": f"Bearer {token}"})
+    finally:
+        server.kill()
+    assert (reply.status_code, reply.json()["Data"]) == (200, [{"token": ""}])
 
 
 def test_code_of_others_has_a_process_for_each_call_and_mason_s_own_is_used_again(server: Server) -> None:

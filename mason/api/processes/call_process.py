@@ -83,8 +83,8 @@ class CallProcess:
         try:
             self._receive()
         except (EOFError, OSError) as error:
-            self.end()
             said = self._output.last_line()
+            self.end()
             raise ClientFailed(f"The process that was to run the call ended at once. {said}".rstrip()) from error
 
     def run(self, call: Call, handover: Handover, redact: Callable[[str], str]) -> Outcome:
@@ -96,15 +96,9 @@ class CallProcess:
         except (EOFError, OSError):
             self._process.join()
             return Outcome(self._why or self._explain_end(call))
-        except (
-            ValueError,
-            LookupError,
-            TypeError,
-            AttributeError,
-        ):  # the code of the call has got hold of the connection
-            return Outcome(
-                self._kill_because(_answer(ClientFailed(f"The process that ran {call.name} talked nonsense.")))
-            )
+        except (ValueError, LookupError, TypeError, AttributeError):  # the call itself has got hold of the connection
+            nonsense = ClientFailed(f"The process that ran {call.name} talked nonsense.")
+            return Outcome(self._kill_because(_answer(nonsense)))
         finally:
             self._call = None
             self.idle_since = time.monotonic()
@@ -120,9 +114,7 @@ class CallProcess:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGINT)
         elif self._interrupted_at and now - self._interrupted_at >= _LAST_SECONDS:
-            self._kill_because(
-                cancelled("The job was cancelled. It did not end by itself, and its process was killed.")
-            )
+            self._kill_because(cancelled(_KILLED))
 
     def check(self, family: Family) -> None:
         """Kill it if its call takes more than it may."""

@@ -35,6 +35,7 @@ from mason.pipeline.job_log import JobLog
 from mason.pipeline.job_totals import TOTALS
 from mason.state.home import open_state
 from mason.state.models import Kind
+from mason.state.tokens import TOKEN_VARIABLE
 from mason.util.environment import MasonEnvironment
 from mason.util.json_text import compact_json
 
@@ -61,6 +62,7 @@ def serve_calls(connection: Connection, output: Connection, settings: str, limit
         os.dup2(output.fileno(), each)
     output.close()
     os.environ[SERVED_VARIABLE] = "1"
+    os.environ.pop(TOKEN_VARIABLE, None)  # it opens everything, and is for who asks the server
     threading.Thread(target=_end_with_server, daemon=True).start()
     with suppress(EOFError, KeyboardInterrupt, ConnectionError):
         _Child(connection, told, CallLimits(**limits)).work()
