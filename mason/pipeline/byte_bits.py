@@ -18,9 +18,6 @@ _WORD = 64
 _STEP = 256 * 1024  # what is compared at once fits the processor's cache
 _ONE, _TOP = np.uint64(1), np.uint64(_WORD - 1)
 _SHIFTS = [np.uint64(shift) for shift in (1, 2, 4, 8, 16, 32)]
-_PAIRS, _FOURS, _EIGHTS, _SUM = (
-    np.uint64(each) for each in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 0x0101010101010101)
-)
 
 
 def find(content: Content, byte: int) -> Bits:
@@ -43,29 +40,20 @@ def single(position: int, like: Bits) -> Bits:
 
 def count(bits: Bits) -> int:
     """Return how many places there are."""
-    return int(_counts(bits).sum())
+    return int(np.bitwise_count(bits).sum())
 
 
 def count_before(bits: Bits, places: Positions) -> Positions:
     """Return how many of the places stand before each of some others."""
     sums = np.zeros(len(bits) + 1, dtype=np.int64)
-    np.cumsum(_counts(bits), out=sums[1:])
+    np.cumsum(np.bitwise_count(bits), out=sums[1:])
     words, shifts = places // _WORD, (places % _WORD).astype(np.uint64)
-    return sums[words] + _counts(bits[words] & ((_ONE << shifts) - _ONE)).astype(np.int64)
+    return sums[words] + np.bitwise_count(bits[words] & ((_ONE << shifts) - _ONE))
 
 
 def are_among(bits: Bits, places: Positions) -> npt.NDArray[np.bool_]:
     """Say of each of some places whether it is one of these."""
     return (bits[places // _WORD] >> (places % _WORD).astype(np.uint64) & _ONE).astype(np.bool_)
-
-
-def _counts(words: Bits) -> Bits:
-    """How many bits each word has."""
-    sums = words - ((words >> _SHIFTS[0]) & _PAIRS)
-    sums = (sums & _FOURS) + ((sums >> _SHIFTS[1]) & _FOURS)
-    sums = (sums + (sums >> _SHIFTS[2])) & _EIGHTS
-    counts: Bits = (sums * _SUM) >> np.uint64(_WORD - 8)
-    return counts
 
 
 def first(bits: Bits) -> int:
@@ -83,9 +71,13 @@ def last(bits: Bits) -> int:
 
 def positions(bits: Bits) -> Positions:
     """Return all places in their order."""
-    words = np.flatnonzero(bits)  # as a rule most of them are empty
-    places = np.flatnonzero(np.unpackbits(bits[words].view(np.uint8), bitorder="little").view(np.bool_))
-    return words[places // _WORD] * _WORD + places % _WORD
+    words = np.flatnonzero(bits)
+    left, found = bits[words], [words[:0]]
+    while len(words):  # the lowest of each word, and so on: as a rule few words have more than two
+        others = left & (left - _ONE)
+        found.append(words * _WORD + np.bitwise_count((left ^ others) - _ONE))
+        words, left = words[others != 0], others[others != 0]
+    return np.sort(np.concatenate(found), kind="stable")
 
 
 def after(bits: Bits) -> Bits:

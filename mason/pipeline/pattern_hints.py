@@ -35,8 +35,9 @@ _SIGN = r"(?:[€$£¥₹₽₩%]|EUR|USD|GBP|CHF|JPY|[A-Z]?kr|zł|Kč)"
 _NUMBER = re.compile(
     rf"-?(?P<before>{_SIGN}[ \u00a0]?)?(?P<number>[0-9](?:[0-9.,'’ \u00a0\u202f]*[0-9])?)(?P<behind>[ \u00a0]?{_SIGN})?"
 ).fullmatch
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
 _DAY = re.compile(
-    r"[0-9]{1,4}[./ -](?:[0-9]{1,2}|[A-Za-z]{3,9})[./ -][0-9]{2,4}(?: .*)?|[A-Za-z]{3,9} [0-9].*"
+    rf"[0-9]{{1,4}}[./ -](?:[0-9]{{1,2}}|{_MONTH})[./ -][0-9]{{2,4}}(?: .*)?|{_MONTH} [0-9].*", re.IGNORECASE
 ).fullmatch
 _CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?: [AaPp][Mm])?").fullmatch
 _MARK = re.compile(r"[0-9][.,'’ \u00a0\u202f][0-9]").search

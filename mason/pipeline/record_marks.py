@@ -97,8 +97,10 @@ def may_swallow(marks: Marks, width: int, *, inside: bool = False) -> Positions:
     inner = marks.lines & (~marks.inside if inside else marks.inside)
     if width < 2 or not inner.any():
         return np.zeros(0, dtype=np.int64)
-    outer = marks.lines & ~inner
     lines = byte_bits.positions(inner)
+    if not _may_hold_records(marks.delimiters & (~marks.inside if inside else marks.inside), lines, width):
+        return np.zeros(0, dtype=np.int64)
+    outer = marks.lines & ~inner
     records = byte_bits.count_before(outer, lines)  # lines of one record have as many records before them
     firsts = np.flatnonzero(np.diff(records, prepend=-1))
     counts = np.diff(firsts, append=len(lines))
@@ -112,6 +114,17 @@ def may_swallow(marks: Marks, width: int, *, inside: bool = False) -> Positions:
     alike = np.append(0, np.cumsum(_delimiters_between(marks, lines[:-1], lines[1:]) == width - 1))
     found += records[firsts[alike[firsts + counts - 1] - alike[firsts] == counts - 1]].tolist()
     return np.array([int(ends[record - 1]) + 1 if record else 0 for record in sorted(found)], dtype=np.int64)
+
+
+def _may_hold_records(delimiters: Bits, lines: Positions, width: int) -> bool:
+    """Say whether somewhere as many delimiters stand inside quotes, around lines that end there, as a record has.
+
+    Hardly any prose has so many. It costs a fraction of looking at the records.
+    """
+    counts = np.diff(byte_bits.count_before(delimiters, lines), prepend=0, append=byte_bits.count(delimiters))
+    if width >= LEAST_WIDTH and (counts[:-1] + counts[1:] >= width - 1).any():  # one line end in quotes
+        return True
+    return bool((counts[1:-1] == width - 1).any())  # the line between two of them
 
 
 def _records_in_two_lines(marks: Marks, records: Positions, ends: Positions, width: int) -> list[int]:
