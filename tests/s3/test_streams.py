@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import threading
+from pathlib import Path
 from uuid import uuid4
 
 import fastavro
@@ -259,3 +261,18 @@ def test_a_row_group_of_a_parquet_object_is_one_request_unless_it_is_large(
     assert pq.read_table(place.below(f"out/{file.path}").path, filesystem=place.filesystem).equals(table)
     asked = [each for each in proxy.requests if each.startswith("GET") and "/in/a.parquet" in each]
     assert (len(asked) <= groups + 4) == at_once, asked
+
+
+def test_an_answer_that_is_refused_leaves_no_connection_open(
+    through: pafs.FileSystem, proxy: Proxy, place: Place
+) -> None:
+    file, port = given(place), f"{int(proxy.endpoint.rpartition(':')[2]):04X}"
+    proxy.hides = ("ETag",)
+
+    with open_stream(through, file.path) as opened, pytest.raises(OSError, match="says no ETag") as failure:
+        opened.read(700)
+
+    rows = [line.split() for line in Path("/proc/self/net/tcp").read_text().splitlines()[1:]]
+    mine = {os.readlink(each) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()}
+    ours = [row for row in rows if row[2].endswith(f":{port}") and f"socket:[{row[9]}]" in mine]
+    assert not ours, failure.value

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -108,10 +108,12 @@ class ObjectStream(io.RawIOBase):
         last = "" if self._end is None else self._end - 1
         part = {"Range": f"bytes={self._at}-{last}"} if self._at or self._end is not None else {}
         answer = self._client.get_object(Bucket=bucket, Key=key, **part)
-        tag = said_of(self._path, answer, "ETag", self._client)
-        if self._tag and tag != self._tag:
-            answer["Body"].close()
-            raise OSError("it was replaced while it was read")
+        with ExitStack() as unless_it_is_the_one:
+            unless_it_is_the_one.callback(answer["Body"].close)
+            tag = said_of(self._path, answer, "ETag", self._client)
+            if self._tag and tag != self._tag:
+                raise OSError("it was replaced while it was read")
+            unless_it_is_the_one.pop_all()
         self._tag = tag
         return answer["Body"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -124,7 +125,7 @@ class S3Objects:
         try:
             with s3_failures(path):
                 found = self._client.get_object(Bucket=bucket, Key=key)
-                return found["Body"].read(), said_of(path, found, "ETag", self._client)
+                return _content(found), said_of(path, found, "ETag", self._client)
         except PathNotFound:
             return None
 
@@ -135,9 +136,7 @@ class S3Objects:
             return b""
         bucket, key = split(path)
         with s3_failures(path):
-            answer = self._client.get_object(Bucket=bucket, Key=key, Range=f"bytes=0-{length - 1}")
-            content: bytes = answer["Body"].read()
-        return content
+            return _content(self._client.get_object(Bucket=bucket, Key=key, Range=f"bytes=0-{length - 1}"))
 
     def write(self, path: str, content: bytes) -> None:
         """Write an object, whatever is there."""
@@ -253,6 +252,12 @@ def split(path: str) -> tuple[str, str]:
     """Return the bucket and the key of a path."""
     bucket, _, key = path.partition("/")
     return bucket, key
+
+
+def _content(answer: Mapping[str, Any]) -> bytes:
+    with closing(answer["Body"]) as body:
+        content: bytes = body.read()
+    return content
 
 
 def _date(answer: Mapping[str, Any]) -> datetime:
