@@ -12,7 +12,8 @@ from mason.pipeline.csv_dialect import Dialect, Ragged
 from mason.pipeline.csv_tokens import is_text, split_exactly
 from mason.pipeline.swallowed_lines import LINE_END
 
-_LOOK = 64 * 1024
+LOOK = 64 * 1024
+"""So many bytes of a file are looked at for the end of its header first."""
 
 
 @dataclass(frozen=True)
@@ -65,21 +66,21 @@ def records_of(name: str, blocks: Iterable[bytes], reading: CsvReading, most_hea
         UnreadableFile: the header has no end, or more bytes than it may have.
     """
     coming = iter(without_footer(blocks, reading.skip_footer))
-    held, needed = b"", _LOOK
+    held, needed = b"", LOOK
     for block in coming:
         held = held + block if held else block
-        if len(held) < needed and len(held) < _LOOK:
+        if len(held) < needed and len(held) < LOOK:
             continue
-        end = _end_of_beginning(name, held[:needed], reading, final=False)
+        end = start_of_records(name, held[:needed], reading, final=False)
         while end is None and needed < len(held):
             needed *= 4
-            end = _end_of_beginning(name, held[:needed], reading, final=False)
+            end = start_of_records(name, held[:needed], reading, final=False)
         if end is not None:
             return Records(_from(held, end, coming), end, 1 + reading.header)
         if most_header is not None and len(held) > most_header:
             raise UnreadableFile(name, f"its header has more than {most_header:,} bytes (field_bytes).")
         needed = len(held) * 2
-    end = _end_of_beginning(name, held, reading, final=True)
+    end = start_of_records(name, held, reading, final=True)
     return Records(_from(held, end or 0, coming), end or 0, 1 + reading.header)
 
 
@@ -87,8 +88,14 @@ def _from(held: bytes, end: int, coming: Iterator[bytes]) -> Iterator[bytes]:
     return chain([held[end:]] if len(held) > end else [], coming)
 
 
-def _end_of_beginning(name: str, begun: bytes, reading: CsvReading, *, final: bool) -> int | None:
-    """Where the first record begins, a header left out; None if that is not seen yet."""
+def start_of_records(name: str, begun: bytes, reading: CsvReading, *, final: bool) -> int | None:
+    """Return where the first record begins, behind lines to be skipped and a header; None if that is not seen yet.
+
+    Unless `final`, more text is to come.
+
+    Raises:
+        UnreadableFile: the header cannot be read.
+    """
     if not (reading.header or reading.skip_rows):
         return 0
     text = begun.decode("utf-8", "surrogateescape")

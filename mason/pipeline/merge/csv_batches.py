@@ -11,19 +11,24 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
+from mason.pipeline.blocks import open_bytes
+from mason.pipeline.blocks import reading as opening
 from mason.pipeline.csv_chunks import Chunk, cut_chunks
 from mason.pipeline.csv_dialect import Ragged
 from mason.pipeline.csv_parse import BadRecord, Layout, ParsedChunk, parse_chunk
-from mason.pipeline.csv_reading import CsvReading, Records, records_of
+from mason.pipeline.csv_reading import LOOK, CsvReading, Records, records_of, start_of_records
 from mason.pipeline.csv_typed import can_be_typed, parse_typed, sources_of
+from mason.pipeline.formats import codec_of
 from mason.pipeline.header_repeats import REPEATS, find_repeats
 from mason.pipeline.merge.batches import Batch, CannotBeCut, Place
 from mason.pipeline.merge.long_fields import long_record, set_aside_long
 from mason.pipeline.merge.task import FileInTask
 from mason.pipeline.merge.text_blocks import utf8_blocks
+from mason.pipeline.object_store import StreamingFiles
 from mason.pipeline.rejects import Reject
 from mason.pipeline.sources import Source, TextSource
 
+_LARGE = 16 * LOOK
 MOST_MISSES = 3  # a file whose chunks were so often in a row not as one writes the values is not tried any more
 
 
@@ -103,8 +108,28 @@ def _without_repeats(file: FileInTask, parsed: ParsedChunk) -> ParsedChunk:
 
 
 def _records(filesystem: pafs.FileSystem, file: FileInTask, reading: CsvReading, notes: list[str]) -> Records:
-    blocks = utf8_blocks(filesystem, file, notes)
-    return Records(blocks, file.offset, 1) if file.offset else records_of(file.name, blocks, reading, file.field_bytes)
+    if file.offset:
+        return Records(utf8_blocks(filesystem, file, notes), file.offset, 1)
+    start = _seen_start(filesystem, file, reading) if _can_be_entered(filesystem, file, reading) else None
+    if start is None:
+        return records_of(file.name, utf8_blocks(filesystem, file, notes), reading, file.field_bytes)
+    behind = replace(file, offset=start, length=file.length - start)
+    return Records(utf8_blocks(filesystem, behind, notes), start, 1 + reading.header)
+
+
+def _can_be_entered(filesystem: pafs.FileSystem, file: FileInTask, reading: CsvReading) -> bool:
+    """Whether to begin behind the header costs less than to cut it off, which copies a block.
+
+    A store is asked twice for it, and a small file opened twice.
+    """
+    plain = file.encoding == "utf-8" and not (file.archive or reading.skip_footer)
+    return plain and file.length > _LARGE and not isinstance(filesystem, StreamingFiles)
+
+
+def _seen_start(filesystem: pafs.FileSystem, file: FileInTask, reading: CsvReading) -> int | None:
+    with opening(file.data, filesystem), open_bytes(filesystem, file.path) as raw:
+        begun = raw.read(LOOK)
+    return None if codec_of(begun) else start_of_records(file.name, begun, reading, final=False)
 
 
 def _refused(file: FileInTask, bad: BadRecord, number: int) -> UnreadableFile:
