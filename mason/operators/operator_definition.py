@@ -81,9 +81,11 @@ class DataOperator(OperatorDefinition):
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
+        job = self.job(config, parameters)
+        config.execution.client.expect_job(job)
+
         from mason.operators.catalog_entries import follow_job, settle_read  # much, and of no use before a job is run
 
-        job = self.job(config, parameters)
         plan, response = config.execution.client.plan_job(job, response=settle_read(config, job, resp))
         record, response = config.execution.client.run_job(plan, response=response)
         return OperatorResponse(follow_job(config, job, response), record)

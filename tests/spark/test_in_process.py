@@ -19,6 +19,7 @@ from mason.clients.spark.runners import in_process
 from mason.clients.spark.runners.in_process import classic_session
 from mason.clients.spark.settings import SESSION_GUARDS
 from tests.conftest import EXAMPLES, PROJECT, write
+from tests.spark.conftest import eventually
 
 
 class Context:
@@ -146,3 +147,60 @@ def test_a_query_that_fails_in_this_process_is_told_in_words_alone(tmp_path: Pat
     assert asked.returncode == 1
     assert told in asked.stderr
     assert "Traceback" not in asked.stderr and "org.apache.spark" not in asked.stderr
+
+
+_EARLY = """
+import os, subprocess, sys, threading, time
+from mason.clients.spark.runners.in_process import InProcessRunner, classic_context
+from mason.clients.spark.settings import RunnerSettings
+runner = InProcessRunner(RunnerSettings(driver_memory="700m"))
+runner.start_early()
+{then}
+"""
+_COUNT = """
+runner.start_early()
+conf = runner._settings.local_conf
+context = classic_context(conf)
+found = subprocess.run(["ps", "-o", "args=", "--ppid", str(os.getpid())], capture_output=True, text=True).stdout
+print(sum("SparkSubmit" in line for line in found.splitlines()), context.parallelize([1, 2]).sum())
+"""
+_LEAVE = """
+while not [each for each in os.listdir(os.environ["TMPDIR"]) if each.startswith("mason-spark-")]:
+    time.sleep(0.01)
+time.sleep({pause})
+"""
+
+
+def _run(code: str, scratch: Path) -> subprocess.CompletedProcess[str]:
+    scratch.mkdir()
+    return subprocess.run(
+        [sys.executable, "-"],
+        input=_EARLY.format(then=code),
+        env={**os.environ, "TMPDIR": str(scratch), "PYTHONPATH": str(PROJECT)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+
+
+def test_an_early_start_and_the_job_share_one_jvm(tmp_path: Path) -> None:
+    done = _run(_COUNT, tmp_path / "scratch")
+
+    assert done.stdout.split() == ["1", "3"]
+
+
+@pytest.mark.parametrize("pause", [0, 0.5, 2])
+def test_a_command_that_ends_before_its_early_start_leaves_no_process_and_no_file(tmp_path: Path, pause: float) -> None:
+    scratch = tmp_path / "scratch"
+
+    done = _run(_LEAVE.format(pause=pause), scratch)
+
+    assert done.stderr == ""
+    eventually(lambda: not _processes_of(scratch))
+    assert [each.name for each in scratch.iterdir() if each.name.startswith("mason-spark-")] == []
+
+
+def _processes_of(scratch: Path) -> list[str]:
+    found = subprocess.run(["ps", "-ww", "-eo", "args="], capture_output=True, text=True, check=True)
+    return [line for line in found.stdout.splitlines() if str(scratch) in line]

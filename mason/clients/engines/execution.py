@@ -37,6 +37,12 @@ class ExecutionClient(Role):
         """Say how this engine gets at a storage, which is named by its address, where there is something to say."""
         return ""
 
+    def expect_job(self, job: Job) -> None:
+        """Begin what takes long, such as the start of the engine: the job will be planned at once, and then run.
+
+        It does not wait and raises nothing: what is in the way is in the way of the job, too, which says so.
+        """
+
     @abstractmethod
     def plan_job(self, job: Job, *, response: Response) -> tuple[JobPlan, Response]:
         """Return what running the job would read, write and change; nothing is written.

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from mason.clients.spark.class_archive import ClassArchive
 from mason.clients.spark.runners import SparkRunner, build_runner
 from mason.clients.spark.server.launch import hadoop_version
 from mason.clients.spark.settings import RunnerSettings, is_fetched
+from mason.engines.execution.models.job import Job
 from mason.errors import MasonError
 from mason.pipeline.execution import PipelineExecutionClient
-from mason.pipeline.storage_address import is_local, java_needs
+from mason.pipeline.storage_address import LOCAL, is_local, java_needs
 from mason.pipeline.tasks import TaskRunner
 from mason.util.java import HOW_TO_INSTALL, find_java
 
@@ -35,7 +37,14 @@ class SparkExecutionClient(PipelineExecutionClient):
         archive = ClassArchive.of(java.home) if java and RunnerSettings.of(self.configuration).type == "local" else None
         return f"{archive.describe()}." if archive else ""
 
+    def expect_job(self, job: Job) -> None:
+        with suppress(MasonError):  # the job will run into the same, and say so
+            self._runner(job.inputs.get("storage", LOCAL)).start_early()
+
     def runner(self, storage: str) -> TaskRunner:
+        return self._runner(storage)
+
+    def _runner(self, storage: str) -> SparkRunner:
         if storage not in self._runners:
             self._runners[storage] = build_runner(self.configuration, storage)
         return self._runners[storage]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import suppress
@@ -28,6 +29,16 @@ def start_spark(kind: str, start: Callable[[], T]) -> Generator[Starting, None, 
     if took > _LEAST_SECONDS:  # below that nothing was started: it was there
         _write(file, took)
     return started
+
+
+def start_in_background(start: Callable[[], object]) -> None:
+    """Have a thread start something that a job is going to start again, which then waits for this or finds it."""
+
+    def begin() -> None:
+        with suppress(Exception):  # the job does the same, and says why it cannot be done
+            start()
+
+    threading.Thread(target=begin, name="mason-early-start", daemon=True).start()
 
 
 def _file(kind: str) -> Path | None:

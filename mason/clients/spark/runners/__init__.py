@@ -32,6 +32,9 @@ class SparkRunner(Protocol):
     def query(self, content: bytes) -> Iterator[TaskEvent]:
         """Run a query, given as bytes; yield beats, and the result or the pieces of it that were written."""
 
+    def start_early(self) -> None:
+        """Begin to start the Spark, or to reach it, in the background: a job is being planned that will need it."""
+
     def describe(self) -> str:
         """Return what a log should say about where the tasks run."""
 

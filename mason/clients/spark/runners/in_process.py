@@ -28,7 +28,7 @@ from mason.clients.spark.settings import (
     private_conf,
     private_variables,
 )
-from mason.clients.spark.start_times import IN_PROCESS, start_spark
+from mason.clients.spark.start_times import IN_PROCESS, start_in_background, start_spark
 from mason.errors import ClientFailed, Unsupported
 from mason.pipeline.tasks import TaskEvent
 
@@ -73,6 +73,9 @@ class InProcessRunner:
 
     def _session(self) -> SparkSession:
         return classic_session(self._settings.local_conf, self._settings.variables)
+
+    def start_early(self) -> None:
+        start_in_background(self._context)
 
     def describe(self) -> str:
         return "Spark in this process"

@@ -16,9 +16,9 @@ from mason.clients.spark.java_home import java_home
 from mason.clients.spark.runners.in_process import InProcessRunner
 from mason.clients.spark.server.launch import Launch
 from mason.clients.spark.server.record import ran_out_of_memory
-from mason.clients.spark.server.warm import ServerUnavailable, WarmSession, give_up, warm_session
+from mason.clients.spark.server.warm import ServerUnavailable, WarmSession, give_up, has_server, warm_session
 from mason.clients.spark.settings import RunnerSettings
-from mason.clients.spark.start_times import SERVER, start_spark
+from mason.clients.spark.start_times import SERVER, start_in_background, start_spark
 from mason.errors import ClientFailed, Forbidden
 from mason.pipeline.tasks import Starting, TaskEvent
 
@@ -68,6 +68,16 @@ class LocalRunner:
         from mason.clients.spark.results import Streamed
 
         yield from _while_alive(held, self._settings.local_memory, run_query(held.spark, content, Streamed))
+
+    def start_early(self) -> None:
+        """Begin to reach a server that runs, or to start the Spark of this process.
+
+        A server is started by the job alone: it outlives the command, and the job may turn out not to be one.
+        """
+        if not keeps_warm(self._settings.warm):
+            InProcessRunner(self._settings).start_early()
+        elif self._held is None and has_server(Launch.of(self._settings, java_home())):
+            start_in_background(self._connection)
 
     def describe(self) -> str:
         if self._held:

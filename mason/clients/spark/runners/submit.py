@@ -88,6 +88,9 @@ class SubmitRunner:
             yield from self._submit(folder, kernel)
             yield from checked(read_items(results), folder / "log")
 
+    def start_early(self) -> None:
+        """Leave it to the job: what is submitted has its tasks with it."""
+
     def describe(self) -> str:
         return f"spark-submit to {self._settings.master}"
 

@@ -63,6 +63,12 @@ def warm_session(launch: Launch) -> WarmSession:
         return WarmSession(folder, server, sessions.lease_session(folder))
 
 
+def has_server(launch: Launch) -> bool:
+    """Say whether a server that fits seems to run; whether it answers is seen by who asks it."""
+    server = ServerRecord.read(runtime_folder() / launch.key)
+    return server is not None and server.ready and server.server.alive
+
+
 def give_up(session: WarmSession) -> None:
     """Stop a server that does not answer, so that the next command gets another."""
     session.lease.discard()
