@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import threading
 from pathlib import Path
 from uuid import uuid4
@@ -273,6 +272,6 @@ def test_an_answer_that_is_refused_leaves_no_connection_open(
         opened.read(700)
 
     rows = [line.split() for line in Path("/proc/self/net/tcp").read_text().splitlines()[1:]]
-    mine = {os.readlink(each) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()}
+    mine = {str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()}
     ours = [row for row in rows if row[2].endswith(f":{port}") and f"socket:[{row[9]}]" in mine]
     assert not ours, failure.value
