@@ -46,6 +46,9 @@ _SHELL = "pyspark-shell"  # the name by which spark-submit knows that Python com
 # and jobs may begin at the same time: whoever comes second waits, and takes the same.
 _STARTING = threading.Lock()
 
+_JVMS: list[subprocess.Popen[bytes]] = []
+"""Those that were started for a job that did not begin: nothing is lost if they are killed."""
+
 
 class InProcessRunner:
     """Runs tasks on `local[*]` in this process; the session stays for the next job of the process."""
@@ -57,12 +60,14 @@ class InProcessRunner:
         if not tasks:
             return
         context = yield from start_spark(IN_PROCESS, self._context)
+        _JVMS.clear()
         from mason.clients.spark.rdd_job import run_tasks
 
         yield from _while_alive(context, run_tasks(context, kernel, tasks))
 
     def query(self, content: bytes) -> Iterator[TaskEvent]:
         session = yield from start_spark(IN_PROCESS, self._session)
+        _JVMS.clear()
         from mason.clients.spark.job import run_query
         from mason.clients.spark.results import Collected
 
@@ -186,6 +191,9 @@ def _start_quietly(conf: Mapping[str, str], java: Path, environment: Mapping[str
 def _remove(scratch: Path, owner: int) -> None:
     """Remove what Spark has left; a process that was forked from this one leaves it alone."""
     if os.getpid() == owner:
+        for process in _JVMS:  # it would go on writing until it finds that this process has ended
+            process.kill()
+            process.wait()
         shutil.rmtree(scratch, ignore_errors=True)  # the JVM, which is about to end, removes files, too
 
 
@@ -207,6 +215,7 @@ def _start_gateway(conf: Mapping[str, str], environment: Mapping[str, str], fold
         stderr=log,
         preexec_fn=_ignore_interrupts,
     )
+    _JVMS.append(process)
     while process.poll() is None and not address.exists():
         time.sleep(_TICK)
     if not address.exists():
