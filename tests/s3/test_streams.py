@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import threading
 from pathlib import Path
 from uuid import uuid4
@@ -17,15 +16,15 @@ import pytest
 from mason.clients.s3.storage import S3StorageClient
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import UnreadableFile
-from mason.pipeline.blocks import open_stream, read_blocks, read_range
-from mason.pipeline.files import DataFile
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge import readers
-from mason.pipeline.merge.job import MergeJob
-from mason.pipeline.merge.look import PlanRefused
-from mason.pipeline.merge.outcome import MergeResult
-from mason.pipeline.merge.task_files import SMALL
-from mason.pipeline.merge.work import MergeWork
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.merge.job import MergeJob
+from mason.pipeline.jobs.merge.outcome import MergeResult
+from mason.pipeline.jobs.merge.work import MergeWork
+from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.tasks import readers
+from mason.pipeline.reading.tasks.task_files import SMALL
+from mason.pipeline.storage.blocks import open_stream, read_blocks, read_range
+from mason.pipeline.storage.files import DataFile
 from mason.testing import Place
 from mason.testing.contract import answer
 from tests.s3.proxy import HALF, RESET, Answer, Proxy, error_body
@@ -273,6 +272,6 @@ def test_an_answer_that_is_refused_leaves_no_connection_open(
         opened.read(700)
 
     rows = [line.split() for line in Path("/proc/self/net/tcp").read_text().splitlines()[1:]]
-    mine = {os.readlink(each) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()}
+    mine = {str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.is_symlink()}
     ours = [row for row in rows if row[2].endswith(f":{port}") and f"socket:[{row[9]}]" in mine]
     assert not ours, failure.value
