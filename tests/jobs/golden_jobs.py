@@ -21,10 +21,11 @@ from mason.pipeline.jobs.dedupe.job import DedupeJob, DedupeOptions
 from mason.pipeline.jobs.diff.job import DiffJob, DiffOptions
 from mason.pipeline.jobs.explode.job import ExplodeJob
 from mason.pipeline.jobs.format.job import FormatJob, FormatOptions
-from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode, Names, OnBadRecord, OnConflict
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.replay import ReplayJob
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.jobs.summary.job import SummaryJob
+from mason.pipeline.reading.request import Names, OnBadRecord, OnConflict
 from mason.pipeline.tables.foreign_files import Foreign
 from tests.conftest import Mason, write
 

@@ -13,10 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from mason.pipeline.driving.in_process import InProcessRunner
-from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode, Names, OnBadRecord, OnConflict
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.outcome import MergeResult
 from mason.pipeline.jobs.merge.plan import MergePlan, plan_merge
 from mason.pipeline.jobs.merge.run import run_merge
+from mason.pipeline.reading.request import Names, OnBadRecord, OnConflict
 from mason.pipeline.storage.files import partition_of
 from mason.pipeline.tables.commit import CommitRecord
 from mason.pipeline.tables.folder import TableFolder

@@ -1,6 +1,6 @@
 """Reads every record of a table, or of the files at a path, fitted to one schema, and hands the rows to sinks.
 
-This is a merge without its output: the same plan, the same tasks, the same rounds until every value fits. What becomes
+The tasks run in rounds until every value fits. What becomes
 of the rows is the affair of the sink, which a job names.
 """
 
@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from mason.pipeline.jobs.merge.job import MergeOptions
-from mason.pipeline.jobs.merge.plan import MergePlan
 from mason.pipeline.reading.chosen_columns import chosen_columns
+from mason.pipeline.reading.plan.read_plan import ReadPlan
+from mason.pipeline.reading.request import ReadOptions
 from mason.pipeline.reading.tasks.rounds import Rounds
 from mason.pipeline.reading.tasks.sinks import SinkSpec
 from mason.pipeline.reading.tasks.task import TaskResult
@@ -31,7 +31,7 @@ from mason.pipeline.work.tasks import TaskRunner
 class Scan:
     """What is read, and by which schema."""
 
-    plan: MergePlan
+    plan: ReadPlan
     columns: Sequence[str] = ()
     """The columns that were asked for, in this order; none stands for all."""
     commit: CommitRecord | None = None
@@ -39,11 +39,11 @@ class Scan:
 
     @property
     def path(self) -> str:
-        return self.plan.job.inputs
+        return self.plan.request.path
 
     @property
     def storage(self) -> str:
-        return self.plan.job.storage
+        return self.plan.request.storage
 
     @property
     def schema(self) -> pa.Schema:
@@ -130,7 +130,7 @@ def plan_scan(
     storage: str,
     path: str,
     columns: Sequence[str] = (),
-    options: MergeOptions | None = None,
+    options: ReadOptions | None = None,
     commit: CommitRecord | None = None,
 ) -> Scan:
     """Look at a table, through the commit that is given, or its newest, or at the files of a path.

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import Unprocessable
-from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions
-from mason.pipeline.jobs.merge.plan import MergePlan, plan_reading
 from mason.pipeline.reading.plan.base import BaseTable
 from mason.pipeline.reading.plan.planned_file import PlannedFile
+from mason.pipeline.reading.plan.read_plan import ReadPlan, plan_reading
+from mason.pipeline.reading.request import ReadOptions, ReadRequest
 from mason.pipeline.reading.tasks.batches import Batch
 from mason.pipeline.reading.tasks.readers import read_batches
 from mason.pipeline.reading.tasks.task import FileInTask
@@ -22,9 +22,9 @@ from mason.pipeline.tables.commit import CommitRecord, open_table
 
 @dataclass(frozen=True)
 class TableView:
-    """The files of a table and the schema that they are read by, as a merge of them would find both."""
+    """The files of a table and the schema that they are read by, fitted to one another."""
 
-    plan: MergePlan
+    plan: ReadPlan
     commit: CommitRecord | None = None
 
     @property
@@ -56,7 +56,7 @@ class TableView:
 def view_table(
     filesystem: pafs.FileSystem,
     path: str,
-    options: MergeOptions | None = None,
+    options: ReadOptions | None = None,
     storage: str = "file:///",
     commit: CommitRecord | None = None,
 ) -> TableView:
@@ -66,13 +66,15 @@ def view_table(
         PathNotFound, NoData, PlanRefused: as a merge of it would.
         Unprocessable: the table is in a format that Mason does not read.
     """
-    job = MergeJob(path, path, storage, options or MergeOptions())
+    request = ReadRequest(path, storage, options or ReadOptions())
     commit = commit or open_table(storage, path).current()
     if commit is None:
-        return TableView(plan_reading(filesystem, job))
+        return TableView(plan_reading(filesystem, request))
     if commit.format not in FORMATS:
         told = f'The table at "{path}" is in {commit.format}, which Mason writes, but does not read.'
         raise Unprocessable(told, hint="Take the table that it was made from.")
     base = BaseTable.of(commit)
     given = {field.name: field.type for field in base.schema}
-    return TableView(MergePlan(job, base.planned_files(filesystem, path), base.evidence, given=given), commit)
+    files = base.planned_files(filesystem, path)
+    plan = ReadPlan(request=request, files=files, evidence=base.evidence, given=given)
+    return TableView(plan, commit)

@@ -21,8 +21,8 @@ from mason.pipeline.formats.json.parse import CHUNK, LongLine, cut_lines
 from mason.pipeline.formats.scanning.chunks import cut_chunks
 from mason.pipeline.formats.scanning.record_marks import blank_records
 from mason.pipeline.formats.scanning.splits import Range
-from mason.pipeline.jobs.merge.plan import MergePlan
 from mason.pipeline.reading.plan.planned_file import PlannedFile
+from mason.pipeline.reading.plan.read_plan import ReadPlan
 from mason.pipeline.storage.archives import inside
 from mason.pipeline.storage.blocks import read_blocks, read_range
 from mason.pipeline.work.memory_limits import memory_limits
@@ -30,7 +30,7 @@ from mason.pipeline.work.memory_limits import memory_limits
 _NEWLINE, _SPACE = b"\n "
 
 
-def first_rows(filesystem: pafs.FileSystem, plan: MergePlan) -> Sequence[int]:
+def first_rows(filesystem: pafs.FileSystem, plan: ReadPlan) -> Sequence[int]:
     """Return how many records stand before each task of a plan."""
     *tasks, _ = plan.tasks() or [[]]  # nothing stands behind the last
     parts = [part for task in tasks for part in task]

@@ -12,10 +12,10 @@ from mason.errors import BadPath
 from mason.pipeline.jobs.explode.job import ExplodeJob
 from mason.pipeline.jobs.explode.json_text import find_texts, held_type, is_worth_it
 from mason.pipeline.jobs.explode.shape import FlatTable, Form, Path, flat_tables, told_path
-from mason.pipeline.jobs.merge.job import MergeOptions
 from mason.pipeline.reading.chosen_columns import chosen_columns
 from mason.pipeline.reading.plan.look import PlanRefused
 from mason.pipeline.reading.preview import preview_table
+from mason.pipeline.reading.request import ReadOptions
 from mason.pipeline.reading.scan import Scan, plan_scan
 from mason.pipeline.reading.view import TableView
 from mason.pipeline.storage.address import open_filesystem
@@ -99,7 +99,7 @@ def plan_explode(job: ExplodeJob) -> ExplodePlan:
     _check_places(job)
     # Rows that are shown without a run must have been looked at, or they need not fit.
     looked_at = SAMPLE if job.output else max(SAMPLE, job.limit)
-    scan = plan_scan(job.storage, job.path, options=None if job.output else MergeOptions(sample=looked_at))
+    scan = plan_scan(job.storage, job.path, options=None if job.output else ReadOptions(sample=looked_at))
     named = chosen_columns(scan.schema, job.columns)
     plan = ExplodePlan(job, scan, find_texts(named, sample_rows(scan, named.names, looked_at)))
     if len(plan.tables) > MOST_TABLES:

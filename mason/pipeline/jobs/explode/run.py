@@ -21,9 +21,9 @@ from mason.pipeline.jobs.explode.outcome import ExplodeResult, WrittenTable
 from mason.pipeline.jobs.explode.plan import ExplodePlan
 from mason.pipeline.jobs.explode.shape import Path, told_path
 from mason.pipeline.jobs.explode.sink import explode_spec
-from mason.pipeline.jobs.merge.job import MergeOptions
 from mason.pipeline.jobs.merge.outcome import Sums, check_share
 from mason.pipeline.jobs.table_output import StagedTable, TableOutput
+from mason.pipeline.reading.request import ReadOptions
 from mason.pipeline.reading.scan import ScanResult, run_scan
 from mason.pipeline.reading.tasks.staging import accepted_paths, empty
 from mason.pipeline.storage.address import open_filesystem
@@ -57,7 +57,7 @@ def run_explode(plan: ExplodePlan, runner: TaskRunner, job_id: str, progress: Pr
         quarantine = staged.take_quarantine(scanned.scan.plan.files, scanned.results)
         _check_rows(tables, scanned)
         sums = Sums.of(scanned.results, tables[0].rows, quarantine.records)
-        check_share(staged.filesystem, MergeOptions(), sums, quarantine.files, _REMEDY)
+        check_share(staged.filesystem, ReadOptions(), sums, quarantine.files, _REMEDY)
         for table in tables:
             _write_record(staged, table, plan)
         committed = _commit(staged, tables, plan, sums.rows)

@@ -133,5 +133,5 @@ def _checked_sums(staged: StagedTable, scanned: ScanResult, rows_out: int) -> Ro
     sums = RowSums(scanned.rows_in, rows_out, left_out)
     sums.check()
     bad = Sums.of(scanned.results, rows_out, quarantine.records)
-    check_share(staged.filesystem, scanned.scan.plan.job.options, bad, quarantine.files)
+    check_share(staged.filesystem, scanned.scan.plan.request.options, bad, quarantine.files)
     return sums

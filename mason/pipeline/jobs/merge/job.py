@@ -7,29 +7,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.pipeline.reading.request import ReadOptions, ReadRequest
 from mason.pipeline.tables.foreign_files import Foreign
 from mason.pipeline.work.output_place import is_same_place
 from mason.pipeline.work.request import INPUT, OPTIONS, JobRequest, input_named, output_named
 
-MOST_BAD_SHARE = 0.1
 COMMIT_TIMEOUT = 60.0
-
-
-class OnConflict(StrEnum):
-    """What happens to a column whose files disagree."""
-
-    WIDEN = "widen"
-    STRING = "string"
-    FAIL = "fail"
-
-
-class OnBadRecord(StrEnum):
-    """What happens to a record that does not fit; `null` is for single values, the rest of such a record is kept."""
-
-    QUARANTINE = "quarantine"
-    NULL = "null"
-    FAIL = "fail"
 
 
 class Mode(StrEnum):
@@ -40,45 +23,15 @@ class Mode(StrEnum):
     REPLACE_PARTITIONS = "replace_partitions"
 
 
-class Names(StrEnum):
-    """What happens to columns whose names cannot be told apart.
-
-    `exact` refuses them; `number` adds a number to a name that a file has twice; `fold` does that, too, and takes names
-    that differ only in case for one.
-    """
-
-    EXACT = "exact"
-    NUMBER = "number"
-    FOLD = "fold"
-
-
 @dataclass(frozen=True)
-class MergeOptions:
-    """How files are read and united; what is empty or None is detected."""
+class MergeOptions(ReadOptions):
+    """How files are read and united, and how the table is written."""
 
-    input_format: str = ""
-    parse_headers: bool | None = None
-    delimiter: str = ""
-    encoding: str = ""
-    nulls: Sequence[str] = ()
-    extract_paths: bool = False
-    on_conflict: OnConflict = OnConflict.WIDEN
-    on_bad_record: OnBadRecord = OnBadRecord.QUARANTINE
     mode: Mode = Mode.REPLACE
-    names: Names = Names.EXACT
-    schema: str = ""
-    """Types that columns must have, as SQL declares them: `id bigint, price decimal(10,2)`."""
-    timezone: str = ""
-    """The zone of times that state none, where they meet times that do."""
-    sample: int | None = None
-    """How many records of each file are looked at for the plan; 0 for all."""
     repartition_keys: Sequence[str] = ()
     incremental: bool = False
-    most_bad_share: float = MOST_BAD_SHARE
-    """The share of records, or of a column's values, that may be bad before the job fails."""
     commit_timeout: float = COMMIT_TIMEOUT
     """How many seconds an append goes on trying to commit after another job was faster."""
-    csv: DelimitedOptions = field(default_factory=DelimitedOptions)
     explain: str = ""
     """A file of the input of which the plan tells all that is known."""
     foreign: Foreign = Foreign.REFUSE
@@ -99,3 +52,8 @@ class MergeJob(JobRequest):
     def is_in_place(self) -> bool:
         """Whether the output is the input."""
         return is_same_place(self.inputs, self.output)
+
+    @property
+    def reading(self) -> ReadRequest:
+        """What of the merge is reading."""
+        return ReadRequest(self.inputs, self.storage, self.options)

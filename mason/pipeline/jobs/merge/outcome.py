@@ -17,8 +17,8 @@ from mason.errors import Unprocessable
 from mason.pipeline.formats.file_readings import describe_readings
 from mason.pipeline.formats.file_warnings import FileWarnings
 from mason.pipeline.formats.scanning.header_repeats import REPEATS
-from mason.pipeline.jobs.merge.job import MergeOptions, OnBadRecord
 from mason.pipeline.jobs.merge.plan import MergePlan
+from mason.pipeline.reading.request import OnBadRecord, ReadOptions
 from mason.pipeline.reading.tasks.task import TaskResult
 from mason.pipeline.storage.blocks import read_bytes
 from mason.pipeline.tables.commit import CommitRecord
@@ -214,7 +214,7 @@ def _describe_reasons(reasons: Mapping[str, int]) -> str:
 
 
 def check_share(
-    filesystem: pafs.FileSystem, options: MergeOptions, sums: Sums, quarantine: Sequence[str], remedy: str = ""
+    filesystem: pafs.FileSystem, options: ReadOptions, sums: Sums, quarantine: Sequence[str], remedy: str = ""
 ) -> None:
     """See that what does not fit is an exception and not the rule. `remedy` is for who has no such options as a merge.
 
@@ -240,20 +240,20 @@ def check_share(
         )
 
 
-def _limit(options: MergeOptions, records: int) -> float:
+def _limit(options: ReadOptions, records: int) -> float:
     """Few records may be bad in any case, but not most of them; none, if somebody says so."""
     if options.on_bad_record is OnBadRecord.FAIL or not options.most_bad_share:
         return 0
     return max(options.most_bad_share * records, min(FEW_RECORDS, records / 2))
 
 
-def _remedy(options: MergeOptions) -> str:
+def _remedy(options: ReadOptions) -> str:
     told = _told(options)
     how = "Look how they are read (--explain FILE), say how they are to be (delimiter, quote, skip_rows, parse_headers)"
     return f"{how}, mend them, or allow more ({told})."
 
 
-def _told(options: MergeOptions) -> str:
+def _told(options: ReadOptions) -> str:
     if options.on_bad_record is OnBadRecord.FAIL:
         return "on_bad_record: quarantine"
     return f"most_bad_share, now {options.most_bad_share:g}"

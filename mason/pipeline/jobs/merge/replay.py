@@ -17,15 +17,16 @@ from mason.pipeline.formats.delimited.reading import CsvReading
 from mason.pipeline.formats.delimited.swallowed_lines import LINE_END
 from mason.pipeline.formats.delimited.tokens import split_exactly
 from mason.pipeline.formats.file_schema import FileSchema
-from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode, OnBadRecord
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.mended import NotMended, read_mended
 from mason.pipeline.jobs.merge.outcome import MergeResult, Sums
-from mason.pipeline.jobs.merge.plan import MergePlan, checked
+from mason.pipeline.jobs.merge.plan import MergePlan
 from mason.pipeline.jobs.merge.readings import Reading, reading_of
 from mason.pipeline.jobs.merge.run import run_merge
 from mason.pipeline.reading.plan.base import BaseTable
 from mason.pipeline.reading.plan.look import PlanRefused, constants_of
 from mason.pipeline.reading.plan.planned_file import PlannedFile
+from mason.pipeline.reading.request import OnBadRecord
 from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.blocks import read_bytes, write_bytes
 from mason.pipeline.storage.file_stamp import file_stamp
@@ -162,8 +163,14 @@ def run_replay(plan: ReplayPlan, runner: TaskRunner, job_id: str, progress: Prog
     filesystem = open_filesystem(plan.job.storage)
     with _scratch(filesystem, plan, job_id) as (files, origins):
         base = BaseTable.of(plan.base)
+        job = _merge_job(plan)
         merge = MergePlan(
-            _merge_job(plan), files, dict.fromkeys(base.schema.names, NOTHING), given=_types(base), base=base
+            request=job.reading,
+            job=job,
+            files=files,
+            evidence=dict.fromkeys(base.schema.names, NOTHING),
+            given=_types(base),
+            base=base,
         )
 
         def finish(staging: str, quarantine: Sequence[str], sums: Sums) -> None:
@@ -172,7 +179,7 @@ def run_replay(plan: ReplayPlan, runner: TaskRunner, job_id: str, progress: Prog
             _tell_origins(filesystem, quarantine, origins)
             _take_out(filesystem, plan, staging)
 
-        result = run_merge(checked(merge), runner, job_id, progress, finish=finish)
+        result = run_merge(merge.check(), runner, job_id, progress, finish=finish)
     return ReplayResult(result, plan)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from mason.pipeline.jobs.merge.plan import plan_table
 from mason.pipeline.jobs.merge.run import run_merge
 from mason.pipeline.reading.scan import Scan, plan_scan
 from mason.pipeline.sql.query import SqlTable
@@ -91,6 +92,5 @@ def made_ready(table: TableInput, runner: TaskRunner, job_id: str, progress: Pro
         return ReadyTable(table.name, table.scan)
     scratch = stack.enter_context(scratch_folder(table.scan.storage, table.scan.path))
     plan = table.scan.plan
-    merged = replace(plan, job=replace(plan.job, output=f"{scratch}/table"))
-    done = run_merge(merged, runner, job_id, progress)
+    done = run_merge(plan_table(plan, f"{scratch}/table"), runner, job_id, progress)
     return ReadyTable(table.name, plan_scan(table.scan.storage, f"{scratch}/table"), done.quarantined)

@@ -16,8 +16,8 @@ from mason.pipeline.formats.file_schema import FileSchema
 from mason.pipeline.formats.sampling import budget_for
 from mason.pipeline.formats.scanning.line_splits import find_line_ranges
 from mason.pipeline.formats.scanning.splits import Range, find_ranges
-from mason.pipeline.jobs.merge.job import MergeOptions, Names
 from mason.pipeline.reading.plan.planned_file import PlannedFile
+from mason.pipeline.reading.request import Names, ReadOptions
 from mason.pipeline.storage.archives import stamp_of_file
 from mason.pipeline.storage.blocks import is_compressed, reading
 from mason.pipeline.storage.file_stamp import FileStamp
@@ -42,7 +42,7 @@ class PlanRefused(Problems):
 
 def look_at_files(
     filesystem: pafs.FileSystem,
-    options: MergeOptions,
+    options: ReadOptions,
     files: Sequence[DataFile],
     warnings: list[str],
     table: Sequence[str] = (),
@@ -129,7 +129,7 @@ def constants_of(file: DataFile, extract_paths: bool) -> Mapping[str, str | None
     return {**{f"dir_{number}": folder for number, folder in enumerate(folders)}, **file.partition}
 
 
-def _reader(filesystem: pafs.FileSystem, options: MergeOptions, files: int) -> FileReader:
+def _reader(filesystem: pafs.FileSystem, options: ReadOptions, files: int) -> FileReader:
     return FileReader(
         filesystem,
         budget_for(files, read_all=options.sample == 0, rows=options.sample),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from mason.pipeline.jobs.merge.job import Names
 from mason.pipeline.reading.plan.planned_file import PlannedFile
+from mason.pipeline.reading.request import Names
 from mason.pipeline.types.column_types import NOTHING, Evidence, merge
 
 _NAMED_BY_RECORD = ("json", "jsonl", "msgpack")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import pyarrow as pa
 
 from mason.pipeline.formats.odd_values import Misfit
-from mason.pipeline.jobs.merge.plan import MergePlan
+from mason.pipeline.reading.plan.read_plan import ReadPlan
 from mason.pipeline.reading.tasks.kernel import evidence_of_results
 from mason.pipeline.reading.tasks.sinks import SinkSpec
 from mason.pipeline.reading.tasks.staging import empty
@@ -21,6 +22,8 @@ from mason.pipeline.work.tasks import TaskRunner, running, without_beats
 
 LOG = logging.getLogger("mason.pipeline")
 MOST_ROUNDS = 10
+
+P = TypeVar("P", bound=ReadPlan)
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Rounds:
     columns: Sequence[str] = ()
     """The columns that the sinks get; none stands for all."""
 
-    def run(self, plan: MergePlan) -> tuple[MergePlan, Mapping[int, TaskResult], int]:
+    def run(self, plan: P) -> tuple[P, Mapping[int, TaskResult], int]:
         """Return the plan whose schema held every value, what its tasks returned, and how many rounds it took.
 
         Where values beyond the sample need a wider type, or a file cannot be cut after all, the tasks run again.
@@ -45,7 +48,7 @@ class Rounds:
             PlanRefused: what was seen beyond the sample cannot be in one table.
             RowsLost: a task gave no result, or no schema holds all values.
         """
-        filesystem = open_filesystem(plan.job.storage)
+        filesystem = open_filesystem(plan.request.storage)
         for number in range(1, MOST_ROUNDS + 1):
             results = self._run_tasks(plan)
             untrusted = {path for result in results.values() for path in result.not_to_cut}
@@ -61,7 +64,7 @@ class Rounds:
                 empty(filesystem, self.staging)
         raise RowsLost(f"No schema was found in {MOST_ROUNDS} rounds.")
 
-    def _run_tasks(self, plan: MergePlan) -> Mapping[int, TaskResult]:
+    def _run_tasks(self, plan: P) -> Mapping[int, TaskResult]:
         tasks = tasks_of(plan, self.staging, self.job_id, self.sink, self.columns)
         results: dict[int, TaskResult] = {}
         records = 0
@@ -84,7 +87,7 @@ def _misfits(results: Mapping[int, TaskResult]) -> dict[str, Misfit]:
     return found
 
 
-def _wider(before: MergePlan, after: MergePlan, seen: Mapping[str, Mapping[str, object]]) -> MergePlan:
+def _wider(before: P, after: P, seen: Mapping[str, Mapping[str, object]]) -> P:
     if after.schema == before.schema:
         names = {name: None for columns in seen.values() for name in columns}
         raise RowsLost(f"Columns {', '.join(names)} do not fit the schema that was decided for them.")

@@ -10,10 +10,10 @@ from typing import Any
 from mason.pipeline.formats.delimited.reading import CsvReading
 from mason.pipeline.formats.scanning.splits import Range
 from mason.pipeline.formats.sheets.parts import SheetPart
-from mason.pipeline.jobs.merge.job import Names, OnBadRecord
-from mason.pipeline.jobs.merge.plan import MergePlan
 from mason.pipeline.reading.plan.gather import folder_evidence
 from mason.pipeline.reading.plan.planned_file import PlannedFile
+from mason.pipeline.reading.plan.read_plan import ReadPlan
+from mason.pipeline.reading.request import Names, OnBadRecord
 from mason.pipeline.reading.tasks.sinks import SinkSpec, table_spec
 from mason.pipeline.storage.files import DataFile
 from mason.pipeline.types.column_types import decide
@@ -167,11 +167,11 @@ class TaskResult:
 
 
 def tasks_of(
-    plan: MergePlan, staging: str, commit: str, sink: SinkSpec | None = None, columns: Sequence[str] = ()
+    plan: ReadPlan, staging: str, commit: str, sink: SinkSpec | None = None, columns: Sequence[str] = ()
 ) -> list[MergeTask]:
     """Return the tasks of a plan; without a sink their rows become the files of a table."""
     sink = sink or table_spec(plan.partition_keys)
-    options = plan.job.options
+    options = plan.request.options
     patterns = dict(parse_given_schema(options.schema).patterns)
     common: dict[str, Any] = {
         "schema": encode_schema(plan.schema),
@@ -191,7 +191,7 @@ def tasks_of(
     return [
         MergeTask(
             number,
-            plan.job.storage,
+            plan.request.storage,
             staging,
             commit,
             files=[FileInTask.of(file, part, _types_in(plan, file, of_folders), patterned) for file, part in parts],
@@ -201,7 +201,7 @@ def tasks_of(
     ]
 
 
-def _types_in(plan: MergePlan, file: PlannedFile, of_folders: Mapping[str, str]) -> dict[str, str]:
+def _types_in(plan: ReadPlan, file: PlannedFile, of_folders: Mapping[str, str]) -> dict[str, str]:
     types = plan.types_in_conflict
     if plan.base and file.is_base:
         return {each.name: str(each.type) for each in plan.base.schema if each.name in types}
@@ -209,7 +209,7 @@ def _types_in(plan: MergePlan, file: PlannedFile, of_folders: Mapping[str, str])
     return {**shown, **{column: of_folders[column] for column in types if column in file.constants}}
 
 
-def _types_of_folders(plan: MergePlan) -> Mapping[str, str]:
+def _types_of_folders(plan: ReadPlan) -> Mapping[str, str]:
     """The types by which conflicts list what folders say: those of all their values together."""
     seen = folder_evidence([each for each in plan.files if not each.is_base])
     types = {name: str(decide(evidence)) for name, evidence in seen.items()}
