@@ -15,9 +15,9 @@ from mason.clients.response import Response
 from mason.clients.spark.execution import SparkExecutionClient
 from mason.clients.spark.runners import SparkRunner
 from mason.engines.execution.models.job import Job
-from mason.pipeline.merge.job import MergeJob
-from mason.pipeline.storage_address import LOCAL
-from mason.pipeline.tasks import TaskEvent, TaskRunner
+from mason.pipeline.jobs.merge.job import MergeJob
+from mason.pipeline.storage.address import LOCAL
+from mason.pipeline.work.tasks import TaskEvent, TaskRunner
 
 WARM = {"runner": {"type": "local", "warm": "always"}}
 

@@ -14,7 +14,7 @@ from benchmarks.equality import Written, proven_equal
 from benchmarks.measure import Comparison, Contestant, Result, interleaved, seconds
 from benchmarks.orders import COLUMNS, describe, write_orders
 from benchmarks.script import Script, script
-from mason.pipeline.dedupe.job import DedupeJob, DedupeOptions
+from mason.pipeline.jobs.dedupe.job import DedupeJob, DedupeOptions
 
 AT_MOST = 2.0
 KEYS = 8_000_000

@@ -23,10 +23,10 @@ from benchmarks.profiling import profile_kernel
 from benchmarks.script import Script, script
 from mason.clients.response import Response
 from mason.clients.spark.execution import SparkExecutionClient
-from mason.pipeline.merge.job import MergeJob
-from mason.pipeline.merge.kernel import merge_task
-from mason.pipeline.merge.plan import plan_merge
-from mason.pipeline.merge.task import tasks_of
+from mason.pipeline.jobs.merge.job import MergeJob
+from mason.pipeline.jobs.merge.plan import plan_merge
+from mason.pipeline.reading.tasks.kernel import merge_task
+from mason.pipeline.reading.tasks.task import tasks_of
 from tests.cluster import Cluster, events_of, standalone_cluster
 
 AT_LEAST = 1.7

@@ -19,10 +19,10 @@ from benchmarks.equality import Different
 from benchmarks.measure import Comparison, Contestant, Output, Profile, Result, interleaved, seconds
 from benchmarks.profiling import _profile
 from benchmarks.script import Script, script
-from mason.pipeline.explode.job import ExplodeJob
-from mason.pipeline.explode.plan import plan_explode
-from mason.pipeline.explode.run import run_explode
-from mason.pipeline.in_process import InProcessRunner
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.explode.job import ExplodeJob
+from mason.pipeline.jobs.explode.plan import plan_explode
+from mason.pipeline.jobs.explode.run import run_explode
 
 BYTES = 0.3e9
 AT_MOST = 1.5

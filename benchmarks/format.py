@@ -17,10 +17,10 @@ from benchmarks.jobs import GB, PARQUET
 from benchmarks.measure import Comparison, Contestant, Result, interleaved, seconds
 from benchmarks.profiling import profile_tasks
 from benchmarks.script import Script, script
-from mason.pipeline.format.job import FormatJob, FormatOptions
-from mason.pipeline.format.plan import plan_format
-from mason.pipeline.format.run import sink_of
-from mason.pipeline.merge.task import tasks_of
+from mason.pipeline.jobs.format.job import FormatJob, FormatOptions
+from mason.pipeline.jobs.format.plan import plan_format
+from mason.pipeline.jobs.format.run import sink_of
+from mason.pipeline.reading.tasks.task import tasks_of
 
 AT_MOST = 1.3
 SIZE = 2.7 * GB

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from mason.clients.spark.exchange import read_items
-from mason.pipeline.merge.kernel import merge_task
+from mason.pipeline.reading.tasks.kernel import merge_task
 
 
 def main(tasks: Path) -> None:

@@ -17,9 +17,9 @@ from benchmarks.contestants import make_empty, remove
 from benchmarks.measure import Comparison, Contestant, Result, interleaved
 from benchmarks.script import PROJECT, Script, script
 from mason.clients.spark.exchange import write_items
-from mason.pipeline.merge.job import MergeJob
-from mason.pipeline.merge.plan import plan_merge
-from mason.pipeline.merge.task import tasks_of
+from mason.pipeline.jobs.merge.job import MergeJob
+from mason.pipeline.jobs.merge.plan import plan_merge
+from mason.pipeline.reading.tasks.task import tasks_of
 
 SIZE = 1e8
 TIMES = 10

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import MergeJob
-from mason.pipeline.merge.plan import plan_merge
-from mason.pipeline.merge.run import run_merge
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.merge.job import MergeJob
+from mason.pipeline.jobs.merge.plan import plan_merge
+from mason.pipeline.jobs.merge.run import run_merge
 
 FILES = 8
 CUSTOMERS = 50_000

@@ -14,10 +14,10 @@ from benchmarks.jobs import CSV
 from benchmarks.measure import Comparison, Contestant, Result, interleaved, seconds
 from benchmarks.profiling import profile_kernel
 from benchmarks.script import Script, script
-from mason.pipeline.merge.plan import plan_merge
-from mason.pipeline.merge.task import KERNEL, tasks_of
-from mason.pipeline.tasks import running as running_tasks
-from mason.pipeline.tasks import without_beats
+from mason.pipeline.jobs.merge.plan import plan_merge
+from mason.pipeline.reading.tasks.task import KERNEL, tasks_of
+from mason.pipeline.work.tasks import running as running_tasks
+from mason.pipeline.work.tasks import without_beats
 
 AT_MOST = 1.05
 

@@ -10,7 +10,7 @@ from benchmarks.child import answer
 from benchmarks.plain_spark import merges, plain_session
 from mason.clients.spark.server.launch import hadoop_version
 from mason.clients.spark.settings import RunnerSettings
-from mason.pipeline.storage_address import java_needs
+from mason.pipeline.storage.address import java_needs
 
 
 def main(address: str, *paths: str) -> None:

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from benchmarks.measure import HotSpot, Profile
 from benchmarks.script import MASON
-from mason.pipeline.merge.job import MergeJob
-from mason.pipeline.merge.kernel import merge_task
-from mason.pipeline.merge.plan import plan_merge
-from mason.pipeline.merge.task import MergeTask, tasks_of
-from mason.pipeline.storage_address import open_filesystem
+from mason.pipeline.jobs.merge.job import MergeJob
+from mason.pipeline.jobs.merge.plan import plan_merge
+from mason.pipeline.reading.tasks.kernel import merge_task
+from mason.pipeline.reading.tasks.task import MergeTask, tasks_of
+from mason.pipeline.storage.address import open_filesystem
 
 SHOWN = 8
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")

@@ -19,7 +19,7 @@ from benchmarks.measure import Comparison, Contestant, Result, interleaved, seco
 from benchmarks.orders import describe, write_customers, write_orders
 from benchmarks.profiling import profile_call
 from benchmarks.script import Script, script
-from mason.pipeline.sql.job import QueryJob
+from mason.pipeline.jobs.query.job import QueryJob
 
 AT_MOST = 1.1
 KEYS = 6_700_000

@@ -24,12 +24,12 @@ from benchmarks.equality import Different
 from benchmarks.measure import Comparison, Contestant, Profile, Result, interleaved, seconds
 from benchmarks.profiling import profile_call
 from benchmarks.script import Script, script
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import MergeJob
-from mason.pipeline.merge.plan import plan_merge
-from mason.pipeline.merge.run import run_merge
-from mason.pipeline.summary.job import SummaryJob
-from mason.pipeline.summary.work import SummaryWork
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.merge.job import MergeJob
+from mason.pipeline.jobs.merge.plan import plan_merge
+from mason.pipeline.jobs.merge.run import run_merge
+from mason.pipeline.jobs.summary.job import SummaryJob
+from mason.pipeline.jobs.summary.work import SummaryWork
 
 ROWS = 9_600_000
 FILES = 16

@@ -21,7 +21,7 @@ import pyarrow as pa
 from mason.errors import MasonError
 from mason.pipeline.sql.duckdb_engine import run_query
 from mason.pipeline.sql.query import decode_rows
-from mason.pipeline.tasks import without_beats
+from mason.pipeline.work.tasks import without_beats
 from tests.sql.answers.book import (
     ANSWERS,
     REFUSED,

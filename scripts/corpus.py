@@ -38,7 +38,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 from pyarrow import orc
 
-from mason.pipeline.csv_headers import is_number
+from mason.pipeline.formats.delimited.headers import is_number
 from tests.merge.expected_files import corpus_files, expectation_of, outcome_of_file
 
 VERDICTS = ("right", "refused", "warned", "silently wrong", "crash")

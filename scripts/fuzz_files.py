@@ -23,7 +23,7 @@ import msgpack
 import pyarrow.parquet as pq
 from pyarrow import orc
 
-from mason.pipeline.row_sums import RowsLost
+from mason.pipeline.work.row_sums import RowsLost
 from tests.merge.corpus_writers.case import CORPUS_FILES
 from tests.merge.expected_files import corpus_files, expectation_of, outcome_of_file
 from tests.merge.outcomes import Outcome

@@ -29,7 +29,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from mason.clients.spark.server.record import ServerRecord, server_folders
-from mason.pipeline.table_folder import TableFolder
+from mason.pipeline.tables.folder import TableFolder
 from mason.state.home import read_state
 from mason.state.models import RecordKind
 from mason.util.environment import MasonEnvironment

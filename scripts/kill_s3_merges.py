@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from mason.clients.s3.storage import S3StorageClient
-from mason.pipeline.table_commit import open_table
+from mason.pipeline.tables.commit import open_table
 from tests.seaweed import Seaweed, running_seaweed
 
 LOG = logging.getLogger("kill_s3_merges")

@@ -18,17 +18,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import mason.pipeline.merge.kernel as kernel
-import mason.pipeline.merge.plan as plan
-import mason.pipeline.merge.run as merge_run
-import mason.pipeline.merge.task_files as task_files
-import mason.pipeline.merge.work as merge_work
-import mason.pipeline.table_folder as table_folder
+import mason.pipeline.jobs.merge.plan as plan
+import mason.pipeline.jobs.merge.run as merge_run
+import mason.pipeline.jobs.merge.work as merge_work
+import mason.pipeline.reading.tasks.kernel as kernel
+import mason.pipeline.reading.tasks.task_files as task_files
+import mason.pipeline.tables.folder as table_folder
 from mason.__main__ import main
-from mason.pipeline.file_reader import FileReader
-from mason.pipeline.merge.readers import read_batches, read_records
-from mason.pipeline.merge.task import KERNEL
-from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.formats.file_reader import FileReader
+from mason.pipeline.reading.tasks.readers import read_batches, read_records
+from mason.pipeline.reading.tasks.task import KERNEL
+from mason.pipeline.work.tasks import TaskRunner
 
 SHORT, LONG = 0.02, 0.15
 DAWDLES = 3

@@ -11,7 +11,7 @@ from typing import Any
 
 from mason.__main__ import main
 from mason.clients.s3.objects import S3Objects
-from mason.pipeline.table_objects import TableObjects
+from mason.pipeline.tables.objects import TableObjects
 
 CHANGES = ("write_new", "rewrite", "copy", "delete")
 _phase = ["plan"]

@@ -36,8 +36,8 @@ MODULES = (
     "mason.clients.local.execution",
     "mason.clients.local.metastore",
     "mason.clients.local.storage",
-    "mason.pipeline.merge.work",
-    "mason.pipeline.sql.job",
+    "mason.pipeline.jobs.merge.work",
+    "mason.pipeline.jobs.query.job",
 )
 _SEPARATE = ("PYTHON", "LANG", "LC_", "LD_", "COVERAGE")
 _LONGEST = 1 << 20

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING
 from mason.util.words import counted
 
 if TYPE_CHECKING:
-    from mason.pipeline.job_progress import JobProgress
+    from mason.pipeline.driving.job_progress import JobProgress
 
 _LONGEST_BAR = 30
 _SHORTEST_BAR = 10

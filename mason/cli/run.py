@@ -87,7 +87,7 @@ def command(
         raise click.UsageError("--certificate and --key go together.")
     from mason.api.server import required_token
     from mason.api.server.settings import ServerSettings
-    from mason.pipeline.memory_limits import server_limits
+    from mason.pipeline.work.memory_limits import server_limits
     from mason.state.home import pin_state
     from mason.workflows.retention import retention_of
 

@@ -12,7 +12,7 @@ from mason.util.text_table import clipped_lines
 
 if TYPE_CHECKING:
     from mason.engines.scheduler.models.dags.dag_run import StepEvent
-    from mason.pipeline.job_progress import JobProgress
+    from mason.pipeline.driving.job_progress import JobProgress
 
 _SECONDS_BETWEEN = 0.1
 _USUAL_SIZE = os.terminal_size((80, 24))

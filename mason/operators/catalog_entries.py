@@ -15,11 +15,11 @@ from mason.engines.metastore.models.table import Table
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.path import Path
 from mason.errors import BadPath, MasonError, MissingDependency, NotFound, RoleNotFilled
-from mason.pipeline.catalog_entries import CatalogEntry, forget_entry, note_entry, read_entries, version_folder
-from mason.pipeline.object_store import ObjectStore
-from mason.pipeline.storage_address import is_local, open_objects
-from mason.pipeline.table_commit import CommitRecord
-from mason.pipeline.table_objects import TableObjects
+from mason.pipeline.storage.address import is_local, open_objects
+from mason.pipeline.storage.object_store import ObjectStore
+from mason.pipeline.tables.catalog_entries import CatalogEntry, forget_entry, note_entry, read_entries, version_folder
+from mason.pipeline.tables.commit import CommitRecord
+from mason.pipeline.tables.objects import TableObjects
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def _save_newest(
 
 def _without_rows(wanted: Inference, version: CommitRecord, place: Path) -> Table:
     """A version that has no files, as its commit describes it."""
-    from mason.pipeline.evidence_json import decode_schema  # heavy: most versions have files
+    from mason.pipeline.types.evidence_json import decode_schema  # heavy: most versions have files
 
     return Table(
         wanted.name,

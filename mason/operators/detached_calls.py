@@ -27,9 +27,9 @@ from mason.operators.call_records import WAITS
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import OperatorCall, check_operator, respond, run_operator, show_result
 from mason.operators.slots import slot_count, wait_for_slot
-from mason.pipeline.calls import begin_call
-from mason.pipeline.job_log import JobLog
-from mason.pipeline.job_watch import JobCancelled
+from mason.pipeline.driving.calls import begin_call
+from mason.pipeline.driving.job_log import JobLog
+from mason.pipeline.driving.job_watch import JobCancelled
 from mason.state.heartbeat import Heartbeat
 from mason.state.home import open_state
 from mason.state.models import Kind, Record, RecordKind

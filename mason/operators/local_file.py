@@ -9,10 +9,10 @@ from pathlib import Path
 
 from mason.configurations.valid_config import ValidConfig
 from mason.errors import BadPath
-from mason.pipeline.formats import format_of_name
-from mason.pipeline.output_place import overlap
-from mason.pipeline.side_files import is_side_file
-from mason.pipeline.table_folder import table_around
+from mason.pipeline.storage.format_names import format_of_name
+from mason.pipeline.storage.side_files import is_side_file
+from mason.pipeline.tables.folder import table_around
+from mason.pipeline.work.output_place import overlap
 from mason.util.confinement import is_in_home, name_beginning_with, name_below, require_below, require_visible
 
 _ELSEWHERE = "Choose another place for the file."

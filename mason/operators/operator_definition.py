@@ -69,7 +69,7 @@ class DataOperator(OperatorDefinition):
     def plan(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        from mason.pipeline.planned_changes import planned_changes  # of no use to who does not plan
+        from mason.pipeline.jobs.planned_changes import planned_changes  # of no use to who does not plan
 
         plan, response = config.execution.client.plan_job(self.job(config, parameters), response=resp)
         changes = planned_changes(plan)

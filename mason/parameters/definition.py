@@ -81,7 +81,7 @@ class ParameterDefinition:
     def _items(self, choices: Mapping[str, Any]) -> dict[str, Any]:
         text = {"type": "string", **choices}
         if self.elements == CHECKS:
-            from mason.pipeline.check.schema import check_schemas
+            from mason.pipeline.jobs.check.schema import check_schemas
 
             return {"anyOf": [text, *check_schemas()]}
         return {"anyOf": [text, {"type": "object"}]} if self.takes_mappings else text

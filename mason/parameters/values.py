@@ -116,7 +116,7 @@ def _check_element(definition: ParameterDefinition, value: Any) -> None:
 
 
 def _check_checks(values: Sequence[Any]) -> None:
-    from mason.pipeline.check.reading import read_checks
+    from mason.pipeline.jobs.check.reading import read_checks
 
     try:
         read_checks(values)

@@ -14,7 +14,7 @@ from mason.engines.scheduler.models.dags.dag_run import StepStatus
 from mason.engines.scheduler.models.deployment import Deployment, StepPlace
 from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import BadInput, MasonError, NotFound, Unprocessable
-from mason.pipeline.handover import RUN, hand_over, note_forgotten
+from mason.pipeline.driving.handover import RUN, hand_over, note_forgotten
 from mason.state.home import read_state
 from mason.workflows.outside_runs import OutsideRun
 from mason.workflows.runs import LOST, show_run

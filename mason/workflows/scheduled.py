@@ -17,7 +17,7 @@ from mason.errors import Conflict, MasonError, PathNotFound
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import respond
 from mason.operators.token_limits import limit_to_deployer
-from mason.pipeline.memory_limits import limit_memory, server_limits
+from mason.pipeline.work.memory_limits import limit_memory, server_limits
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.state.schedules import change_schedule, find_schedule

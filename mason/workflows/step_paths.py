@@ -14,7 +14,7 @@ from mason.configurations.valid_config import ValidConfig
 from mason.operators.operator_definition import DataOperator
 from mason.operators.operator_spec import OperatorSpec
 from mason.operators.runner import PreparedOperator
-from mason.pipeline.storage_address import LOCAL, is_local, open_filesystem, open_objects
+from mason.pipeline.storage.address import LOCAL, is_local, open_filesystem, open_objects
 from mason.util.quiet_secrets import hide_secrets
 
 NOT_THERE = "not there"
@@ -45,7 +45,7 @@ class StepPath:
         """Say whether there is a file or a folder."""
         if is_local(self.storage):
             return Path(self.path).exists()
-        from mason.pipeline.file_stamp import file_stamp
+        from mason.pipeline.storage.file_stamp import file_stamp
 
         if any(True for _ in open_objects(self.storage).below(self.path)):  # the first says it: there may be millions
             return True
@@ -53,7 +53,7 @@ class StepPath:
 
     def is_whole(self) -> bool:
         """Say whether what was written there still is: a file or a folder, and of a table each of its files."""
-        from mason.pipeline.table_commit import DamagedRecord, open_table
+        from mason.pipeline.tables.commit import DamagedRecord, open_table
 
         if not self.exists():
             return False
@@ -93,8 +93,8 @@ class StepPath:
 
     def _stored(self) -> str:
         """What an object store says: a table's commit, or else the tag that it has for every content."""
-        from mason.pipeline.file_stamp import file_stamp
-        from mason.pipeline.table_commit import DamagedRecord, open_table
+        from mason.pipeline.storage.file_stamp import file_stamp
+        from mason.pipeline.tables.commit import DamagedRecord, open_table
 
         with suppress(DamagedRecord):
             if commit := open_table(self.storage, self.path).current():

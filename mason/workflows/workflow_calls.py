@@ -12,7 +12,7 @@ from mason.operators.operator_response import OperatorResponse
 from mason.operators.registry import list_registered
 from mason.operators.runner import respond
 from mason.operators.use_warnings import warn_of_use
-from mason.pipeline.handover import RUN, was_handed_over
+from mason.pipeline.driving.handover import RUN, was_handed_over
 from mason.state.home import read_state
 from mason.state.models import Record, Registration
 from mason.state.store import StateStore

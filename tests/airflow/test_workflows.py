@@ -22,7 +22,7 @@ from mason.errors import ClientFailed, Conflict, Forbidden, NotFound, Unprocessa
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
-from mason.pipeline.handover import RUN, Handover, begin_handover
+from mason.pipeline.driving.handover import RUN, Handover, begin_handover
 from mason.state.home import open_state, read_state
 from mason.testing.scheduler.fixtures import a_deployment
 from mason.util.atomic_file import write_file

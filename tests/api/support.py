@@ -21,7 +21,7 @@ from mason.configurations.saved import read_configurations, save_configurations
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
-from mason.pipeline.handover import Handover
+from mason.pipeline.driving.handover import Handover
 from mason.state.home import open_state
 from mason.util.environment import MasonEnvironment
 from mason.workflows.definition_kind import WORKFLOWS

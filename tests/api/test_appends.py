@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mason.pipeline.table_folder import TableFolder
+from mason.pipeline.tables.folder import TableFolder
 from tests.api.conftest import Start
 from tests.conftest import write
 from tests.merge.test_appends import AT_ONCE, at_once

@@ -17,7 +17,7 @@ from mason.configurations.configuration import parse_configuration
 from mason.configurations.saved import save_configurations
 from mason.errors import StateFailed
 from mason.operators.catalogue import LiveCatalogue
-from mason.pipeline.job_log import JobLog
+from mason.pipeline.driving.job_log import JobLog
 from mason.state.home import open_state
 from mason.state.models import Kind, RecordKind
 from mason.state.store import StateStore

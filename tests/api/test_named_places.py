@@ -8,7 +8,7 @@ import pytest
 
 from mason.api.server.replies import without_places
 from mason.clients.s3.connection import S3Connection
-from mason.pipeline.storage_address import shown_address
+from mason.pipeline.storage.address import shown_address
 from tests.api.support import Server
 
 STEPS = {"step_1": {"config_id": "files", "parameters": {"database_name": "shop", "storage_path": "shop"}}}

@@ -15,7 +15,7 @@ from mason.clients.athena.execution import AthenaExecutionClient
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobStatus
 from mason.errors import BadInput, ClientFailed, Conflict, Forbidden, Interrupted, MasonError, NotFound
-from mason.pipeline.sql.job import QueryJob
+from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.sql.query import BadQuery
 from mason.testing.contract import answer
 from tests.glue.proxy import Answer, AwsProxy, error

@@ -21,9 +21,9 @@ from mason.clients.s3.storage import S3StorageClient
 from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import Unsupported
-from mason.pipeline.foreign_files import Foreign, ForeignFiles
-from mason.pipeline.sql.job import QueryJob
+from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.sql.query import BadQuery
+from mason.pipeline.tables.foreign_files import Foreign, ForeignFiles
 from mason.testing.contract import answer
 from mason.testing.golden import TABLES
 from tests.conftest import Mason

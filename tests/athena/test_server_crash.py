@@ -21,12 +21,12 @@ from mason.errors import Conflict
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
-from mason.pipeline.handover import JOB, Handover, begin_handover
-from mason.pipeline.object_lease import Lease
-from mason.pipeline.sql.job import QueryJob
+from mason.pipeline.driving.handover import JOB, Handover, begin_handover
+from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.sql.query import BadQuery
-from mason.pipeline.storage_address import open_objects
-from mason.pipeline.table_objects import LEASES, TableObjects
+from mason.pipeline.storage.address import open_objects
+from mason.pipeline.tables.object_lease import Lease
+from mason.pipeline.tables.objects import LEASES, TableObjects
 from mason.state.home import open_state
 from mason.testing.contract import answer
 from mason.testing.golden import TABLES
@@ -38,7 +38,7 @@ from tests.ministack import Ministack
 
 MakeTable = Callable[[str, pa.Table], str]
 BY_HAND = """
-from mason.pipeline.sql.job import QueryJob
+from mason.pipeline.jobs.query.job import QueryJob
 job = QueryJob("select 1 as one", parameters.get_required("database_name"), {}).to_job()
 plan, _ = config.execution.client.plan_job(job, response=resp)
 config.execution.client.run_job(plan, response=resp)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from mason.pipeline.job_log import JobLog
+from mason.pipeline.driving.job_log import JobLog
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.util.environment import MasonEnvironment
@@ -26,12 +26,12 @@ STEP_BY_STEP = textwrap.dedent(
     """
     import sys, time
     from pathlib import Path
-    import mason.pipeline.merge.plan as plan
+    import mason.pipeline.jobs.merge.plan as plan
     from mason.clients.response import Response
     from mason.errors import MasonError
-    from mason.pipeline.execution import PipelineExecutionClient
-    from mason.pipeline.in_process import InProcessRunner
-    from mason.pipeline.merge.job import MergeJob
+    from mason.pipeline.driving.execution import PipelineExecutionClient
+    from mason.pipeline.driving.in_process import InProcessRunner
+    from mason.pipeline.jobs.merge.job import MergeJob
 
     folder, beats = Path(sys.argv[1]), sys.argv[2] == "beats"
     plan.TASK_FILES = 1

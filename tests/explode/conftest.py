@@ -12,14 +12,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mason.pipeline.evidence_json import decode_schema
-from mason.pipeline.explode.job import ExplodeJob
-from mason.pipeline.explode.outcome import ExplodeResult
-from mason.pipeline.explode.plan import ExplodePlan, plan_explode
-from mason.pipeline.explode.run import run_explode
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.table_folder import TableFolder
-from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.explode.job import ExplodeJob
+from mason.pipeline.jobs.explode.outcome import ExplodeResult
+from mason.pipeline.jobs.explode.plan import ExplodePlan, plan_explode
+from mason.pipeline.jobs.explode.run import run_explode
+from mason.pipeline.tables.folder import TableFolder
+from mason.pipeline.types.evidence_json import decode_schema
+from mason.pipeline.work.tasks import TaskRunner
 
 Rows = list[dict[str, Any]]
 

@@ -10,18 +10,18 @@ import pyarrow as pa
 import pytest
 
 from mason.errors import BadPath, Conflict, NoData
-from mason.pipeline.columns import NoSuchColumn
-from mason.pipeline.explode import plan as planning
-from mason.pipeline.explode import sink
-from mason.pipeline.merge import look
-from mason.pipeline.merge import plan as merge_planning
-from mason.pipeline.merge.look import PlanRefused
-from mason.pipeline.merge.outcome import TooManyBadRecords
-from mason.pipeline.rejects import read_quarantine
-from mason.pipeline.row_sums import RowsLost
-from mason.pipeline.scan import plan_scan
-from mason.pipeline.table_folder import TableFolder
-from mason.pipeline.table_versions import list_versions, roll_back
+from mason.pipeline.jobs.explode import plan as planning
+from mason.pipeline.jobs.explode import sink
+from mason.pipeline.jobs.merge import plan as merge_planning
+from mason.pipeline.jobs.merge.outcome import TooManyBadRecords
+from mason.pipeline.reading.chosen_columns import NoSuchColumn
+from mason.pipeline.reading.plan import look
+from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.scan import plan_scan
+from mason.pipeline.tables.folder import TableFolder
+from mason.pipeline.tables.rejects import read_quarantine
+from mason.pipeline.tables.versions import list_versions, roll_back
+from mason.pipeline.work.row_sums import RowsLost
 from tests.explode.conftest import Explode, read_table
 
 ORDERS = [

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from mason.errors import UnreadableFile
-from mason.pipeline.table_folder import TableFolder
+from mason.pipeline.tables.folder import TableFolder
 from tests.conftest import PROJECT, Mason, write
 from tests.explode.conftest import Explode, read_table
 from tests.merge.test_faults import SmallDisk

@@ -7,7 +7,7 @@ import json
 import pyarrow as pa
 import pytest
 
-from mason.pipeline.explode.json_text import read_texts
+from mason.pipeline.jobs.explode.json_text import read_texts
 from tests.explode.conftest import Explode
 
 PEOPLE = pa.struct([("name", pa.string()), ("ages", pa.list_(pa.int64()))])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from mason.pipeline.explode.shape import Form, flat_tables, folder_name
+from mason.pipeline.jobs.explode.shape import Form, flat_tables, folder_name
 from tests.explode.conftest import Explode
 
 

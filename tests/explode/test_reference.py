@@ -9,8 +9,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mason.pipeline.explode.shape import Form, flat_tables
-from mason.pipeline.explode.unnest import Tally, unnest
+from mason.pipeline.jobs.explode.shape import Form, flat_tables
+from mason.pipeline.jobs.explode.unnest import Tally, unnest
 
 NAMES = st.sampled_from(["a", "b", "c d"])
 

@@ -11,16 +11,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mason.pipeline.format.job import FormatJob, FormatOptions
-from mason.pipeline.format.outcome import FormatResult
-from mason.pipeline.format.plan import FormatPlan, plan_format
-from mason.pipeline.format.run import run_format
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.scan import plan_scan, run_scan
-from mason.pipeline.sinks import Sink, SinkPlace, SinkSpec
-from mason.pipeline.table_commit import CommitRecord
-from mason.pipeline.table_folder import TableFolder
-from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.format.job import FormatJob, FormatOptions
+from mason.pipeline.jobs.format.outcome import FormatResult
+from mason.pipeline.jobs.format.plan import FormatPlan, plan_format
+from mason.pipeline.jobs.format.run import run_format
+from mason.pipeline.reading.scan import plan_scan, run_scan
+from mason.pipeline.reading.tasks.sinks import Sink, SinkPlace, SinkSpec
+from mason.pipeline.tables.commit import CommitRecord
+from mason.pipeline.tables.folder import TableFolder
+from mason.pipeline.work.tasks import TaskRunner
 
 _COLLECTED: list[pa.RecordBatch] = []
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from mason.pipeline.table_folder import TableFolder
+from mason.pipeline.tables.folder import TableFolder
 
 HEADER = "id,name,tags\n"
 FIRST = '1,"saw, small","[""a"",null]"\n2,"",\n'

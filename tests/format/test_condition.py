@@ -8,7 +8,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from mason.pipeline.format.condition import BadCondition, Condition
+from mason.pipeline.jobs.format.condition import BadCondition, Condition
 
 ROWS = pa.record_batch(
     {

@@ -8,12 +8,19 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from mason.pipeline.storage.format_names.writers import (
+    avro_writer,
+    csv_writer,
+    json_writer,
+    msgpack_writer,
+    orc_writer,
+    parquet_writer,
+)
+from mason.pipeline.storage.format_names.writers import xlsx_writer as xlsx
 
 from mason.errors import Conflict, UnreadableFile
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.row_sums import RowsLost
-from mason.pipeline.writers import avro_writer, csv_writer, json_writer, msgpack_writer, orc_writer, parquet_writer
-from mason.pipeline.writers import xlsx_writer as xlsx
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.work.row_sums import RowsLost
 from tests.format.conftest import Format
 from tests.merge.test_faults import SmallDisk
 

@@ -16,20 +16,20 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
+from mason.pipeline.storage.format_names.writers import xlsx_writer
 
 from mason.errors import BadInput, BadPath, MasonError, NoData, Unprocessable
-from mason.pipeline.columns import NoSuchColumn
-from mason.pipeline.format.condition import BadCondition
-from mason.pipeline.format.job import parse_size
-from mason.pipeline.json_parse import parse_lines
-from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode
-from mason.pipeline.merge.look import PlanRefused
-from mason.pipeline.merge.plan import plan_merge
-from mason.pipeline.rejects import read_quarantine
-from mason.pipeline.sources import ValueSource
-from mason.pipeline.writers import xlsx_writer
-from mason.pipeline.writers.json_values_back import column_of_values, json_codec
-from mason.pipeline.writers.output_format import OUTPUT_FORMATS, CannotHold, TooLarge, output_format
+from mason.pipeline.formats.json.parse import parse_lines
+from mason.pipeline.formats.sources import ValueSource
+from mason.pipeline.formats.writers.json_values_back import column_of_values, json_codec
+from mason.pipeline.formats.writers.output_format import OUTPUT_FORMATS, CannotHold, TooLarge, output_format
+from mason.pipeline.jobs.format.condition import BadCondition
+from mason.pipeline.jobs.format.job import parse_size
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
+from mason.pipeline.jobs.merge.plan import plan_merge
+from mason.pipeline.reading.chosen_columns import NoSuchColumn
+from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.tables.rejects import read_quarantine
 from tests.format.conftest import Format
 
 ORDERS = {
@@ -275,7 +275,7 @@ def test_a_condition_that_fails_on_a_row_fails_the_job_and_names_itself(format_:
 def test_a_sample_has_so_many_rows_in_their_order_and_is_always_the_same(
     format_: Format, monkeypatch: pytest.MonkeyPatch, tasks: int
 ) -> None:
-    monkeypatch.setattr("mason.pipeline.merge.plan.TASK_FILES", 7 // tasks)
+    monkeypatch.setattr("mason.pipeline.jobs.merge.plan.TASK_FILES", 7 // tasks)
     for number in range(7):
         format_.given({"id": list(range(number * 100, number * 100 + 100))}, f"in/{number}.parquet")
 
@@ -306,7 +306,7 @@ def test_a_sample_of_more_rows_than_there_are_has_all_of_them_and_one_of_none_ha
 
 def test_every_row_is_as_likely_in_a_sample_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """Over many seeds each of 60 rows in three tasks is drawn about as often: chi-square, 59 degrees, p > 0.001."""
-    from mason.pipeline.format import sample
+    from mason.pipeline.jobs.format import sample
 
     counts, size, draws = [10, 30, 20], 12, 2000
     seen = [0] * sum(counts)
@@ -609,9 +609,9 @@ def test_a_path_inside_the_output_is_refused(format_: Format) -> None:
 def test_large_files_of_text_are_read_in_ranges_through_the_commit(
     format_: Format, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mason.pipeline.merge.look.CUT_BYTES", 4096)
-    monkeypatch.setattr("mason.pipeline.merge.look.CUT_LINES_BYTES", 4096)
-    monkeypatch.setattr("mason.pipeline.merge.plan.TASK_BYTES", 4096)
+    monkeypatch.setattr("mason.pipeline.reading.plan.look.CUT_BYTES", 4096)
+    monkeypatch.setattr("mason.pipeline.reading.plan.look.CUT_LINES_BYTES", 4096)
+    monkeypatch.setattr("mason.pipeline.jobs.merge.plan.TASK_BYTES", 4096)
     notes = [f'line\n"{number}"' for number in range(2000)]
     format_.given({"id": list(range(2000)), "note": notes})
     for name in ("csv", "jsonl"):

@@ -15,17 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from mason.engines.storage.models.delimited_options import DelimitedOptions
-from mason.pipeline.check.checks import Check
-from mason.pipeline.check.job import CheckJob
-from mason.pipeline.dedupe.job import DedupeJob, DedupeOptions
-from mason.pipeline.diff.job import DiffJob, DiffOptions
-from mason.pipeline.explode.job import ExplodeJob
-from mason.pipeline.foreign_files import Foreign
-from mason.pipeline.format.job import FormatJob, FormatOptions
-from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode, Names, OnBadRecord, OnConflict
-from mason.pipeline.merge.replay import ReplayJob
-from mason.pipeline.sql.job import QueryJob
-from mason.pipeline.summary.job import SummaryJob
+from mason.pipeline.jobs.check.checks import Check
+from mason.pipeline.jobs.check.job import CheckJob
+from mason.pipeline.jobs.dedupe.job import DedupeJob, DedupeOptions
+from mason.pipeline.jobs.diff.job import DiffJob, DiffOptions
+from mason.pipeline.jobs.explode.job import ExplodeJob
+from mason.pipeline.jobs.format.job import FormatJob, FormatOptions
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
+from mason.pipeline.jobs.merge.replay import ReplayJob
+from mason.pipeline.jobs.query.job import QueryJob
+from mason.pipeline.jobs.summary.job import SummaryJob
+from mason.pipeline.reading.request import Names, OnBadRecord, OnConflict
+from mason.pipeline.tables.foreign_files import Foreign
 from tests.conftest import Mason, write
 
 GOLDEN = Path(__file__).parent / "golden"

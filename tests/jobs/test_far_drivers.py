@@ -19,14 +19,14 @@ from mason.clients.local.execution import LocalExecutionClient
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.errors import BadInput, ClientFailed, UnreadableFile
-from mason.pipeline import far_drivers
-from mason.pipeline.driver_process import ChildDriver, DriverLaunch, drive
-from mason.pipeline.execution import PipelineExecutionClient
-from mason.pipeline.far_drivers import EVENTS, find_commit
-from mason.pipeline.job_events import JobEvents, events_folder
-from mason.pipeline.merge.job import MergeJob
-from mason.pipeline.sql.job import QueryJob
-from mason.pipeline.typed_json import from_typed, to_typed
+from mason.pipeline.driving import far_drivers
+from mason.pipeline.driving.driver_process import ChildDriver, DriverLaunch, drive
+from mason.pipeline.driving.execution import PipelineExecutionClient
+from mason.pipeline.driving.far_drivers import EVENTS, find_commit
+from mason.pipeline.driving.job_events import JobEvents, events_folder
+from mason.pipeline.jobs.merge.job import MergeJob
+from mason.pipeline.jobs.query.job import QueryJob
+from mason.pipeline.types.typed_json import from_typed, to_typed
 from mason.state.home import open_state
 from mason.state.models import RecordKind
 from mason.testing.execution import ExecutionContract
@@ -269,7 +269,7 @@ def _kill_drivers(parent: int) -> None:
             status = (entry / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        if b"mason.pipeline.driver_process" in command and int(status[1]) == parent:
+        if b"mason.pipeline.driving.driver_process" in command and int(status[1]) == parent:
             os.kill(int(entry.name), signal.SIGKILL)
 
 

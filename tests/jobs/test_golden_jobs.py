@@ -37,7 +37,7 @@ def test_the_plan_and_the_record_of_a_job_say_what_they_said(told: dict[str, dic
 
 
 def test_every_type_of_job_has_a_golden_file() -> None:
-    from mason.pipeline.job_types import job_types
+    from mason.pipeline.driving.job_types import job_types
 
     types = {json.loads((GOLDEN / f"{job.name}.json").read_text())["run"]["Data"][0]["JobType"] for job in JOBS}
 

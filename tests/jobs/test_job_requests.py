@@ -10,11 +10,11 @@ import pytest
 
 from mason.engines.execution.models.job import Job
 from mason.errors import BadInput
-from mason.pipeline.check.checks import Check
-from mason.pipeline.check.job import CheckJob
-from mason.pipeline.job_request import JobRequest
-from mason.pipeline.merge.job import MergeJob, Mode
-from mason.pipeline.row_sums import LeftOut, RowsLost, RowSums
+from mason.pipeline.jobs.check.checks import Check
+from mason.pipeline.jobs.check.job import CheckJob
+from mason.pipeline.jobs.merge.job import MergeJob, Mode
+from mason.pipeline.work.request import JobRequest
+from mason.pipeline.work.row_sums import LeftOut, RowsLost, RowSums
 from tests.jobs.golden_jobs import example_requests
 
 REQUESTS = example_requests()

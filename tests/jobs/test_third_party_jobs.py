@@ -63,7 +63,7 @@ def plan(acme: Mason, **more: Any) -> str:
         "import json, sys\n"
         "from mason.engines.execution.models.job import Job\n"
         "from mason.errors import MasonError\n"
-        "from mason.pipeline.job_types import plan_work\n"
+        "from mason.pipeline.driving.job_types import plan_work\n"
         "try:\n"
         "    print(plan_work(Job(**json.loads(sys.argv[1]))).summary)\n"
         "except MasonError as error:\n"
@@ -171,7 +171,7 @@ def test_a_package_cannot_take_the_place_of_a_type_of_masons(acme: Mason) -> Non
 
     told = plan(acme, type="merge")
 
-    assert "mason-data (mason.pipeline.merge.work:MergeWork) and other-merge (other_merge:Work)" in told
+    assert "mason-data (mason.pipeline.jobs.merge.work:MergeWork) and other-merge (other_merge:Work)" in told
     assert count(acme).exit_code == 0  # other types are as they were
 
 
@@ -179,13 +179,14 @@ BROKEN = {
     "not importable": ("import nowhere_at_all", "No module named 'nowhere_at_all'"),
     "raising": ("raise RuntimeError('out of order')", "RuntimeError: out of order"),
     "without the class": ("", "has no attribute 'BrokenWork'"),
-    "no work": ("class BrokenWork: ...", "is no subclass of mason.pipeline.work.Work"),
+    "no work": ("class BrokenWork: ...", "is no subclass of mason.pipeline.work.base.Work"),
     "half a work": (
-        "from mason.pipeline.work import Work\nclass BrokenWork(Work):\n    amounts = task_bytes = ()\n    plan = None",
+        "from mason.pipeline.work.base import Work\n"
+        "class BrokenWork(Work):\n    amounts = task_bytes = ()\n    plan = None",
         "does not define run, to_dict",
     ),
     "no plan": (
-        "from mason.pipeline.work import Work\nclass BrokenWork(Work):\n    amounts = task_bytes = ()\n"
+        "from mason.pipeline.work.base import Work\nclass BrokenWork(Work):\n    amounts = task_bytes = ()\n"
         "    run = to_dict = None\n    plan = classmethod(lambda cls, job: None)",
         "its plan is None and no Work",
     ),
@@ -238,7 +239,7 @@ def change(acme: Mason, old: str, new: str) -> None:
 
 def test_masons_own_types_are_declared_as_those_of_others() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    from mason.pipeline.job_types import find_job_type, job_types
+    from mason.pipeline.driving.job_types import find_job_type, job_types
     from mason.util.packages import OWN_DISTRIBUTION, declared_points
 
     declared = {each.name: each.value for each in declared_points("mason.jobs") if each.distribution == "mason-data"}

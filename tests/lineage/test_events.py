@@ -26,7 +26,7 @@ from mason.lineage.stories import Moment, Said, Subject
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
-from mason.pipeline.calls import begin_call, end_call
+from mason.pipeline.driving.calls import begin_call, end_call
 from mason.state.home import open_state
 from mason.state.models import RecordKind
 from mason.util.environment import MasonEnvironment
@@ -274,7 +274,7 @@ def test_no_secret_is_in_any_event(m: Connection, home: Mason, told: Told) -> No
     code = """
 from mason.engines.execution.models.job import Job
 from mason.operators.operator_definition import DataOperator
-from mason.pipeline.merge.job import MergeJob, MergeOptions
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions
 
 
 class TestSecretMerge(DataOperator):

@@ -12,17 +12,18 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 
-from mason.pipeline.evidence_json import decode_schema
-from mason.pipeline.files import partition_of
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode, Names, OnBadRecord, OnConflict
-from mason.pipeline.merge.outcome import MergeResult
-from mason.pipeline.merge.plan import MergePlan, plan_merge
-from mason.pipeline.merge.run import run_merge
-from mason.pipeline.rejects import Reject, read_quarantine
-from mason.pipeline.table_commit import CommitRecord
-from mason.pipeline.table_folder import TableFolder
-from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
+from mason.pipeline.jobs.merge.outcome import MergeResult
+from mason.pipeline.jobs.merge.plan import MergePlan, plan_merge
+from mason.pipeline.jobs.merge.run import run_merge
+from mason.pipeline.reading.request import Names, OnBadRecord, OnConflict
+from mason.pipeline.storage.files import partition_of
+from mason.pipeline.tables.commit import CommitRecord
+from mason.pipeline.tables.folder import TableFolder
+from mason.pipeline.tables.rejects import Reject, read_quarantine
+from mason.pipeline.types.evidence_json import decode_schema
+from mason.pipeline.work.tasks import TaskRunner
 
 LOCAL = pafs.LocalFileSystem()
 

@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 from pyarrow import orc
 from pyarrow.fs import LocalFileSystem
 
-from mason.pipeline.rejects import read_quarantine
-from mason.pipeline.table_folder import TableFolder
+from mason.pipeline.tables.folder import TableFolder
+from mason.pipeline.tables.rejects import read_quarantine
 
 TYPES = {
     "id": "int64",

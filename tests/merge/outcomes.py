@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mason.errors import MasonError
-from mason.pipeline.merge.run import MergeResult
-from mason.pipeline.row_sums import RowsLost
+from mason.pipeline.jobs.merge.run import MergeResult
+from mason.pipeline.work.row_sums import RowsLost
 from tests.merge.conftest import Merge
 
 SHOWN = 300

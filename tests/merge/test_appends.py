@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from mason.lineage.surroundings import within_step
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode
-from mason.pipeline.merge.outcome import MergeResult
-from mason.pipeline.merge.replay import ReplayJob
-from mason.pipeline.merge.work import MergeWork, ReplayWork
-from mason.pipeline.table_commit import ChangedMeanwhile
-from mason.pipeline.table_folder import TableFolder
-from mason.pipeline.table_versions import roll_back
-from mason.pipeline.tasks import TaskEvent
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
+from mason.pipeline.jobs.merge.outcome import MergeResult
+from mason.pipeline.jobs.merge.replay import ReplayJob
+from mason.pipeline.jobs.merge.work import MergeWork, ReplayWork
+from mason.pipeline.tables.commit import ChangedMeanwhile
+from mason.pipeline.tables.folder import TableFolder
+from mason.pipeline.tables.versions import roll_back
+from mason.pipeline.work.tasks import TaskEvent
 from tests.merge.conftest import Merge
 from tests.merge.test_replay import export_rejects
 
@@ -109,7 +109,7 @@ def test_the_appends_at_once_catch_a_commit_that_ignores_who_was_faster(
     ) -> Any:
         return record, kept
 
-    monkeypatch.setattr("mason.pipeline.table_folder.follow_newest", ignore)
+    monkeypatch.setattr("mason.pipeline.tables.folder.follow_newest", ignore)
     given(merge, "first", "n\n-1\n")
     run(planned(merge, "first"), "first")
     for number in range(12):

@@ -17,11 +17,11 @@ import pytest
 
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import UnreadableFile
-from mason.pipeline import archives
-from mason.pipeline.inference import infer
-from mason.pipeline.merge.look import PlanRefused
-from mason.pipeline.preview import preview_table
-from mason.pipeline.table_view import view_table
+from mason.pipeline.reading.inference import infer
+from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.preview import preview_table
+from mason.pipeline.reading.view import view_table
+from mason.pipeline.storage import archives
 from tests.merge.conftest import LOCAL, Merge
 from tests.merge.test_sheets import workbook
 

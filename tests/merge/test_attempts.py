@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mason.lineage.surroundings import within_step
-from mason.pipeline.merge.look import PlanRefused
-from mason.pipeline.merge.outcome import MergeResult
+from mason.pipeline.jobs.merge.outcome import MergeResult
+from mason.pipeline.reading.plan.look import PlanRefused
 from tests.merge.conftest import Merge
 
 

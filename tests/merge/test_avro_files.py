@@ -17,13 +17,13 @@ import pytest
 
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import MasonError, UnreadableFile
-from mason.pipeline import avro_files
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.inference import infer
-from mason.pipeline.merge.look import PlanRefused
-from mason.pipeline.preview import preview_table
-from mason.pipeline.sql.job import QueryJob, QueryWork
-from mason.pipeline.table_view import view_table
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.formats.binary import avro_files
+from mason.pipeline.jobs.query.job import QueryJob, QueryWork
+from mason.pipeline.reading.inference import infer
+from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.preview import preview_table
+from mason.pipeline.reading.view import view_table
 from tests.merge.conftest import LOCAL, Merge
 
 ROW = {"type": "record", "name": "row", "fields": [{"name": "id", "type": "long"}, {"name": "name", "type": "string"}]}

@@ -9,7 +9,7 @@ import pytest
 
 from mason.engines.storage.models.delimited_options import DelimitedOptions
 from mason.engines.storage.models.infer_options import InferOptions
-from mason.pipeline.inference import infer
+from mason.pipeline.reading.inference import infer
 from tests.merge.conftest import LOCAL, Merge
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mason.pipeline.csv_chunks import Chunk, cut_chunks
-from mason.pipeline.csv_dialect import Dialect
-from mason.pipeline.csv_parse import Layout, parse_chunk
-from mason.pipeline.csv_typed import parse_typed, sources_of
-from mason.pipeline.sources import TextSource
+from mason.pipeline.formats.delimited.dialect import Dialect
+from mason.pipeline.formats.scanning.chunks import Chunk, cut_chunks
+from mason.pipeline.formats.scanning.csv_parse import Layout, parse_chunk
+from mason.pipeline.formats.scanning.csv_typed import parse_typed, sources_of
+from mason.pipeline.formats.sources import TextSource
 
 LAYOUT = Layout(Dialect(), 4)
 TYPES = {0: pa.int64(), 1: pa.date32(), 2: pa.bool_()}

@@ -8,9 +8,9 @@ import pytest
 
 from mason.engines.storage.models.delimited_options import DelimitedOptions
 from mason.errors import BadInput, NotFound, UnreadableFile
-from mason.pipeline.file_schema import unique_names
-from mason.pipeline.merge.look import PlanRefused
-from mason.pipeline.merge.work import MergeWork
+from mason.pipeline.formats.file_schema import unique_names
+from mason.pipeline.jobs.merge.work import MergeWork
+from mason.pipeline.reading.plan.look import PlanRefused
 from tests.merge.conftest import Merge
 
 INCH = '"5 inch pipe'

@@ -16,10 +16,10 @@ import pyarrow as pa
 import pytest
 
 from mason.errors import BadPath, Conflict, UnreadableFile
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.task import TaskResult
-from mason.pipeline.row_sums import RowsLost
-from mason.pipeline.table_folder import TableFolder
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.reading.tasks.task import TaskResult
+from mason.pipeline.tables.folder import TableFolder
+from mason.pipeline.work.row_sums import RowsLost
 from tests.conftest import PROJECT
 from tests.merge.conftest import Merge
 
@@ -123,9 +123,9 @@ def test_an_append_keeps_what_is_there(merge: Merge) -> None:
 
 
 def test_an_output_that_is_the_input_works_and_the_input_is_kept(merge: Merge) -> None:
-    from mason.pipeline.merge.job import MergeJob
-    from mason.pipeline.merge.plan import plan_merge
-    from mason.pipeline.merge.run import run_merge
+    from mason.pipeline.jobs.merge.job import MergeJob
+    from mason.pipeline.jobs.merge.plan import plan_merge
+    from mason.pipeline.jobs.merge.run import run_merge
     from tests.merge.conftest import LOCAL
 
     merge.given("a.csv", "a\n1\n2\n")
@@ -220,7 +220,7 @@ MERGING = textwrap.dedent(
 )
 NOT_ATOMIC = textwrap.dedent(
     """
-    import mason.pipeline.table_folder as commit, shutil, time
+    import mason.pipeline.tables.folder as commit, shutil, time
     def piece_by_piece(one, other):
         for each in list(other.iterdir()):
             shutil.rmtree(each) if each.is_dir() else each.unlink()
@@ -294,7 +294,7 @@ def test_everything_is_on_the_disk_before_anybody_is_pointed_to_it(
     merge: Merge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A power cut is imitated by the order of the calls: fsync of every file and folder, then the exchange."""
-    import mason.pipeline.table_folder as table_commit
+    import mason.pipeline.tables.folder as table_commit
 
     merge.given("a.csv", "a\n1\n")
     merge.run()
@@ -326,8 +326,8 @@ def test_a_table_of_nothing_but_its_schema_can_be_merged(merge: Merge) -> None:
 
 
 def test_a_task_that_outlives_its_job_does_not_bring_the_staging_folder_back(merge: Merge) -> None:
-    from mason.pipeline.merge.kernel import merge_task
-    from mason.pipeline.merge.task import tasks_of
+    from mason.pipeline.reading.tasks.kernel import merge_task
+    from mason.pipeline.reading.tasks.task import tasks_of
 
     merge.given("bad.csv", "a,b\n1\n2,2\n")
     gone = merge.root / "gone"

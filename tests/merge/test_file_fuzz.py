@@ -65,7 +65,7 @@ def test_the_fuzzer_notices_a_fault_inside_of_mason(
     monkeypatch: pytest.MonkeyPatch, broken: str, complaint: str
 ) -> None:
     """A parser that drops a row and its count with it deceives Mason's own sums, but no other reader."""
-    from mason.pipeline.merge import csv_batches
+    from mason.pipeline.reading.tasks import csv_batches
 
     parse = csv_batches.parse_chunk
 

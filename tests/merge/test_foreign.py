@@ -15,30 +15,30 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import mason.pipeline.table_folder as table_folder
+import mason.pipeline.tables.folder as table_folder
 from mason.engines.storage.models.infer_options import InferOptions
-from mason.pipeline.dedupe.job import DedupeJob
-from mason.pipeline.explode.job import ExplodeJob
-from mason.pipeline.foreign_files import ChangedFiles, Foreign, ForeignFiles, MissingFiles, describe_going_back
-from mason.pipeline.format.job import FormatJob, FormatOptions
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.inference import infer_stored
-from mason.pipeline.job_types import plan_work
-from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode
-from mason.pipeline.merge.look import PlanRefused
-from mason.pipeline.merge.run import run_merge
-from mason.pipeline.merge.work import MergeWork
-from mason.pipeline.output_place import describe_kept_files
-from mason.pipeline.scan import plan_scan
-from mason.pipeline.sql.inputs import ReadyTable
-from mason.pipeline.sql.job import QueryJob
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.job_types import plan_work
+from mason.pipeline.jobs.dedupe.job import DedupeJob
+from mason.pipeline.jobs.explode.job import ExplodeJob
+from mason.pipeline.jobs.format.job import FormatJob, FormatOptions
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
+from mason.pipeline.jobs.merge.run import run_merge
+from mason.pipeline.jobs.merge.work import MergeWork
+from mason.pipeline.jobs.query.inputs import ReadyTable
+from mason.pipeline.jobs.query.job import QueryJob
+from mason.pipeline.jobs.summary.job import SummaryJob
+from mason.pipeline.reading.inference import infer_stored
+from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
-from mason.pipeline.summary.job import SummaryJob
-from mason.pipeline.table_commit import ChangedMeanwhile
-from mason.pipeline.table_files import find_files
-from mason.pipeline.table_folder import TableFolder
-from mason.pipeline.table_versions import list_versions, plan_vacuum, roll_back, vacuum
-from mason.pipeline.work import Work
+from mason.pipeline.tables.commit import ChangedMeanwhile
+from mason.pipeline.tables.files import find_files
+from mason.pipeline.tables.folder import TableFolder
+from mason.pipeline.tables.foreign_files import ChangedFiles, Foreign, ForeignFiles, MissingFiles, describe_going_back
+from mason.pipeline.tables.versions import list_versions, plan_vacuum, roll_back, vacuum
+from mason.pipeline.work.base import Work
+from mason.pipeline.work.output_place import describe_kept_files
 from tests.conftest import PROJECT
 from tests.merge.conftest import LOCAL, Merge
 
@@ -469,8 +469,8 @@ class TestMoments:
 KILLED = """
 import os, sys
 from pathlib import Path
-import mason.pipeline.folder_strangers, mason.pipeline.table_folder as table_folder
-from mason.pipeline.foreign_files import Foreign
+import mason.pipeline.tables.folder_strangers, mason.pipeline.tables.folder as table_folder
+from mason.pipeline.tables.foreign_files import Foreign
 from tests.merge.conftest import Merge
 
 left = int(sys.argv[2])

@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mason.engines.storage.models.delimited_options import DelimitedOptions
-from mason.pipeline.csv_headers import Header
-from mason.pipeline.csv_reading import CsvReading
-from mason.pipeline.file_schema import FileSchema
-from mason.pipeline.headers_together import headers_to_change, strangers
-from mason.pipeline.inference import infer
-from mason.pipeline.merge.outcome import TooManyBadRecords
-from mason.pipeline.types import TEXT
+from mason.pipeline.formats.delimited.headers import Header
+from mason.pipeline.formats.delimited.headers_together import headers_to_change, strangers
+from mason.pipeline.formats.delimited.reading import CsvReading
+from mason.pipeline.formats.file_schema import FileSchema
+from mason.pipeline.jobs.merge.outcome import TooManyBadRecords
+from mason.pipeline.reading.inference import infer
+from mason.pipeline.types.column_types import TEXT
 from tests.merge.conftest import Merge
 
 SETTLES = "parse_headers: true or false settles it."
@@ -80,7 +80,7 @@ def test_looking_for_headers_that_come_again_imports_no_pandas(merge: Merge) -> 
     code = """
 import sys
 import pyarrow as pa
-from mason.pipeline.header_repeats import find_repeats
+from mason.pipeline.formats.scanning.header_repeats import find_repeats
 columns = [pa.nulls(2, pa.string()), pa.nulls(2, pa.string())]
 assert find_repeats(columns, ["name", "Köln"]).tolist() == [], "null is no name"
 assert find_repeats(columns, ["", ""]).tolist() == [0, 1]

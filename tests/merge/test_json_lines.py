@@ -14,18 +14,18 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-import mason.pipeline.json_parse as json_parse
-import mason.pipeline.line_splits as line_splits
-import mason.pipeline.merge.json_batches as json_batches
-import mason.pipeline.merge.text_blocks as text_blocks
-from mason.pipeline.json_parse import ParsedLines, cut_lines, parse_lines
-from mason.pipeline.merge.batches import Batch
-from mason.pipeline.merge.readers import read_batches
-from mason.pipeline.merge.task import FileInTask
-from mason.pipeline.rejects import Reject
-from mason.pipeline.sources import Source, ValueSource
-from mason.pipeline.types import NOTHING, Evidence, decide, merge, storable
-from mason.pipeline.value_types import classify_records
+import mason.pipeline.formats.json.parse as json_parse
+import mason.pipeline.formats.scanning.line_splits as line_splits
+import mason.pipeline.reading.tasks.json_batches as json_batches
+import mason.pipeline.reading.tasks.text_blocks as text_blocks
+from mason.pipeline.formats.json.parse import ParsedLines, cut_lines, parse_lines
+from mason.pipeline.formats.sources import Source, ValueSource
+from mason.pipeline.reading.tasks.batches import Batch
+from mason.pipeline.reading.tasks.readers import read_batches
+from mason.pipeline.reading.tasks.task import FileInTask
+from mason.pipeline.tables.rejects import Reject
+from mason.pipeline.types.column_types import NOTHING, Evidence, decide, merge, storable
+from mason.pipeline.types.value_types import classify_records
 from tests.merge.conftest import LOCAL, Merge
 
 KEYS = st.sampled_from(["a", "b", "c", "d", "e", ""])

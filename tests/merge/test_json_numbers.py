@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from mason.pipeline.json_parse import parse_lines
-from mason.pipeline.json_values import load
+from mason.pipeline.formats.json.parse import parse_lines
+from mason.pipeline.formats.json.values import load
 from tests.merge.conftest import Merge
 
 LONG = "12345678901234567.89"

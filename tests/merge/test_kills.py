@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from mason.pipeline.merge.kernel import merge_task
-from mason.pipeline.merge.task import tasks_of
-from mason.pipeline.table_folder import TableFolder
+from mason.pipeline.reading.tasks.kernel import merge_task
+from mason.pipeline.reading.tasks.task import tasks_of
+from mason.pipeline.tables.folder import TableFolder
 from scripts.kill_merges import ENGINES, PHASES, WRITING, Site, kill_merges, merge_command, unsettled
 from tests.conftest import PROJECT, Mason, write
 from tests.merge.conftest import Merge
@@ -36,7 +36,7 @@ AT_WORK = {("warm", "tasks"): (WRITING,)}  # not before Spark has begun: few kil
 NEARLY_PUBLISHED = """
 import os, sys
 from pathlib import Path
-import mason.pipeline.table_folder as table_commit
+import mason.pipeline.tables.folder as table_commit
 from tests.merge.conftest import Merge
 
 table_commit._sync_tree = lambda folder: os._exit(9)

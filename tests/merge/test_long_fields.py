@@ -20,11 +20,11 @@ import pytest
 from pyarrow import orc
 
 from mason.errors import UnreadableFile
-from mason.pipeline.csv_chunks import cut_chunks
-from mason.pipeline.csv_dialect import Dialect
-from mason.pipeline.json_parse import LongLine, cut_lines
-from mason.pipeline.memory_limits import MemoryLimits, limit_memory
-from mason.pipeline.merge.outcome import MergeResult
+from mason.pipeline.formats.delimited.dialect import Dialect
+from mason.pipeline.formats.json.parse import LongLine, cut_lines
+from mason.pipeline.formats.scanning.chunks import cut_chunks
+from mason.pipeline.jobs.merge.outcome import MergeResult
+from mason.pipeline.work.memory_limits import MemoryLimits, limit_memory
 from tests.merge.conftest import Merge
 
 MOST = 100_000
@@ -185,11 +185,11 @@ def test_a_compressed_file_with_a_gigabyte_in_one_field_takes_little_memory(tmp_
 _BOMB = """
 import re, sys
 import pyarrow.fs as pafs
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.memory_limits import SERVER_BYTES, MemoryLimits, limit_memory
-from mason.pipeline.merge.job import MergeJob
-from mason.pipeline.merge.plan import plan_merge
-from mason.pipeline.merge.run import run_merge
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.work.memory_limits import SERVER_BYTES, MemoryLimits, limit_memory
+from mason.pipeline.jobs.merge.job import MergeJob
+from mason.pipeline.jobs.merge.plan import plan_merge
+from mason.pipeline.jobs.merge.run import run_merge
 limit_memory(MemoryLimits(field_bytes=SERVER_BYTES))
 folder = sys.argv[1]
 plan = plan_merge(pafs.LocalFileSystem(), MergeJob(f"{folder}/in", f"{folder}/out"))

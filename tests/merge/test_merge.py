@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mason.errors import BadPath, NoData
-from mason.pipeline.merge.outcome import TooManyBadRecords
-from mason.pipeline.merge.plan import PlanRefused
+from mason.pipeline.jobs.merge.outcome import TooManyBadRecords
+from mason.pipeline.jobs.merge.plan import PlanRefused
 from tests.merge.conftest import Merge
 
 
@@ -288,8 +288,8 @@ def test_a_file_that_cannot_be_unpacked_fails_the_plan(merge: Merge, name: str, 
 
 
 def test_an_output_inside_the_input_fails_the_plan(merge: Merge) -> None:
-    from mason.pipeline.merge.job import MergeJob
-    from mason.pipeline.merge.plan import plan_merge
+    from mason.pipeline.jobs.merge.job import MergeJob
+    from mason.pipeline.jobs.merge.plan import plan_merge
     from tests.merge.conftest import LOCAL
 
     merge.given("a.csv", "a\n1\n")

@@ -10,15 +10,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mason.engines.storage.models.delimited_options import DelimitedOptions
-from mason.pipeline.csv_chunks import cut_chunks
-from mason.pipeline.csv_dialect import Dialect
-from mason.pipeline.csv_parse import Layout, parse_chunk
-from mason.pipeline.csv_splits import count_records
-from mason.pipeline.csv_tokens import SWALLOWS
-from mason.pipeline.json_digits import lose_digits
-from mason.pipeline.json_parse import cut_lines
-from mason.pipeline.merge.look import PlanRefused
-from mason.pipeline.record_scan import scan_records
+from mason.pipeline.formats.delimited.dialect import Dialect
+from mason.pipeline.formats.delimited.tokens import SWALLOWS
+from mason.pipeline.formats.json.digits import lose_digits
+from mason.pipeline.formats.json.parse import cut_lines
+from mason.pipeline.formats.scanning.chunks import cut_chunks
+from mason.pipeline.formats.scanning.csv_parse import Layout, parse_chunk
+from mason.pipeline.formats.scanning.record_scan import scan_records
+from mason.pipeline.formats.scanning.splits import count_records
+from mason.pipeline.reading.plan.look import PlanRefused
 from tests.merge.conftest import Merge
 from tests.merge.test_replay import export, mend, replay
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from mason.pipeline.inference import infer
-from mason.pipeline.odd_values import odd_value
+from mason.pipeline.formats.odd_values import odd_value
+from mason.pipeline.reading.inference import infer
 from tests.merge.conftest import LOCAL, Merge
 from tests.merge.test_sheets import workbook
 
@@ -108,8 +108,8 @@ def test_decimals_that_become_doubles_beyond_the_sample_are_told_with_both_types
 
 
 def test_in_a_file_that_is_read_in_ranges_the_byte_is_told(merge: Merge, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mason.pipeline.merge.look.CUT_BYTES", 1_000)
-    monkeypatch.setattr("mason.pipeline.merge.plan.SMALLEST_TASK", 500)
+    monkeypatch.setattr("mason.pipeline.reading.plan.look.CUT_BYTES", 1_000)
+    monkeypatch.setattr("mason.pipeline.jobs.merge.plan.SMALLEST_TASK", 500)
     text = "n\n" + "1234567\n" * 600 + "n/a\n" + "1234567\n" * 600
     merge.given("a.csv", text)
 

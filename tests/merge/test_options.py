@@ -11,15 +11,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from mason.pipeline.storage.format_names.writers import table_writer
 
 from mason.errors import BadInput
-from mason.pipeline import table_writer
-from mason.pipeline.file_warnings import group_warnings
-from mason.pipeline.merge.look import PlanRefused
-from mason.pipeline.merge.outcome import TooManyBadRecords
-from mason.pipeline.sql_types import BadSchema
-from mason.pipeline.table_folder import TableFolder
-from mason.pipeline.zones import UnknownZone
+from mason.pipeline.formats.file_warnings import group_warnings
+from mason.pipeline.jobs.merge.outcome import TooManyBadRecords
+from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.tables.folder import TableFolder
+from mason.pipeline.types.sql_types import BadSchema
+from mason.pipeline.types.zones import UnknownZone
 from tests.merge.conftest import Merge
 
 # A schema that the user gives
@@ -347,7 +347,7 @@ def test_other_engines_read_the_partitions_as_they_were_meant(merge: Merge) -> N
 
 
 def test_the_pieces_of_a_partition_come_out_as_one_file(merge: Merge, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mason.pipeline.merge import plan
+    from mason.pipeline.jobs.merge import plan
 
     monkeypatch.setattr(plan, "SMALLEST_TASK", 1_000)
     monkeypatch.setattr(table_writer, "BUFFERED_BYTES", 2_000)

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mason.pipeline.format.job import FormatJob, FormatOptions
-from mason.pipeline.format.plan import plan_format
-from mason.pipeline.format.run import run_format
-from mason.pipeline.in_process import InProcessRunner
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.format.job import FormatJob, FormatOptions
+from mason.pipeline.jobs.format.plan import plan_format
+from mason.pipeline.jobs.format.run import run_format
 from tests.merge.conftest import Merge
 
 ROWS = pa.table(

@@ -15,8 +15,8 @@ import pytest
 
 from mason.cli.progress_bar import bar_line
 from mason.clients.spark.runners import build_runner
-from mason.pipeline.job_progress import JobProgress, Tally
-from mason.pipeline.tasks import Starting, running, without_beats
+from mason.pipeline.driving.job_progress import JobProgress, Tally
+from mason.pipeline.work.tasks import Starting, running, without_beats
 from mason.state.home import read_state
 from mason.state.models import Record, RecordKind
 from mason.util.environment import MasonEnvironment

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mason.pipeline import byte_bits
-from mason.pipeline.csv_chunks import cut_chunks
-from mason.pipeline.csv_dialect import Dialect
-from mason.pipeline.csv_parse import Layout, parse_chunk
-from mason.pipeline.csv_tokens import split_exactly
-from mason.pipeline.record_marks import blank_records
-from mason.pipeline.record_scan import scan_records
+from mason.pipeline.formats.delimited.dialect import Dialect
+from mason.pipeline.formats.delimited.tokens import split_exactly
+from mason.pipeline.formats.scanning import byte_bits
+from mason.pipeline.formats.scanning.chunks import cut_chunks
+from mason.pipeline.formats.scanning.csv_parse import Layout, parse_chunk
+from mason.pipeline.formats.scanning.record_marks import blank_records
+from mason.pipeline.formats.scanning.record_scan import scan_records
 
 PIECES = st.lists(
     st.sampled_from(['"', '""', "\n", "\r\n", ",", "a", "b" * 61, "c" * 64, "é", "1,2\n", '"x\ny"', '5" p', '"q",']),

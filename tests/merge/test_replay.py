@@ -13,20 +13,20 @@ import pyarrow as pa
 import pytest
 
 from mason.errors import UnreadableFile
-from mason.pipeline.merge.look import PlanRefused
-from mason.pipeline.merge.mended import NotMended, encode_rejects
-from mason.pipeline.merge.replay import ReplayJob, ReplayPlan, ReplayResult, plan_replay, run_replay
-from mason.pipeline.rejects import Reject
-from mason.pipeline.row_sums import RowsLost
-from mason.pipeline.table_folder import TableFolder
+from mason.pipeline.jobs.merge.mended import NotMended, encode_rejects
+from mason.pipeline.jobs.merge.replay import ReplayJob, ReplayPlan, ReplayResult, plan_replay, run_replay
+from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.tables.folder import TableFolder
+from mason.pipeline.tables.rejects import Reject
+from mason.pipeline.work.row_sums import RowsLost
 from tests.conftest import PROJECT
 from tests.merge.conftest import LOCAL, Merge
 
 KILLED = """
 import os, sys
 from pathlib import Path
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.replay import ReplayJob, plan_replay, run_replay
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.merge.replay import ReplayJob, plan_replay, run_replay
 from tests.merge.conftest import LOCAL
 
 class Killed(InProcessRunner):

@@ -12,8 +12,8 @@ import xlsxwriter
 
 from mason.engines.storage.models.delimited_options import DelimitedOptions
 from mason.engines.storage.models.infer_options import InferOptions
-from mason.pipeline.inference import infer
-from mason.pipeline.merge.look import PlanRefused
+from mason.pipeline.reading.inference import infer
+from mason.pipeline.reading.plan.look import PlanRefused
 from tests.merge.conftest import LOCAL, Merge
 from tests.merge.test_sheets import with_part, workbook
 

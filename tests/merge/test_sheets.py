@@ -16,9 +16,9 @@ import xlsxwriter
 from mason.engines.storage.models.delimited_options import DelimitedOptions
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import MissingDependency
-from mason.pipeline import archives
-from mason.pipeline.inference import infer
-from mason.pipeline.merge.look import PlanRefused
+from mason.pipeline.reading.inference import infer
+from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.storage import archives
 from tests.merge.conftest import LOCAL, Merge
 
 Fill = Callable[[Any], None]

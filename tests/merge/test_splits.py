@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import mason.pipeline.csv_splits as csv_splits
-import mason.pipeline.merge.look as look
-import mason.pipeline.merge.plan as planning
-from mason.pipeline.csv_chunks import cut_chunks
-from mason.pipeline.csv_dialect import Dialect
-from mason.pipeline.csv_splits import find_ranges, number_of_records
-from mason.pipeline.line_splits import find_line_ranges, number_of_lines
+import mason.pipeline.formats.scanning.splits as csv_splits
+import mason.pipeline.jobs.merge.plan as planning
+import mason.pipeline.reading.plan.look as look
+from mason.pipeline.formats.delimited.dialect import Dialect
+from mason.pipeline.formats.scanning.chunks import cut_chunks
+from mason.pipeline.formats.scanning.line_splits import find_line_ranges, number_of_lines
+from mason.pipeline.formats.scanning.splits import find_ranges, number_of_records
 from tests.merge.conftest import LOCAL, Merge
 
 FIELDS = st.text(st.sampled_from('ab,"\n 1'), max_size=6)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mason.pipeline.decimal_text import are_plain
-from mason.pipeline.text_fit import fit_text
-from mason.pipeline.text_types import classify
-from mason.pipeline.types import INSTANT, decide, storable
+from mason.pipeline.types.column_types import INSTANT, decide, storable
+from mason.pipeline.types.decimal_text import are_plain
+from mason.pipeline.types.text_fit import fit_text
+from mason.pipeline.types.text_types import classify
 
 NUMBERS = st.one_of(
     st.integers(-(2**65), 2**65).map(str),

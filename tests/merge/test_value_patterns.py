@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mason.engines.storage.models.infer_options import InferOptions
-from mason.pipeline.inference import infer
-from mason.pipeline.merge.look import PlanRefused
-from mason.pipeline.merge.outcome import TooManyBadRecords
-from mason.pipeline.sql_types import BadSchema, parse_given_schema, parse_schema
-from mason.pipeline.value_patterns import BadPattern, fit_pattern
+from mason.pipeline.jobs.merge.outcome import TooManyBadRecords
+from mason.pipeline.reading.inference import infer
+from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.types.sql_types import BadSchema, parse_given_schema, parse_schema
+from mason.pipeline.types.value_patterns import BadPattern, fit_pattern
 from tests.merge.conftest import LOCAL, Merge
 from tests.merge.test_sheets import workbook
 

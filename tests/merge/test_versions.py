@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from mason.errors import BadPath, Conflict, NotFound
-from mason.pipeline.folder_versions import FolderVersions
-from mason.pipeline.table_folder import TableFolder
-from mason.pipeline.table_versions import VersionGone, Versions, list_versions, plan_vacuum, roll_back, vacuum
+from mason.pipeline.tables.folder import TableFolder
+from mason.pipeline.tables.folder_versions import FolderVersions
+from mason.pipeline.tables.versions import VersionGone, Versions, list_versions, plan_vacuum, roll_back, vacuum
 from tests.merge.conftest import Merge
 
 

@@ -17,9 +17,9 @@ import pytest
 from pyarrow import orc
 
 from mason.errors import MasonError, UnreadableFile
-from mason.pipeline.foreign_files import Foreign
-from mason.pipeline.merge.look import PlanRefused
-from mason.pipeline.merge.work import MergeWork
+from mason.pipeline.jobs.merge.work import MergeWork
+from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.tables.foreign_files import Foreign
 from tests.merge.conftest import Merge
 
 FAR = [datetime(9999, 12, 31), datetime(2020, 1, 1, 1, 2, 3, 4), datetime(1, 1, 1), None]

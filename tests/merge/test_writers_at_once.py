@@ -18,9 +18,9 @@ from collections.abc import Collection, Mapping
 import pytest
 
 from mason.errors import Conflict, NotFound
-from mason.pipeline.merge.job import Mode
-from mason.pipeline.table_folder import TableFolder
-from mason.pipeline.table_versions import VersionGone, plan_vacuum, roll_back, vacuum
+from mason.pipeline.jobs.merge.job import Mode
+from mason.pipeline.tables.folder import TableFolder
+from mason.pipeline.tables.versions import VersionGone, plan_vacuum, roll_back, vacuum
 from tests.conftest import PROJECT
 from tests.merge.conftest import Merge
 from tests.merge.test_appends import at_once, given, leftovers, planned, run
@@ -129,7 +129,7 @@ APPENDING = textwrap.dedent(
     """
 )
 IGNORES_THE_LOST_RACE = (
-    "import mason.pipeline.table_folder as t; t.follow_newest = lambda p, h, record, *, kept, **_: (record, kept)"
+    "import mason.pipeline.tables.folder as t; t.follow_newest = lambda p, h, record, *, kept, **_: (record, kept)"
 )
 
 

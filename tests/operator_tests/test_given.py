@@ -8,8 +8,8 @@ from tests.conftest import write
 from tests.operator_tests.conftest import Bench
 
 READS = """\
-from mason.pipeline.preview import preview_table
-from mason.pipeline.table_view import view_table
+from mason.pipeline.reading.preview import preview_table
+from mason.pipeline.reading.view import view_table
 import pyarrow.fs
 fs = pyarrow.fs.LocalFileSystem()
 shown = preview_table(fs, view_table(fs, os.path.abspath(parameters.get_required("path"))), 100)

@@ -9,7 +9,7 @@ import pyarrow.fs as pafs
 import pytest
 
 from mason.engines.storage.models.infer_options import InferOptions
-from mason.pipeline.inference import Inferred, infer
+from mason.pipeline.reading.inference import Inferred, infer
 
 
 class Folder:

@@ -6,7 +6,7 @@ from collections.abc import Generator
 import pytest
 
 from mason.errors import UnreadableFile
-from mason.pipeline.blocks import read_ahead
+from mason.pipeline.storage.blocks import read_ahead
 
 
 def test_reading_ahead_gives_the_same_blocks() -> None:

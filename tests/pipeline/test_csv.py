@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mason.errors import BadInput
-from mason.pipeline.csv_dialect import Dialect
-from mason.pipeline.csv_headers import has_header
-from mason.pipeline.csv_records import QUOTED_EMPTY, split_records
-from mason.pipeline.csv_sniff import detect_delimiter
+from mason.pipeline.formats.delimited.dialect import Dialect
+from mason.pipeline.formats.delimited.headers import has_header
+from mason.pipeline.formats.delimited.records import QUOTED_EMPTY, split_records
+from mason.pipeline.formats.delimited.sniff import detect_delimiter
 
 if TYPE_CHECKING:
     from tests.pipeline.conftest import Folder

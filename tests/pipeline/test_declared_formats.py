@@ -14,9 +14,9 @@ import pytest
 from pyarrow import orc
 
 from mason.errors import UnreadableFile
-from mason.pipeline.avro_types import find_columns
-from mason.pipeline.columnar_files import parsing
-from mason.pipeline.file_schema import unique_names
+from mason.pipeline.formats.binary.avro_types import find_columns
+from mason.pipeline.formats.binary.columnar_files import parsing
+from mason.pipeline.formats.file_schema import unique_names
 
 if TYPE_CHECKING:
     from tests.pipeline.conftest import Folder

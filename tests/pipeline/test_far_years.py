@@ -14,26 +14,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mason.clients.athena.query_work import AthenaRows, AthenaWork
-from mason.pipeline.check.job import CheckJob
-from mason.pipeline.check.reading import read_checks
-from mason.pipeline.check.work import CheckWork
-from mason.pipeline.dedupe.job import DedupeJob, DedupeOptions, DedupeWork
-from mason.pipeline.diff.job import DiffJob, DiffOptions, DiffWork
-from mason.pipeline.explode.job import ExplodeJob
-from mason.pipeline.explode.work import ExplodeWork
-from mason.pipeline.far_times import any_year_text, check_written, times_of_text
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import MergeJob, MergeOptions
-from mason.pipeline.merge.plan import plan_merge
-from mason.pipeline.merge.run import run_merge
-from mason.pipeline.preview import preview_table
-from mason.pipeline.python_values import python_rows, python_values
-from mason.pipeline.rejects import read_quarantine
-from mason.pipeline.sql.job import QueryJob, QueryWork
-from mason.pipeline.summary.job import SummaryJob
-from mason.pipeline.summary.work import SummaryWork
-from mason.pipeline.table_view import view_table
-from mason.pipeline.writers.output_format import CannotHold
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.formats.writers.output_format import CannotHold
+from mason.pipeline.jobs.check.job import CheckJob
+from mason.pipeline.jobs.check.reading import read_checks
+from mason.pipeline.jobs.check.work import CheckWork
+from mason.pipeline.jobs.dedupe.job import DedupeJob, DedupeOptions, DedupeWork
+from mason.pipeline.jobs.diff.job import DiffJob, DiffOptions, DiffWork
+from mason.pipeline.jobs.explode.job import ExplodeJob
+from mason.pipeline.jobs.explode.work import ExplodeWork
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions
+from mason.pipeline.jobs.merge.plan import plan_merge
+from mason.pipeline.jobs.merge.run import run_merge
+from mason.pipeline.jobs.query.job import QueryJob, QueryWork
+from mason.pipeline.jobs.summary.job import SummaryJob
+from mason.pipeline.jobs.summary.work import SummaryWork
+from mason.pipeline.reading.preview import preview_table
+from mason.pipeline.reading.view import view_table
+from mason.pipeline.tables.rejects import read_quarantine
+from mason.pipeline.types.far_times import any_year_text, check_written, times_of_text
+from mason.pipeline.types.python_values import python_rows, python_values
 from tests.format.conftest import Format, read_table
 
 LOCAL = pafs.LocalFileSystem()

@@ -13,9 +13,9 @@ import pyarrow.fs as pafs
 import pytest
 
 from mason.errors import BadInput, BadPath, NoData, PathNotFound, UnreadableFile
-from mason.pipeline.files import list_files, partitions_of
-from mason.pipeline.formats import codec_of, format_of, format_of_name, is_data
-from mason.pipeline.storage_address import confined_address, open_filesystem
+from mason.pipeline.storage.address import confined_address, open_filesystem
+from mason.pipeline.storage.files import list_files, partitions_of
+from mason.pipeline.storage.format_names import codec_of, format_of, format_of_name, is_data
 
 if TYPE_CHECKING:
     from tests.pipeline.conftest import Folder

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mason.errors import Unsupported
-from mason.pipeline.hive_types import arrow_type, hive_type, odd_names
+from mason.pipeline.types.hive_types import arrow_type, hive_type, odd_names
 
 BOTH_WAYS = {
     "boolean": pa.bool_(),

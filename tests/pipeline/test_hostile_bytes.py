@@ -21,7 +21,7 @@ from pyarrow import orc
 
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import NoData, UnreadableFile
-from mason.pipeline.inference import infer
+from mason.pipeline.reading.inference import infer
 
 ROWS = [{"a": 1, "b": "x"}, {"a": 2, "b": None}]
 CSV = b'id,name,price\n1,x,1.50\n2,"y ""z"", \n",2.25\n3,,5\n'

@@ -14,7 +14,7 @@ import pyarrow.fs as pafs
 import pytest
 
 from mason.errors import BadInput, NoData, UnreadableFile
-from mason.pipeline.inference import infer
+from mason.pipeline.reading.inference import infer
 
 if TYPE_CHECKING:
     from tests.pipeline.conftest import Folder

@@ -11,23 +11,23 @@ from uuid import uuid4
 import pytest
 
 from mason.errors import BadPath, Conflict
-from mason.pipeline.check.checks import Check
-from mason.pipeline.check.job import CheckJob
-from mason.pipeline.check.work import CheckWork
-from mason.pipeline.dedupe.job import DedupeJob, DedupeWork
-from mason.pipeline.explode.job import ExplodeJob
-from mason.pipeline.explode.work import ExplodeWork
-from mason.pipeline.format.job import FormatJob, FormatOptions
-from mason.pipeline.format.work import FormatWork
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import MergeJob, MergeOptions
-from mason.pipeline.merge.work import MergeWork
-from mason.pipeline.rejects import read_quarantine
-from mason.pipeline.sql.job import QueryJob, QueryWork
-from mason.pipeline.storage_address import open_filesystem
-from mason.pipeline.summary.job import SummaryJob
-from mason.pipeline.summary.work import SummaryWork
-from mason.pipeline.table_commit import open_table
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.check.checks import Check
+from mason.pipeline.jobs.check.job import CheckJob
+from mason.pipeline.jobs.check.work import CheckWork
+from mason.pipeline.jobs.dedupe.job import DedupeJob, DedupeWork
+from mason.pipeline.jobs.explode.job import ExplodeJob
+from mason.pipeline.jobs.explode.work import ExplodeWork
+from mason.pipeline.jobs.format.job import FormatJob, FormatOptions
+from mason.pipeline.jobs.format.work import FormatWork
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions
+from mason.pipeline.jobs.merge.work import MergeWork
+from mason.pipeline.jobs.query.job import QueryJob, QueryWork
+from mason.pipeline.jobs.summary.job import SummaryJob
+from mason.pipeline.jobs.summary.work import SummaryWork
+from mason.pipeline.storage.address import open_filesystem
+from mason.pipeline.tables.commit import open_table
+from mason.pipeline.tables.rejects import read_quarantine
 
 LOCAL = "file:///"
 

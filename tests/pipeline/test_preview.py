@@ -10,13 +10,13 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 
-from mason.pipeline.columns import NoSuchColumn
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode
-from mason.pipeline.merge.plan import plan_merge
-from mason.pipeline.merge.run import run_merge
-from mason.pipeline.preview import Preview, preview_plan, preview_table
-from mason.pipeline.table_view import view_table
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
+from mason.pipeline.jobs.merge.plan import plan_merge
+from mason.pipeline.jobs.merge.run import run_merge
+from mason.pipeline.reading.chosen_columns import NoSuchColumn
+from mason.pipeline.reading.preview import Preview, preview_plan, preview_table
+from mason.pipeline.reading.view import view_table
 from mason.util.text_width import room
 
 LOCAL = pafs.LocalFileSystem()

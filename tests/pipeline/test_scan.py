@@ -8,15 +8,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mason.pipeline import row_group_splits
-from mason.pipeline.columns import NoSuchColumn
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode
-from mason.pipeline.merge.plan import plan_merge
-from mason.pipeline.merge.run import run_merge
-from mason.pipeline.row_sums import RowsLost
-from mason.pipeline.scan import Scan, ScanResult, plan_scan, run_scan
-from mason.pipeline.sinks import SinkPlace, SinkSpec
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.formats.binary import row_group_splits
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
+from mason.pipeline.jobs.merge.plan import plan_merge
+from mason.pipeline.jobs.merge.run import run_merge
+from mason.pipeline.reading.chosen_columns import NoSuchColumn
+from mason.pipeline.reading.scan import Scan, ScanResult, plan_scan, run_scan
+from mason.pipeline.reading.tasks.sinks import SinkPlace, SinkSpec
+from mason.pipeline.work.row_sums import RowsLost
 
 
 class Rows:
@@ -123,7 +123,7 @@ def test_a_large_parquet_file_is_read_in_ranges_that_tile_it(tmp_path: Path, mon
 
 
 def test_a_row_that_is_dropped_on_the_way_fails_the_scan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mason.pipeline.merge import kernel
+    from mason.pipeline.reading.tasks import kernel
 
     pq.write_table(pa.table({"a": [1, 2]}), tmp_path / "t.parquet")
     whole = kernel.pa.record_batch

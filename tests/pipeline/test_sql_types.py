@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from mason.pipeline.sql_types import parse_schema
-from mason.pipeline.types import INSTANT, NAIVE
+from mason.pipeline.types.column_types import INSTANT, NAIVE
+from mason.pipeline.types.sql_types import parse_schema
 
 PRINTED = [
     pa.int8(),

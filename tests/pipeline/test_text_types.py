@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mason.pipeline.text_types import classify
-from mason.pipeline.types import decide
+from mason.pipeline.types.column_types import decide
+from mason.pipeline.types.text_types import classify
 
 
 def type_of(*values: str, nulls: tuple[str, ...] = ()) -> str:

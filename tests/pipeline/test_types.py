@@ -10,8 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mason.pipeline.number_types import Digits
-from mason.pipeline.types import NOTHING, Evidence, decide, evidence_of, merge, mixes_zones, storable, widen
+from mason.pipeline.types.column_types import (
+    NOTHING,
+    Evidence,
+    decide,
+    evidence_of,
+    merge,
+    mixes_zones,
+    storable,
+    widen,
+)
+from mason.pipeline.types.number_types import Digits
 
 US = pa.timestamp("us")
 UTC = pa.timestamp("us", "UTC")

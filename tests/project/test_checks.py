@@ -37,9 +37,9 @@ def test_the_layers_are_kept(copy: Path) -> None:
     ("module", "line"),
     [
         ("mason/util/names.py", "import mason.state.sqlite"),
-        ("mason/clients/engines/storage.py", "import mason.pipeline.inference"),
+        ("mason/clients/engines/storage.py", "import mason.pipeline.reading.inference"),
         ("mason/operators/runner.py", "import mason.cli.output"),
-        ("mason/pipeline/types.py", "import pyspark"),
+        ("mason/pipeline/types/column_types.py", "import pyspark"),
     ],
 )
 def test_an_import_across_the_layers_is_noticed(copy: Path, module: str, line: str) -> None:

@@ -11,19 +11,19 @@ from uuid import uuid4
 
 import pytest
 
-import mason.pipeline.object_lease as object_lease
+import mason.pipeline.tables.object_lease as object_lease
 from mason.clients.s3.connection import S3Connection
 from mason.clients.s3.objects import S3Objects
 from mason.clients.s3.storage import S3StorageClient
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode
-from mason.pipeline.merge.work import MergeWork
-from mason.pipeline.scan import plan_scan
-from mason.pipeline.sql.inputs import ReadyTable
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
+from mason.pipeline.jobs.merge.work import MergeWork
+from mason.pipeline.jobs.query.inputs import ReadyTable
+from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
-from mason.pipeline.table_commit import ChangedMeanwhile, CommitRecord, CommittedFile, Overtaken, open_table
-from mason.pipeline.table_objects import TableObjects
-from mason.pipeline.table_versions import plan_vacuum, roll_back, vacuum
+from mason.pipeline.tables.commit import ChangedMeanwhile, CommitRecord, CommittedFile, Overtaken, open_table
+from mason.pipeline.tables.objects import TableObjects
+from mason.pipeline.tables.versions import plan_vacuum, roll_back, vacuum
 from mason.testing import Place
 from tests.conftest import PROJECT
 from tests.merge.test_appends import AT_ONCE, Meanwhile, at_once
@@ -93,7 +93,7 @@ def test_the_appends_at_once_catch_a_commit_that_ignores_who_was_faster(
     def ignore(path: str, history: object, record: object, *, kept: object, **_: object) -> Any:
         return record, kept
 
-    monkeypatch.setattr("mason.pipeline.table_objects.follow_newest", ignore)
+    monkeypatch.setattr("mason.pipeline.tables.objects.follow_newest", ignore)
     for number in range(6):
         table.given(number)
 
@@ -106,9 +106,9 @@ APPENDING = textwrap.dedent(
     """
     import sys
     sys.path.insert(0, {project!r})
-    from mason.pipeline.in_process import InProcessRunner
-    from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode
-    from mason.pipeline.merge.work import MergeWork
+    from mason.pipeline.driving.in_process import InProcessRunner
+    from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
+    from mason.pipeline.jobs.merge.work import MergeWork
 
     for number in {numbers!r}:
         job = MergeJob(f"{place}/in-{{number}}", {output!r}, {storage!r}, MergeOptions(mode=Mode.APPEND))
@@ -268,7 +268,7 @@ def overtaken(store: S3Objects, path: str, between: Callable[[], object]) -> Non
 def test_an_append_that_is_overtaken_at_the_last_moment_takes_the_next_number(
     store: S3Objects, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mason.pipeline.table_objects.TURN_SECONDS", 0)  # as if the other were in another process
+    monkeypatch.setattr("mason.pipeline.tables.objects.TURN_SECONDS", 0)  # as if the other were in another process
     write(store, path, [1])
 
     overtaken(store, path, between=lambda: None)
@@ -279,7 +279,7 @@ def test_an_append_that_is_overtaken_at_the_last_moment_takes_the_next_number(
 def test_an_append_that_lost_and_was_taken_for_dead_cannot_commit(
     store: S3Objects, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mason.pipeline.table_objects.TURN_SECONDS", 0)
+    monkeypatch.setattr("mason.pipeline.tables.objects.TURN_SECONDS", 0)
     write(store, path, [1])
 
     def sweep() -> None:
@@ -298,7 +298,7 @@ def test_a_sweep_that_meets_an_append_on_its_way_to_the_next_number_removes_noth
     store: S3Objects, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sweep has read that the job lost; before it removes anything, the job goes on and commits."""
-    monkeypatch.setattr("mason.pipeline.table_objects.TURN_SECONDS", 0)
+    monkeypatch.setattr("mason.pipeline.tables.objects.TURN_SECONDS", 0)
     write(store, path, [1])
     slow = Interrupted(store, "write_new", "/_mason/commits/", lambda: append(store, path, 2))
     table = TableObjects(slow, path)  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
 from mason.operators.runner import OperatorCall, plan_operator, respond, run_operator
-from mason.pipeline.object_lease import Lease
+from mason.pipeline.tables.object_lease import Lease
 from mason.state.home import open_state
 from mason.util.environment import MasonEnvironment
 from tests.aws import Moto, forget_user, running_moto
@@ -255,7 +255,7 @@ def left_behind(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     lake.glue.says = lambda operation, request: denied if operation == "UpdateTable" else None
     lake.merge(lake.write("two", "id,note\n3,c\n"))
     lake.glue.says = AwsProxy.says
-    monkeypatch.setattr("mason.pipeline.table_objects.EXPIRY_SECONDS", -1)
+    monkeypatch.setattr("mason.pipeline.tables.objects.EXPIRY_SECONDS", -1)
 
 
 BY_NAME = ("get", "partitions", "preview", "history", "summarize")
@@ -284,7 +284,7 @@ def test_a_query_tells_a_catalog_that_was_left_behind(orders: Lake, monkeypatch:
 
 def test_a_young_commit_is_left_to_its_command(orders: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     left_behind(orders, monkeypatch)
-    monkeypatch.setattr("mason.pipeline.table_objects.EXPIRY_SECONDS", 180)
+    monkeypatch.setattr("mason.pipeline.tables.objects.EXPIRY_SECONDS", 180)
 
     orders.run("preview", path=orders.table)
 
@@ -358,7 +358,7 @@ def test_what_others_see_is_finished_by_the_next_reader(
         patch.setattr(S3Objects, "copy", refuse)
         orders.merge(orders.write("two", "id,note\n3,c\n"))
     assert orders.rows(prefix) == [(1, "a"), (2, "b")]
-    monkeypatch.setattr("mason.pipeline.table_objects.EXPIRY_SECONDS", -1)
+    monkeypatch.setattr("mason.pipeline.tables.objects.EXPIRY_SECONDS", -1)
 
     orders.run(command, "plain", **READING[command](orders))
 
@@ -375,7 +375,7 @@ def test_what_a_dead_job_has_written_is_removed_by_the_next_reader(
         store.write_new(left, b"half")
     orders.run(command, "plain", **READING[command](orders))
     assert store.read(left) is not None, "its job may live"
-    monkeypatch.setattr("mason.pipeline.object_lease.EXPIRY_SECONDS", -1)
+    monkeypatch.setattr("mason.pipeline.tables.object_lease.EXPIRY_SECONDS", -1)
 
     orders.run(command, "plain", **READING[command](orders))
 
@@ -389,7 +389,7 @@ def test_a_reader_who_may_not_remove_what_a_dead_job_has_written_reads_all_the_s
     path = orders.table.removeprefix("s3://")
     with Lease(orders.objects, f"{path}/_mason/leases/dead.json", "dead"):
         pass
-    monkeypatch.setattr("mason.pipeline.object_lease.EXPIRY_SECONDS", -1)
+    monkeypatch.setattr("mason.pipeline.tables.object_lease.EXPIRY_SECONDS", -1)
     monkeypatch.setattr(S3Objects, "rewrite", refuse)
     caplog.set_level("INFO", "mason.pipeline")
 
@@ -402,7 +402,7 @@ def test_a_reader_who_cannot_finish_what_others_see_reads_all_the_same(
 ) -> None:
     monkeypatch.setattr(S3Objects, "copy", refuse)
     orders.merge(orders.write("two", "id,note\n3,c\n"))
-    monkeypatch.setattr("mason.pipeline.table_objects.EXPIRY_SECONDS", -1)
+    monkeypatch.setattr("mason.pipeline.tables.objects.EXPIRY_SECONDS", -1)
     caplog.clear()
 
     assert [row["id"] for row in orders.run("preview", path=orders.table)["Data"][0]["Rows"]] == [3]
@@ -440,7 +440,7 @@ def test_a_table_of_lists_that_a_dead_command_left_behind_is_finished_by_its_nex
         patch.setattr(S3Objects, "copy", refuse)
         explode(lake, '{"id": 1, "tags": ["c"]}')
     assert lake.tags(lake.location("tags")) == ["a", "b"]
-    monkeypatch.setattr("mason.pipeline.table_objects.EXPIRY_SECONDS", -1)
+    monkeypatch.setattr("mason.pipeline.tables.objects.EXPIRY_SECONDS", -1)
 
     done = lake.run("preview", database_name=lake.database, table_name="tags")
 

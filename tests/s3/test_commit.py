@@ -12,13 +12,13 @@ from uuid import uuid4
 
 import pytest
 
-import mason.pipeline.object_lease as object_lease
+import mason.pipeline.tables.object_lease as object_lease
 from mason.clients.s3.connection import S3Connection
 from mason.clients.s3.objects import S3Objects
 from mason.errors import BadPath, ClientFailed, Conflict, Unsupported
-from mason.pipeline.object_store import StoredObject
-from mason.pipeline.table_commit import CommitRecord, CommittedFile
-from mason.pipeline.table_objects import TableObjects
+from mason.pipeline.storage.object_store import StoredObject
+from mason.pipeline.tables.commit import CommitRecord, CommittedFile
+from mason.pipeline.tables.objects import TableObjects
 from tests.seaweed import Seaweed
 
 CHANGING = ("write", "write_new", "rewrite", "copy", "delete")
@@ -361,7 +361,7 @@ def test_a_reader_finishes_what_a_writer_that_is_gone_has_begun_to_show(
     assert beats(store, lease) > 0
     assert not reader.settle(), "its lease is young"
 
-    monkeypatch.setattr("mason.pipeline.table_objects.EXPIRY_SECONDS", -60)
+    monkeypatch.setattr("mason.pipeline.tables.objects.EXPIRY_SECONDS", -60)
     monkeypatch.setattr(object_lease, "EXPIRY_SECONDS", -60)
     assert reader.settle()
     check_tidy(store, path)

@@ -14,11 +14,11 @@ from mason.errors import BadPath, Conflict
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
-from mason.pipeline.merge.job import MergeJob
-from mason.pipeline.merge.work import MergeWork
-from mason.pipeline.storage_address import open_objects
-from mason.pipeline.table_commit import DamagedRecord, open_table
-from mason.pipeline.table_versions import list_versions
+from mason.pipeline.jobs.merge.job import MergeJob
+from mason.pipeline.jobs.merge.work import MergeWork
+from mason.pipeline.storage.address import open_objects
+from mason.pipeline.tables.commit import DamagedRecord, open_table
+from mason.pipeline.tables.versions import list_versions
 from mason.state.home import open_state
 from mason.testing import Place
 from mason.util.environment import MasonEnvironment

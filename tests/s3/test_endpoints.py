@@ -17,7 +17,7 @@ from mason.clients.s3.metastore import S3MetastoreClient
 from mason.clients.s3.storage import S3StorageClient
 from mason.engines.metastore.models.database import Database
 from mason.errors import BadInput
-from mason.pipeline.storage_address import java_needs, open_filesystem, open_objects
+from mason.pipeline.storage.address import java_needs, open_filesystem, open_objects
 from mason.testing.contract import answer
 from tests.aws import KEYS, REGION, ROLE, Moto, running_moto
 from tests.cli.support import configured, strict_json

@@ -14,9 +14,9 @@ import pytest
 import yaml
 
 from mason.clients.s3.storage import S3StorageClient
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.scan import plan_scan
-from mason.pipeline.sql.inputs import ReadyTable
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.query.inputs import ReadyTable
+from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
 from mason.testing import OperatorContract
 from tests import cluster

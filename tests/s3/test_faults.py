@@ -12,12 +12,12 @@ import pytest
 
 from mason.clients.s3.storage import S3StorageClient
 from mason.errors import MasonError
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import MergeJob
-from mason.pipeline.merge.outcome import MergeResult
-from mason.pipeline.merge.work import MergeWork
-from mason.pipeline.table_commit import open_table
-from mason.pipeline.tasks import TaskEvent
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.merge.job import MergeJob
+from mason.pipeline.jobs.merge.outcome import MergeResult
+from mason.pipeline.jobs.merge.work import MergeWork
+from mason.pipeline.tables.commit import open_table
+from mason.pipeline.work.tasks import TaskEvent
 from mason.testing import Place
 from tests.s3.proxy import HALF, RESET, Answer, Proxy, error_body
 from tests.seaweed import Seaweed, running_seaweed

@@ -14,22 +14,22 @@ import pytest
 from mason.clients.s3.connection import S3Connection
 from mason.clients.s3.objects import S3Objects
 from mason.clients.s3.storage import S3StorageClient
-from mason.pipeline.dedupe.job import DedupeJob, DedupeOptions
-from mason.pipeline.explode.job import ExplodeJob
-from mason.pipeline.foreign_files import ChangedFiles, Foreign, ForeignFiles
-from mason.pipeline.format.job import FormatJob, FormatOptions
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.job_types import plan_work
-from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode
-from mason.pipeline.merge.work import MergeWork
-from mason.pipeline.output_place import describe_kept_files
-from mason.pipeline.scan import plan_scan
-from mason.pipeline.sql.inputs import ReadyTable
-from mason.pipeline.sql.job import QueryJob
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.job_types import plan_work
+from mason.pipeline.jobs.dedupe.job import DedupeJob, DedupeOptions
+from mason.pipeline.jobs.explode.job import ExplodeJob
+from mason.pipeline.jobs.format.job import FormatJob, FormatOptions
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
+from mason.pipeline.jobs.merge.work import MergeWork
+from mason.pipeline.jobs.query.inputs import ReadyTable
+from mason.pipeline.jobs.query.job import QueryJob
+from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
-from mason.pipeline.table_commit import CommitRecord, CommittedFile, ForeignMeanwhile
-from mason.pipeline.table_objects import TableObjects
-from mason.pipeline.table_versions import list_versions, plan_vacuum, roll_back, vacuum
+from mason.pipeline.tables.commit import CommitRecord, CommittedFile, ForeignMeanwhile
+from mason.pipeline.tables.foreign_files import ChangedFiles, Foreign, ForeignFiles
+from mason.pipeline.tables.objects import TableObjects
+from mason.pipeline.tables.versions import list_versions, plan_vacuum, roll_back, vacuum
+from mason.pipeline.work.output_place import describe_kept_files
 from mason.testing import Place
 from tests.s3.test_commit import Killed, Mortal, check_tidy, outsiders, read, write
 from tests.seaweed import Seaweed
@@ -237,7 +237,7 @@ def test_whoever_dies_at_any_change_what_is_adopted_is_there_once(store: S3Objec
 
 
 def stamp_in(store: S3Objects, path: str) -> Any:
-    from mason.pipeline.file_stamp import stamp_of_tag
+    from mason.pipeline.storage.file_stamp import stamp_of_tag
 
     found = store.find(path)
     assert found is not None

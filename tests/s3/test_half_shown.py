@@ -17,16 +17,16 @@ from mason.clients.s3.objects import S3Objects
 from mason.clients.s3.storage import S3StorageClient
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import ClientFailed, NoData
-from mason.pipeline.explode.job import ExplodeJob
-from mason.pipeline.explode.work import ExplodeWork
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import MergeJob, MergeOptions
-from mason.pipeline.merge.plan import plan_merge
-from mason.pipeline.merge.work import MergeWork
-from mason.pipeline.rejects import read_quarantine
-from mason.pipeline.table_commit import CommitRecord, open_table
-from mason.pipeline.table_files import find_files
-from mason.pipeline.table_objects import TableObjects
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.explode.job import ExplodeJob
+from mason.pipeline.jobs.explode.work import ExplodeWork
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions
+from mason.pipeline.jobs.merge.plan import plan_merge
+from mason.pipeline.jobs.merge.work import MergeWork
+from mason.pipeline.tables.commit import CommitRecord, open_table
+from mason.pipeline.tables.files import find_files
+from mason.pipeline.tables.objects import TableObjects
+from mason.pipeline.tables.rejects import read_quarantine
 from mason.testing import Place
 from tests.seaweed import Seaweed
 
@@ -123,8 +123,8 @@ def test_who_shows_a_version_that_is_replaced_meanwhile_leaves_nothing_of_it(
     with monkeypatch.context() as patch:
         patch.setattr(S3Objects, "copy", refuse)
         table.merge("day,id\nwed,3\n")
-    monkeypatch.setattr("mason.pipeline.table_objects.EXPIRY_SECONDS", -1)
-    monkeypatch.setattr("mason.pipeline.table_objects.TURN_SECONDS", 0)  # as if the other were in another process
+    monkeypatch.setattr("mason.pipeline.tables.objects.EXPIRY_SECONDS", -1)
+    monkeypatch.setattr("mason.pipeline.tables.objects.TURN_SECONDS", 0)  # as if the other were in another process
     plain, overtaken = S3Objects.copy, threading.Lock()
 
     def be_overtaken(objects: S3Objects, source: str, target: str) -> None:

@@ -17,9 +17,9 @@ from pyarrow import orc
 from mason.clients.response import Response
 from mason.clients.s3.metastore import S3MetastoreClient
 from mason.errors import BadPath, Conflict, DatabaseNotFound, TableNotFound, UnreadableFile, Unsupported
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import MergeJob, MergeOptions
-from mason.pipeline.merge.work import MergeWork
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions
+from mason.pipeline.jobs.merge.work import MergeWork
 from mason.testing import Place
 from mason.testing.contract import answer
 from mason.testing.metastore.fixtures import a_table

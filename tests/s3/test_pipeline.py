@@ -13,8 +13,8 @@ import pytest
 
 from mason.clients.s3.storage import S3StorageClient
 from mason.errors import PathNotFound
-from mason.pipeline.merge.job import MergeJob
-from mason.pipeline.merge.work import MergeWork
+from mason.pipeline.jobs.merge.job import MergeJob
+from mason.pipeline.jobs.merge.work import MergeWork
 from mason.testing import Place
 from tests.conftest import Mason
 from tests.seaweed import Seaweed

@@ -15,7 +15,7 @@ from mason.clients.s3.storage import S3StorageClient
 from mason.engines.metastore.models.table import Table
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import BadPath, ClientFailed, Forbidden, MasonError, PathNotFound
-from mason.pipeline.storage_address import open_filesystem
+from mason.pipeline.storage.address import open_filesystem
 from mason.testing import Place
 from mason.testing.contract import answer
 from tests.s3.proxy import Proxy, error_body

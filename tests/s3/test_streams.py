@@ -16,15 +16,15 @@ import pytest
 from mason.clients.s3.storage import S3StorageClient
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import UnreadableFile
-from mason.pipeline.blocks import open_stream, read_blocks, read_range
-from mason.pipeline.files import DataFile
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge import readers
-from mason.pipeline.merge.job import MergeJob
-from mason.pipeline.merge.look import PlanRefused
-from mason.pipeline.merge.outcome import MergeResult
-from mason.pipeline.merge.task_files import SMALL
-from mason.pipeline.merge.work import MergeWork
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.merge.job import MergeJob
+from mason.pipeline.jobs.merge.outcome import MergeResult
+from mason.pipeline.jobs.merge.work import MergeWork
+from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.tasks import readers
+from mason.pipeline.reading.tasks.task_files import SMALL
+from mason.pipeline.storage.blocks import open_stream, read_blocks, read_range
+from mason.pipeline.storage.files import DataFile
 from mason.testing import Place
 from mason.testing.contract import answer
 from tests.s3.proxy import HALF, RESET, Answer, Proxy, error_body

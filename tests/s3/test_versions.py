@@ -10,17 +10,17 @@ import pytest
 from mason.clients.s3 import objects
 from mason.clients.s3.storage import S3StorageClient
 from mason.errors import Conflict
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode
-from mason.pipeline.merge.work import MergeWork
-from mason.pipeline.object_lease import Lease
-from mason.pipeline.object_versions import ObjectVersions
-from mason.pipeline.scan import plan_scan
-from mason.pipeline.sql.inputs import ReadyTable
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
+from mason.pipeline.jobs.merge.work import MergeWork
+from mason.pipeline.jobs.query.inputs import ReadyTable
+from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
-from mason.pipeline.storage_address import open_objects
-from mason.pipeline.table_commit import open_table
-from mason.pipeline.table_versions import VersionGone, list_versions, plan_vacuum, roll_back, vacuum
+from mason.pipeline.storage.address import open_objects
+from mason.pipeline.tables.commit import open_table
+from mason.pipeline.tables.object_lease import Lease
+from mason.pipeline.tables.object_versions import ObjectVersions
+from mason.pipeline.tables.versions import VersionGone, list_versions, plan_vacuum, roll_back, vacuum
 from mason.testing import Place
 from tests.seaweed import Seaweed
 
@@ -90,8 +90,8 @@ def test_a_vacuum_removes_what_a_dead_job_has_written(table: Table, monkeypatch:
         vacuum(plan_vacuum(table.path, 9, 9, table.storage))
     assert store.read(left) is not None
 
-    monkeypatch.setattr("mason.pipeline.object_lease.EXPIRY_SECONDS", -1)
-    monkeypatch.setattr("mason.pipeline.object_versions.EXPIRY_SECONDS", -1)
+    monkeypatch.setattr("mason.pipeline.tables.object_lease.EXPIRY_SECONDS", -1)
+    monkeypatch.setattr("mason.pipeline.tables.object_versions.EXPIRY_SECONDS", -1)
     vacuum(plan_vacuum(table.path, 9, 9, table.storage))
 
     assert store.read(left) is None

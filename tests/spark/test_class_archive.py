@@ -28,7 +28,7 @@ import json, sys
 from pathlib import Path
 from mason.clients.spark.runners.in_process import InProcessRunner, classic_context
 from mason.clients.spark.settings import RunnerSettings
-from mason.pipeline.tasks import without_beats
+from mason.pipeline.work.tasks import without_beats
 
 settings = RunnerSettings.of({"runner": {"type": "local", "warm": "never", "driver_memory": "600m"}})
 results = sorted(without_beats(InProcessRunner(settings).run("spark_kernels:echo", [b"one", b"two"])))

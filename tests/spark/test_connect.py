@@ -12,7 +12,7 @@ import pytest
 from mason.clients.spark.connection import close_session, open_session
 from mason.clients.spark.runners import build_runner
 from mason.errors import ClientFailed, UnreadableFile
-from mason.pipeline.tasks import without_beats
+from mason.pipeline.work.tasks import without_beats
 from tests.cluster import connect_server
 from tests.ports import free_port
 from tests.spark.conftest import KERNELS

@@ -36,7 +36,7 @@ from mason.errors import (
     TableNotFound,
     Unsupported,
 )
-from mason.pipeline.failures import decode_failure, encode_failure
+from mason.pipeline.work.failures import decode_failure, encode_failure
 from mason.util.processes import ProcessId
 from tests.conftest import PROJECT, write
 
@@ -130,21 +130,21 @@ def test_a_result_that_was_cut_off_is_no_result(tmp_path: Path) -> None:
 
 
 def test_the_archive_of_the_same_code_has_the_same_name(tmp_path: Path) -> None:
-    first = write_archive(tmp_path, "mason.pipeline.tasks:kernel_named")
-    second = write_archive(tmp_path, "mason.pipeline.tasks:kernel_named")
+    first = write_archive(tmp_path, "mason.pipeline.work.tasks:kernel_named")
+    second = write_archive(tmp_path, "mason.pipeline.work.tasks:kernel_named")
 
     assert first == second
-    assert {"mason/__init__.py", "mason/pipeline/tasks.py"} <= set(zipfile.ZipFile(first).namelist())
+    assert {"mason/__init__.py", "mason/pipeline/work/tasks.py"} <= set(zipfile.ZipFile(first).namelist())
 
 
 def test_a_module_in_the_archive_is_not_compiled_again_by_the_same_python(tmp_path: Path) -> None:
-    archive = write_archive(tmp_path, "mason.pipeline.tasks:kernel_named")
+    archive = write_archive(tmp_path, "mason.pipeline.work.tasks:kernel_named")
 
     assert imported_from(archive) == "tasks.pyc"
 
 
 def test_another_python_takes_the_sources_in_the_archive(tmp_path: Path) -> None:
-    archive = write_archive(tmp_path, "mason.pipeline.tasks:kernel_named")
+    archive = write_archive(tmp_path, "mason.pipeline.work.tasks:kernel_named")
     other = tmp_path / "other.zip"
     with zipfile.ZipFile(archive) as before, zipfile.ZipFile(other, "w") as after:
         for name in before.namelist():
@@ -156,7 +156,7 @@ def test_another_python_takes_the_sources_in_the_archive(tmp_path: Path) -> None
 
 def imported_from(archive: Path) -> str:
     """The file that a new process, which knows no other Mason, imports a module from."""
-    code = f"import sys; sys.path.insert(0, {str(archive)!r}); import mason.pipeline.tasks as t; print(t.__file__)"
+    code = f"import sys; sys.path.insert(0, {str(archive)!r}); import mason.pipeline.work.tasks as t; print(t.__file__)"
     done = subprocess.run([sys.executable, "-I", "-c", code], check=True, capture_output=True, text=True, timeout=60)
     place = Path(done.stdout.strip())
     assert archive in place.parents

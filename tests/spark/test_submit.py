@@ -11,7 +11,7 @@ import pytest
 
 from mason.clients.spark.runners import build_runner
 from mason.errors import ClientFailed, UnreadableFile
-from mason.pipeline.tasks import without_beats
+from mason.pipeline.work.tasks import without_beats
 from tests.cluster import Cluster, events_of
 from tests.spark.conftest import KERNELS
 

@@ -22,7 +22,7 @@ from mason.clients.spark.server.record import TOKEN
 from mason.clients.spark.settings import RunnerSettings
 from mason.errors import InvalidParameters, UnreadableFile
 from mason.pipeline.sql.query import SqlQuery
-from mason.pipeline.tasks import without_beats
+from mason.pipeline.work.tasks import without_beats
 from tests.spark.conftest import Commands, eventually
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ import pytest
 
 from mason.clients.spark.runners.connect import ConnectRunner
 from mason.clients.spark.settings import RunnerSettings
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import MergeJob, MergeOptions
-from mason.pipeline.merge.plan import plan_merge
-from mason.pipeline.merge.run import run_merge
-from mason.pipeline.sql.job import QueryJob, QueryResult, QueryWork
-from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions
+from mason.pipeline.jobs.merge.plan import plan_merge
+from mason.pipeline.jobs.merge.run import run_merge
+from mason.pipeline.jobs.query.job import QueryJob, QueryResult, QueryWork
+from mason.pipeline.work.tasks import TaskRunner
 from tests import servers
 from tests.cluster import connect_server
 

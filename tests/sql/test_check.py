@@ -20,16 +20,16 @@ from mason.engines.execution.models.job import JobStatus
 from mason.errors import BadPath, Conflict, InvalidParameters, PathNotFound
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import respond
-from mason.pipeline.check.job import CheckJob
-from mason.pipeline.check.outcome import CheckOutcome
-from mason.pipeline.check.reading import read_checks
-from mason.pipeline.check.sink import CheckSink
-from mason.pipeline.check.work import CheckWork
-from mason.pipeline.columns import OwnName
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.row_sums import RowsLost
-from mason.pipeline.table_folder import TableFolder
-from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.check.job import CheckJob
+from mason.pipeline.jobs.check.outcome import CheckOutcome
+from mason.pipeline.jobs.check.reading import read_checks
+from mason.pipeline.jobs.check.sink import CheckSink
+from mason.pipeline.jobs.check.work import CheckWork
+from mason.pipeline.reading.chosen_columns import OwnName
+from mason.pipeline.tables.folder import TableFolder
+from mason.pipeline.work.row_sums import RowsLost
+from mason.pipeline.work.tasks import TaskRunner
 from tests.sql.conftest import Database
 from tests.sql.test_dedupe import rows_of
 

@@ -9,8 +9,8 @@ from jsonschema import Draft202012Validator
 
 from mason.errors import InvalidParameters
 from mason.parameters.definition import CHECKS, ParameterDefinition
-from mason.pipeline.check.checks import KINDS
-from mason.pipeline.check.reading import AGE_UNITS, read_checks
+from mason.pipeline.jobs.check.checks import KINDS
+from mason.pipeline.jobs.check.reading import AGE_UNITS, read_checks
 
 DEFINITION = ParameterDefinition("checks", required=True, type="list", elements=CHECKS)
 SCHEMA = DEFINITION.to_json_schema()

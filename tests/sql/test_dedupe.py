@@ -13,18 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mason.errors import BadPath
-from mason.pipeline.columns import NoSuchColumn, OwnName
-from mason.pipeline.dedupe import find
-from mason.pipeline.dedupe.job import DedupeJob, DedupeOptions, DedupeResult, DedupeWork, NotComparable
-from mason.pipeline.dedupe.sink import DividingSink
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import MergeJob, MergeOptions
-from mason.pipeline.merge.plan import plan_merge
-from mason.pipeline.rejects import read_quarantine
-from mason.pipeline.row_sums import RowsLost
-from mason.pipeline.table_commit import ChangedMeanwhile
-from mason.pipeline.table_folder import TableFolder
-from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.dedupe import find
+from mason.pipeline.jobs.dedupe.job import DedupeJob, DedupeOptions, DedupeResult, DedupeWork, NotComparable
+from mason.pipeline.jobs.dedupe.sink import DividingSink
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions
+from mason.pipeline.jobs.merge.plan import plan_merge
+from mason.pipeline.reading.chosen_columns import NoSuchColumn, OwnName
+from mason.pipeline.tables.commit import ChangedMeanwhile
+from mason.pipeline.tables.folder import TableFolder
+from mason.pipeline.tables.rejects import read_quarantine
+from mason.pipeline.work.row_sums import RowsLost
+from mason.pipeline.work.tasks import TaskRunner
 from tests.sql.conftest import LOCAL, Database
 
 ROWS = "id,version,name\n1,1,a\n2,1,b\n1,3,c\n1,2,d\n2,,e\n,1,f\n,2,g\n"

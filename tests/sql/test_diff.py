@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mason.pipeline.columns import NoSuchColumn, OwnName
-from mason.pipeline.diff.job import DiffJob, DiffOptions, DiffResult, DiffWork
-from mason.pipeline.diff.schemas import NothingToCompare
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.merge.job import Mode
-from mason.pipeline.row_sums import RowsLost
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.diff.job import DiffJob, DiffOptions, DiffResult, DiffWork
+from mason.pipeline.jobs.diff.schemas import NothingToCompare
+from mason.pipeline.jobs.merge.job import Mode
+from mason.pipeline.reading.chosen_columns import NoSuchColumn, OwnName
+from mason.pipeline.work.row_sums import RowsLost
 from tests.sql.conftest import Database
 
 BEFORE = "id,name,price\n1,a,1.00\n2,b,2.00\n3,c,3.00\n3,c,3.00\n,n,0.00\n"
@@ -216,7 +216,7 @@ def test_the_picture_shows_what_became_of_each_row(here: Database) -> None:
 
 
 def test_a_difference_that_is_lost_fails_the_job(here: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mason.pipeline.table_writer import TableWriter
+    from mason.pipeline.formats.writers.table_writer import TableWriter
 
     before, after = here.given("b", BEFORE), here.given("a", AFTER + "9,z,9.00\n")
     write = TableWriter.write

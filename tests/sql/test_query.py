@@ -18,18 +18,18 @@ from mason.clients.local.execution import LocalExecutionClient
 from mason.clients.response import Response
 from mason.clients.spark.runners.connect import ConnectRunner
 from mason.errors import BadPath, InvalidParameters
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.memory_limits import MemoryLimits, ResultTooLarge, limit_memory
-from mason.pipeline.row_sums import RowsLost
-from mason.pipeline.scan import plan_scan
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.query.job import QueryJob, QueryResult
+from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.sql import duckdb_engine
 from mason.pipeline.sql.changing import changing_in
-from mason.pipeline.sql.job import QueryJob, QueryResult
 from mason.pipeline.sql.local.translation import Translation
 from mason.pipeline.sql.query import BadQuery, TableChanged
 from mason.pipeline.sql.statement import parse_statement
-from mason.pipeline.table_folder import TableFolder
-from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.tables.folder import TableFolder
+from mason.pipeline.work.memory_limits import MemoryLimits, ResultTooLarge, limit_memory
+from mason.pipeline.work.row_sums import RowsLost
+from mason.pipeline.work.tasks import TaskRunner
 from tests.conftest import Mason, write
 from tests.sql.conftest import Database
 
@@ -286,7 +286,7 @@ def test_an_output_that_has_a_table_in_it_is_refused(here: Database) -> None:
 def test_a_row_that_is_lost_while_writing_fails_the_query(
     here: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mason.pipeline.table_writer import TableWriter
+    from mason.pipeline.formats.writers.table_writer import TableWriter
 
     here.given("orders", ORDERS)
     write = TableWriter.write

@@ -7,14 +7,14 @@ import pyarrow as pa
 import pytest
 
 from mason.clients.local.execution import LocalExecutionClient
-from mason.pipeline.evidence_json import decode_schema
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.sql.job import QueryJob
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.sql.local.translation import translated
 from mason.pipeline.sql.query import BadQuery, SqlTable, fetch_rows
 from mason.pipeline.sql.rendering import render_for_spark
 from mason.pipeline.sql.statement import parse_statement
-from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.types.evidence_json import decode_schema
+from mason.pipeline.work.tasks import TaskRunner
 from mason.testing.contract import answer
 from scripts.compare_engines import compare_composed
 from tests.sql.answers.book import (

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.summary.job import SummaryJob
-from mason.pipeline.summary.work import Summary, SummaryWork
-from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.summary.job import SummaryJob
+from mason.pipeline.jobs.summary.work import Summary, SummaryWork
+from mason.pipeline.work.tasks import TaskRunner
 
 
 @dataclass

@@ -9,9 +9,9 @@ import pytest
 
 from benchmarks.equality import Different
 from benchmarks.summarize import check, write_table
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.summary.job import SummaryJob
-from mason.pipeline.summary.work import SummaryWork
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.summary.job import SummaryJob
+from mason.pipeline.jobs.summary.work import SummaryWork
 
 
 def test_figures_that_are_further_off_than_stated_are_noticed(tmp_path: Path) -> None:

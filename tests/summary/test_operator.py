@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mason.pipeline.table_folder import TableFolder
+from mason.pipeline.tables.folder import TableFolder
 from tests.cli.test_terminal import on_a_terminal
 from tests.conftest import Mason, write
 

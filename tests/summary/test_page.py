@@ -10,11 +10,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from mason.pipeline.summary.histogram import Bin
-from mason.pipeline.summary.page import FOLD, page
-from mason.pipeline.summary.picture import blocks, picture
-from mason.pipeline.summary.shown import shown
-from mason.pipeline.summary.summaries import ColumnSummary, Frequent
+from mason.pipeline.jobs.summary.histogram import Bin
+from mason.pipeline.jobs.summary.page import FOLD, page
+from mason.pipeline.jobs.summary.picture import blocks, picture
+from mason.pipeline.jobs.summary.shown import shown
+from mason.pipeline.jobs.summary.summaries import ColumnSummary, Frequent
 from mason.util.text_width import room
 from tests.summary.conftest import Summarize
 

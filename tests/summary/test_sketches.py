@@ -17,15 +17,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mason.pipeline.summary.columns import ColumnSketch, column_sketch, column_sketch_of
-from mason.pipeline.summary.distinct import DistinctSet, DistinctSketch
-from mason.pipeline.summary.frequent import FrequentValues, Tally
-from mason.pipeline.summary.hashing import hash_numbers, hash_texts
-from mason.pipeline.summary.leaves import Leaf
-from mason.pipeline.summary.moments import Moments
-from mason.pipeline.summary.quantiles import QuantileSketch, quantiles
-from mason.pipeline.summary.sketch import Sizes
-from mason.pipeline.summary.summaries import summarize
+from mason.pipeline.jobs.summary.columns import ColumnSketch, column_sketch, column_sketch_of
+from mason.pipeline.jobs.summary.distinct import DistinctSet, DistinctSketch
+from mason.pipeline.jobs.summary.frequent import FrequentValues, Tally
+from mason.pipeline.jobs.summary.hashing import hash_numbers, hash_texts
+from mason.pipeline.jobs.summary.leaves import Leaf
+from mason.pipeline.jobs.summary.moments import Moments
+from mason.pipeline.jobs.summary.quantiles import QuantileSketch, quantiles
+from mason.pipeline.jobs.summary.sketch import Sizes
+from mason.pipeline.jobs.summary.summaries import summarize
 
 KNOWN = (
     0x9CA066F1A4AB2EEA,

@@ -13,14 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from mason.errors import BadPath, Conflict
-from mason.pipeline.columns import NoSuchColumn
-from mason.pipeline.merge.job import MergeJob
-from mason.pipeline.merge.plan import plan_merge
-from mason.pipeline.merge.run import run_merge
-from mason.pipeline.row_sums import RowsLost
-from mason.pipeline.summary import leaves, work
-from mason.pipeline.summary.number_sketch import NumberSketch
-from mason.pipeline.table_folder import TableFolder
+from mason.pipeline.jobs.merge.job import MergeJob
+from mason.pipeline.jobs.merge.plan import plan_merge
+from mason.pipeline.jobs.merge.run import run_merge
+from mason.pipeline.jobs.summary import leaves, work
+from mason.pipeline.jobs.summary.number_sketch import NumberSketch
+from mason.pipeline.reading.chosen_columns import NoSuchColumn
+from mason.pipeline.tables.folder import TableFolder
+from mason.pipeline.work.row_sums import RowsLost
 from tests.summary.conftest import Summarize
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.scan import plan_scan
-from mason.pipeline.sql.inputs import ReadyTable
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.query.inputs import ReadyTable
+from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
 from tests.cluster import Sparks, executors_of
 from tests.conftest import Mason, write

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mason.pipeline.dedupe.job import DedupeJob, DedupeOptions, DedupeWork
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.table_folder import TableFolder
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.jobs.dedupe.job import DedupeJob, DedupeOptions, DedupeWork
+from mason.pipeline.tables.folder import TableFolder
 from mason.state.home import read_state
 from mason.state.models import Record, RecordKind
 from mason.util.environment import MasonEnvironment

@@ -25,8 +25,8 @@ from mason.api.server.replies import document
 from mason.api.server.requests import REQUEST, RequestInfo
 from mason.api.server.settings import ServerSettings
 from mason.errors import ClientFailed, MasonError
-from mason.pipeline.handover import Handover
-from mason.pipeline.job_totals import TOTALS
+from mason.pipeline.driving.handover import Handover
+from mason.pipeline.driving.job_totals import TOTALS
 from mason.util.process_families import Family, find_members
 
 LOG = logging.getLogger("mason.api")

@@ -30,9 +30,9 @@ from mason.api.server.settings import ServerSettings
 from mason.clients.spark.runners.local import SERVED_VARIABLE
 from mason.errors import StateFailed
 from mason.operators.catalogue import LiveCatalogue
-from mason.pipeline.handover import Handover
-from mason.pipeline.job_log import JobLog
-from mason.pipeline.job_totals import TOTALS
+from mason.pipeline.driving.handover import Handover
+from mason.pipeline.driving.job_log import JobLog
+from mason.pipeline.driving.job_totals import TOTALS
 from mason.state.home import open_state
 from mason.state.models import Kind
 from mason.state.tokens import TOKEN_VARIABLE

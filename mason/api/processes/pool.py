@@ -15,7 +15,7 @@ from mason.api.processes.outcome import Outcome
 from mason.api.server.calls import Call
 from mason.api.server.settings import ServerSettings
 from mason.errors import MasonError
-from mason.pipeline.handover import Handover
+from mason.pipeline.driving.handover import Handover
 from mason.util.process_families import Family, count_families
 
 LOG = logging.getLogger("mason.api")

@@ -3,5 +3,5 @@
 import mason.api.processes.child
 import mason.clients.local.execution
 import mason.clients.spark.execution
-import mason.pipeline.merge.plan
+import mason.pipeline.jobs.merge.plan
 import mason.pipeline.sql.duckdb_engine  # noqa: F401

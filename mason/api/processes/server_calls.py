@@ -14,8 +14,8 @@ from mason.errors import MasonError
 from mason.operators.catalogue import LiveCatalogue
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
-from mason.pipeline.handover import Handover
-from mason.pipeline.job_log import JobLog
+from mason.pipeline.driving.handover import Handover
+from mason.pipeline.driving.job_log import JobLog
 from mason.state.models import Kind
 from mason.util.packaged import installed_examples
 

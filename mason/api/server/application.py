@@ -37,7 +37,7 @@ from mason.api.server.schedules import Schedules
 from mason.api.server.settings import ServerSettings
 from mason.errors import StateFailed
 from mason.operators.catalogue import Catalogue, LiveCatalogue
-from mason.pipeline.job_totals import TOTALS
+from mason.pipeline.driving.job_totals import TOTALS
 from mason.state.address import state_address
 from mason.state.home import check_state, open_run_state, open_state
 from mason.state.models import Name, RecordKind, Registration

@@ -35,7 +35,7 @@ from mason.operators.call_records import (
     is_left,
     is_with_engine,
 )
-from mason.pipeline.handover import Handover
+from mason.pipeline.driving.handover import Handover
 from mason.state.heartbeat import LEASE_SECONDS, Heartbeat
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore

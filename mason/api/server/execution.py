@@ -25,9 +25,9 @@ from mason.operators.operator_definition import OperatorDefinition, is_one_job
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import OperatorCall, respond
 from mason.operators.token_limits import limit_to
-from mason.pipeline.calls import begin_call
-from mason.pipeline.handover import JOB, RUN, Handover, begin_handover
-from mason.pipeline.memory_limits import check_result, limit_memory, server_limits
+from mason.pipeline.driving.calls import begin_call
+from mason.pipeline.driving.handover import JOB, RUN, Handover, begin_handover
+from mason.pipeline.work.memory_limits import check_result, limit_memory, server_limits
 from mason.state.home import read_state
 from mason.state.models import Kind, Record
 from mason.state.tokens import Scope, Token

@@ -20,10 +20,10 @@ from mason.clients.engines.role import verb
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.errors import MasonError, NotFound, Unsupported
-from mason.pipeline.evidence_json import decode_schema
-from mason.pipeline.handover import JOB, hand_over_once
-from mason.pipeline.record_parts import describe_columns, describe_files
+from mason.pipeline.driving.handover import JOB, hand_over_once
 from mason.pipeline.sql.query import gather_rows
+from mason.pipeline.types.evidence_json import decode_schema
+from mason.pipeline.work.record_parts import describe_columns, describe_files
 
 
 class AthenaExecutionClient(ExecutionClient):

@@ -16,7 +16,7 @@ from mason.clients.aws.connection import AwsConnection
 from mason.clients.aws.failures import code_of
 from mason.clients.aws.service import AwsService
 from mason.errors import BadInput, ClientFailed, Conflict, MasonError, NotFound
-from mason.pipeline.job_watch import JobCancelled
+from mason.pipeline.driving.job_watch import JobCancelled
 from mason.pipeline.sql.query import BadQuery
 
 DEFAULT_WORK_GROUP = "primary"

@@ -15,21 +15,21 @@ from mason.clients.response import Response
 from mason.engines.execution.models.job import Job
 from mason.engines.metastore.models.table import Table
 from mason.errors import NotFound, Unsupported
-from mason.pipeline.foreign_files import check_foreign, describe_kept
-from mason.pipeline.handover import JOB, earlier_notes
-from mason.pipeline.hive_types import arrow_type, hive_type
-from mason.pipeline.memory_limits import memory_limits
-from mason.pipeline.preview import Preview
-from mason.pipeline.python_values import python_rows
-from mason.pipeline.record_parts import describe_columns
-from mason.pipeline.sql.job import QueryJob, check_parameters, only_the_first
+from mason.pipeline.driving.handover import JOB, earlier_notes
+from mason.pipeline.jobs.query.job import QueryJob, check_parameters, only_the_first
+from mason.pipeline.reading.preview import Preview
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.rendering import render_for_spark
 from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
 from mason.pipeline.sql.value_sizes import check_value_sizes
-from mason.pipeline.storage_address import is_local
-from mason.pipeline.table_commit import open_table
-from mason.pipeline.work import Outcome
+from mason.pipeline.storage.address import is_local
+from mason.pipeline.tables.commit import open_table
+from mason.pipeline.tables.foreign_files import check_foreign, describe_kept
+from mason.pipeline.types.hive_types import arrow_type, hive_type
+from mason.pipeline.types.python_values import python_rows
+from mason.pipeline.work.base import Outcome
+from mason.pipeline.work.memory_limits import memory_limits
+from mason.pipeline.work.record_parts import describe_columns
 from mason.util.words import counted
 
 FIRST_ROWS = 100

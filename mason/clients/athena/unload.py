@@ -13,14 +13,14 @@ from mason.clients.athena.queries import Execution, Queries
 from mason.clients.athena.query_work import AthenaWork
 from mason.clients.athena.results import to_table
 from mason.clients.response import Response
-from mason.pipeline.foreign_files import Foreign
-from mason.pipeline.handover import JOB, earlier_notes, hand_over_once
-from mason.pipeline.row_sums import RowSums
+from mason.pipeline.driving.handover import JOB, earlier_notes, hand_over_once
+from mason.pipeline.jobs.table_output import StagedTable, TableOutput
 from mason.pipeline.sql.query import canonical
-from mason.pipeline.storage_address import open_objects
-from mason.pipeline.table_commit import CommitRecord
-from mason.pipeline.table_objects import TableObjects
-from mason.pipeline.table_output import StagedTable, TableOutput
+from mason.pipeline.storage.address import open_objects
+from mason.pipeline.tables.commit import CommitRecord
+from mason.pipeline.tables.foreign_files import Foreign
+from mason.pipeline.tables.objects import TableObjects
+from mason.pipeline.work.row_sums import RowSums
 from mason.util.words import counted
 
 

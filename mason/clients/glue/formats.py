@@ -80,8 +80,8 @@ def _avro(table: Table) -> StorageFormat:
 def _avro_schema(table: Table) -> str:
     import pyarrow as pa
 
-    from mason.pipeline.writers.avro_writer import avro_codec, avro_schema, escaped_names
-    from mason.pipeline.writers.output_format import stored_schema
+    from mason.pipeline.formats.writers.avro_writer import avro_codec, avro_schema, escaped_names
+    from mason.pipeline.formats.writers.output_format import stored_schema
 
     columns = data_columns(table)
     names = [each.name for each in columns]

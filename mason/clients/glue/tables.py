@@ -22,8 +22,8 @@ from mason.engines.metastore.models.table import Table
 from mason.engines.metastore.models.table_entry import entry_of, table_of
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import Conflict
-from mason.pipeline.formats import format_of_name
-from mason.pipeline.hive_types import arrow_type, hive_type, odd_names
+from mason.pipeline.storage.format_names import format_of_name
+from mason.pipeline.types.hive_types import arrow_type, hive_type, odd_names
 
 _ENTRY = "mason.table"
 _SETTINGS = ("classification", "skip.header.line.count", "avro.schema.literal", "areColumnsQuoted", "delimiter", PATH)

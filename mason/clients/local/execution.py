@@ -8,10 +8,10 @@ from typing import Any
 from mason.clients.engines.role import verb
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan
-from mason.pipeline.execution import PipelineExecutionClient
-from mason.pipeline.in_process import InProcessRunner
-from mason.pipeline.tasks import TaskRunner
-from mason.pipeline.work import Work
+from mason.pipeline.driving.execution import PipelineExecutionClient
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.work.base import Work
+from mason.pipeline.work.tasks import TaskRunner
 
 
 class LocalExecutionClient(PipelineExecutionClient):

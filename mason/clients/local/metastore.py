@@ -144,7 +144,7 @@ class LocalMetastoreClient(MetastoreClient):
 
     @verb
     def list_partitions(self, database: str, table: str, *, response: Response) -> Sequence[Partition]:
-        from mason.pipeline.table_files import find_files, shown_partitions
+        from mason.pipeline.tables.files import find_files, shown_partitions
 
         found = self._find(database, table)
         if found.elsewhere:

@@ -73,18 +73,18 @@ class LocalStorageClient(StorageClient):
             require_visible(place, [str(self.root), *self._roots], shown)
 
     def filesystem(self) -> pyarrow.fs.FileSystem:
-        from mason.pipeline.storage_address import open_filesystem
+        from mason.pipeline.storage.address import open_filesystem
 
         return open_filesystem(self.address())
 
     def address(self) -> str:
-        from mason.pipeline.storage_address import confined_address
+        from mason.pipeline.storage.address import confined_address
 
         return confined_address(self._roots)
 
     @verb
     def list_files(self, path: Path, *, response: Response) -> Sequence[File]:
-        from mason.pipeline.files import list_files
+        from mason.pipeline.storage.files import list_files
 
         return [
             File(each.path, each.size, _modified_at(each.path)) for each in list_files(self.filesystem(), path.path)
@@ -92,8 +92,8 @@ class LocalStorageClient(StorageClient):
 
     @verb
     def infer_table(self, path: Path, database: str, table: str, options: InferOptions, *, response: Response) -> Table:
-        from mason.pipeline.formats import name_without_format
-        from mason.pipeline.inference import infer_stored
+        from mason.pipeline.reading.inference import infer_stored
+        from mason.pipeline.storage.format_names import name_without_format
 
         found = infer_stored(self.filesystem(), self.address(), path.path, options)
         for warning in [*map(str, found.conflicts), *found.warnings]:

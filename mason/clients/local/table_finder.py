@@ -15,8 +15,8 @@ from urllib.parse import unquote
 
 from mason.engines.metastore.models.table import Table
 from mason.errors import UnreadableFile
-from mason.pipeline.formats import format_of_name, name_without_format
-from mason.pipeline.table_commit import COMMITS
+from mason.pipeline.storage.format_names import format_of_name, name_without_format
+from mason.pipeline.tables.commit import COMMITS
 
 OWN_FOLDER = ".mason"
 _SMALL = 256 * 1024

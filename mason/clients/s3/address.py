@@ -9,7 +9,7 @@ from mason.clients.s3.failures import s3_failures
 from mason.clients.s3.hadoop import needs_of
 from mason.clients.s3.objects import S3Objects
 from mason.errors import ClientFailed, MasonError
-from mason.pipeline.storage_address import JavaNeeds
+from mason.pipeline.storage.address import JavaNeeds
 
 
 def open_filesystem(address: str) -> pafs.FileSystem:

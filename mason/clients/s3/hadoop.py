@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from mason.clients.aws.connection import DEFAULT_REGION
 from mason.clients.aws.credentials import POINTERS, PROFILE
 from mason.clients.s3.connection import S3Connection
-from mason.pipeline.storage_address import JavaNeeds
+from mason.pipeline.storage.address import JavaNeeds
 
 # The version of AWS's SDK that each hadoop-aws was built with.
 _SDK = {"3.4.2": "2.29.52"}

@@ -143,8 +143,8 @@ class S3MetastoreClient(MetastoreClient):
 
     @verb
     def list_partitions(self, database: str, table: str, *, response: Response) -> Sequence[Partition]:
-        from mason.pipeline.table_files import find_files, shown_partitions
-        from mason.pipeline.table_objects import TableObjects
+        from mason.pipeline.tables.files import find_files, shown_partitions
+        from mason.pipeline.tables.objects import TableObjects
 
         found = self._find(database, table)
         if not found.path:

@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 from mason.clients.aws.failures import code_of
 from mason.clients.s3.failures import failure, s3_failures, said_of
 from mason.errors import ClientFailed, Forbidden, PathNotFound
-from mason.pipeline.object_store import StoredObject
+from mason.pipeline.storage.object_store import StoredObject
 
 _BATCH = 1000  # what S3 takes in one request
 _NOT_MET = ("PreconditionFailed", "412")

@@ -20,8 +20,8 @@ from mason.engines.metastore.models.table import Table
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.path import File, Path
 from mason.errors import BadPath, ClientFailed, Forbidden, MasonError, PathNotFound
-from mason.pipeline.formats import is_data, name_without_format
-from mason.pipeline.object_store import StoredObject
+from mason.pipeline.storage.format_names import is_data, name_without_format
+from mason.pipeline.storage.object_store import StoredObject
 
 if TYPE_CHECKING:
     import pyarrow.fs
@@ -101,7 +101,7 @@ class S3StorageClient(StorageClient):
 
     @verb
     def infer_table(self, path: Path, database: str, table: str, options: InferOptions, *, response: Response) -> Table:
-        from mason.pipeline.inference import infer_stored
+        from mason.pipeline.reading.inference import infer_stored
 
         with s3_failures(path.path):
             found = infer_stored(self.filesystem(), self.address(), path.path, options)

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 
 from mason.clients.s3.objects import S3Objects, split
 from mason.errors import UnreadableFile
-from mason.pipeline.formats import format_of_name, name_without_format
+from mason.pipeline.storage.format_names import format_of_name, name_without_format
 
 OWN_FOLDER = ".mason"
 _AT_ONCE = 16

@@ -12,9 +12,9 @@ from mason.clients.spark.server.launch import hadoop_version
 from mason.clients.spark.settings import RunnerSettings, is_fetched
 from mason.engines.execution.models.job import Job
 from mason.errors import MasonError
-from mason.pipeline.execution import PipelineExecutionClient
-from mason.pipeline.storage_address import LOCAL, is_local, java_needs
-from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.driving.execution import PipelineExecutionClient
+from mason.pipeline.storage.address import LOCAL, is_local, java_needs
+from mason.pipeline.work.tasks import TaskRunner
 from mason.util.java import HOW_TO_INSTALL, find_java
 
 

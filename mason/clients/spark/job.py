@@ -18,9 +18,9 @@ from mason.clients.spark.failures import without_stack
 from mason.clients.spark.results import Results
 from mason.clients.spark.worker import RESULT_SCHEMA, run_batches
 from mason.errors import ClientFailed
-from mason.pipeline.failures import decode_failure
 from mason.pipeline.sql.query import SqlQuery, canonical, check_text, encode_rows
-from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
+from mason.pipeline.work.failures import decode_failure
+from mason.pipeline.work.tasks import BEAT_SECONDS, TaskEvent
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

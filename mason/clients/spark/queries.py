@@ -13,9 +13,7 @@ import pyarrow as pa
 from mason.clients.spark.settings import SESSION_GUARDS
 from mason.clients.spark.worker import RESULT_SCHEMA
 from mason.errors import MasonError
-from mason.pipeline.evidence_json import decode_schema
-from mason.pipeline.failures import encode_failure
-from mason.pipeline.sinks import SinkPlace, open_sink
+from mason.pipeline.reading.tasks.sinks import SinkPlace, open_sink
 from mason.pipeline.sql.query import (
     FILE_COLUMN,
     ROW_COLUMN,
@@ -31,7 +29,9 @@ from mason.pipeline.sql.query import (
 )
 from mason.pipeline.sql.rendering import place_in_text
 from mason.pipeline.sql.statement import bad_query, check_names, offset_of
-from mason.pipeline.storage_address import java_needs, open_filesystem
+from mason.pipeline.storage.address import java_needs, open_filesystem
+from mason.pipeline.types.evidence_json import decode_schema
+from mason.pipeline.work.failures import encode_failure
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -11,7 +11,7 @@ from pyspark.serializers import NoOpSerializer
 from mason.clients.spark.job import JobTags, Outcome, SparkJob, all_once, job_events
 from mason.clients.spark.results import JobProgress
 from mason.clients.spark.worker import read_outcome, run_rows
-from mason.pipeline.tasks import TaskEvent
+from mason.pipeline.work.tasks import TaskEvent
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

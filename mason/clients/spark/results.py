@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from mason.pipeline.sql.query import gather_rows
-from mason.pipeline.tasks import BEAT_SECONDS
+from mason.pipeline.work.tasks import BEAT_SECONDS
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mason.util.atomic_file import write_file
 
 if TYPE_CHECKING:
-    from mason.pipeline.storage_address import JavaNeeds
+    from mason.pipeline.storage.address import JavaNeeds
 
 LOG_SETTINGS = Path(__file__).parent / "log4j2.properties"
 IVY_SETTINGS = Path(__file__).parent / "ivysettings.xml"

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from mason.clients.spark.server.runtime import private_folder, runtime_folder
 from mason.errors import Forbidden
-from mason.pipeline.tasks import Starting, starting
+from mason.pipeline.work.tasks import Starting, starting
 
 T = TypeVar("T")
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from mason.errors import MasonError
-from mason.pipeline.failures import encode_failure
-from mason.pipeline.tasks import Kernel, kernel_named
+from mason.pipeline.work.failures import encode_failure
+from mason.pipeline.work.tasks import Kernel, kernel_named
 
 _HEAD = struct.Struct("<q?")
 RESULT_SCHEMA = "number long, failed boolean, payload binary"

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.types as pat
 
 from mason.errors import MasonError
-from mason.pipeline.sql_types import parse_schema
+from mason.pipeline.types.sql_types import parse_schema
 from mason.util.json_text import json_value
 
 _FLOAT_WORD = re.compile(r"[-+]?\.?(nan|inf|infinity)", re.IGNORECASE)

@@ -16,8 +16,8 @@ from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_tests.cells import BadCell, arrow_type, read_cell
 from mason.operators.operator_tests.scratch import FOLDER, Place, changed
 from mason.operators.runner import show_result
-from mason.pipeline.preview import preview_table
-from mason.pipeline.table_view import view_table
+from mason.pipeline.reading.preview import preview_table
+from mason.pipeline.reading.view import view_table
 
 _COMMITS = "_mason"
 _MOST_ROWS = 1_000_000

@@ -15,8 +15,7 @@ import duckdb
 import pyarrow as pa
 
 from mason.errors import ClientFailed
-from mason.pipeline.evidence_json import decode_schema
-from mason.pipeline.sinks import SinkPlace, open_sink
+from mason.pipeline.reading.tasks.sinks import SinkPlace, open_sink
 from mason.pipeline.sql.duckdb_types import duckdb_type, quoted
 from mason.pipeline.sql.local.refusal import unlike_spark
 from mason.pipeline.sql.local.translation import Translation, translated
@@ -36,8 +35,9 @@ from mason.pipeline.sql.query import (
     table_gone,
 )
 from mason.pipeline.sql.statement import bad_query, check_names, column_start
-from mason.pipeline.storage_address import open_filesystem
-from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
+from mason.pipeline.storage.address import open_filesystem
+from mason.pipeline.types.evidence_json import decode_schema
+from mason.pipeline.work.tasks import BEAT_SECONDS, TaskEvent
 
 BATCH = 122_880
 _FEW_ROWS = 2048  # what DuckDB computes at once: no more is fetched before it is seen how large it is

@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow.fs as pafs
 
 from mason.pipeline.sql.query import SqlTable, table_gone
-from mason.pipeline.storage_address import is_local, open_filesystem
+from mason.pipeline.storage.address import is_local, open_filesystem
 
 _AT_ONCE = 8
 

@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from mason.errors import Unprocessable
-from mason.pipeline.memory_limits import ResultTooLarge
-from mason.pipeline.sinks import SinkSpec
-from mason.pipeline.tasks import TaskRunner, until_closed, without_beats
+from mason.pipeline.reading.tasks.sinks import SinkSpec
+from mason.pipeline.work.memory_limits import ResultTooLarge
+from mason.pipeline.work.tasks import TaskRunner, until_closed, without_beats
 
 FILE_COLUMN = "_mason_file"
 ROW_COLUMN = "_mason_row"

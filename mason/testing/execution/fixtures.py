@@ -12,7 +12,7 @@ import pytest
 
 from mason.clients.engines.execution import ExecutionClient
 from mason.engines.execution.models.job import Job, JobRecord
-from mason.pipeline.sql.job import QueryJob
+from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.sql.statement import parse_statement
 from mason.testing.contract import answer
 from mason.testing.golden import TABLES

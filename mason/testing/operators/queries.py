@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from mason.errors import DatabaseNotFound
-from mason.pipeline.evidence_json import decode_schema
 from mason.pipeline.sql.query import BadQuery
-from mason.pipeline.table_commit import open_table
+from mason.pipeline.tables.commit import open_table
+from mason.pipeline.types.evidence_json import decode_schema
 from mason.testing.contract import fails_with
 from mason.testing.golden import ANSWERS, TABLES
 from mason.testing.operators.catalog import FILES, write_files

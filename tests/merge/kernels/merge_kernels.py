@@ -10,10 +10,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from mason.pipeline.merge.kernel import merge_task
-from mason.pipeline.merge.task import MergeTask
-from mason.pipeline.sinks import Sink, SinkPlace
-from mason.pipeline.table_writer import TableWriter
+from mason.pipeline.formats.writers.table_writer import TableWriter
+from mason.pipeline.reading.tasks.kernel import merge_task
+from mason.pipeline.reading.tasks.sinks import Sink, SinkPlace
+from mason.pipeline.reading.tasks.task import MergeTask
 
 SEEN = "seen"
 """The folder, beside the table, in which a watcher writes down what it saw."""

@@ -17,7 +17,7 @@ from mason.clients.spark.server.launch import Launch
 from mason.clients.spark.settings import RunnerSettings
 from mason.errors import MasonError
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
-from mason.pipeline.tasks import without_beats
+from mason.pipeline.work.tasks import without_beats
 
 
 def main(kernel: str, *tasks: str) -> dict[str, object]:

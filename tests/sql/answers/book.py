@@ -16,10 +16,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from mason.pipeline.evidence_json import encode_schema
 from mason.pipeline.sql.query import SqlQuery, SqlTable
 from mason.pipeline.sql.rendering import render_for_spark
 from mason.pipeline.sql.statement import parse_statement
+from mason.pipeline.types.evidence_json import encode_schema
 
 FOLDER = Path(__file__).parent
 ANSWERS = FOLDER / "answers.json"

@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 
 from mason.clients.spark.runners.in_process import InProcessRunner as SparkRunner
 from mason.clients.spark.settings import RunnerSettings
-from mason.pipeline.evidence_json import encode_schema
-from mason.pipeline.in_process import InProcessRunner as LocalRunner
+from mason.pipeline.driving.in_process import InProcessRunner as LocalRunner
 from mason.pipeline.sql.query import SqlQuery, SqlTable, fetch_rows
 from mason.pipeline.sql.rendering import render_for_spark
-from mason.pipeline.tasks import TaskRunner
+from mason.pipeline.types.evidence_json import encode_schema
+from mason.pipeline.work.tasks import TaskRunner
 
 ORDERS = pa.table({"id": [1, 2, 3], "name": ["a", None, "c"], "tags": [["x"], [], None]})
 PEOPLE = pa.table({"id": [1, 2], "user": ["ada", "bob"]})

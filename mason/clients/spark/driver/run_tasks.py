@@ -15,8 +15,8 @@ from pathlib import Path
 from mason.clients.spark.exchange import ENDED, FAILED, QUERY, read_items, write_items
 from mason.clients.spark.job import run_job, run_query
 from mason.clients.spark.results import Collected
-from mason.pipeline.failures import encode_failure
-from mason.pipeline.tasks import TaskEvent
+from mason.pipeline.work.failures import encode_failure
+from mason.pipeline.work.tasks import TaskEvent
 from mason.util.processes import ProcessId
 
 

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 from mason.clients.spark.server.launch import hadoop_version
 from mason.clients.spark.settings import RunnerSettings, is_version
 from mason.errors import InvalidConfiguration, Unsupported
-from mason.pipeline.storage_address import LOCAL, is_local, java_needs
-from mason.pipeline.tasks import TaskEvent
+from mason.pipeline.storage.address import LOCAL, is_local, java_needs
+from mason.pipeline.work.tasks import TaskEvent
 from mason.util.packages import find_version
 
 _EVERY = frozenset({"type", "spark_version", "conf"})

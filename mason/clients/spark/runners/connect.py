@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from mason.clients.spark.code import write_archive
 from mason.clients.spark.settings import RunnerSettings, is_version
 from mason.errors import ClientFailed, InvalidConfiguration, MasonError
-from mason.pipeline.tasks import Starting, TaskEvent, starting
+from mason.pipeline.work.tasks import Starting, TaskEvent, starting
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -30,7 +30,7 @@ from mason.clients.spark.settings import (
 )
 from mason.clients.spark.start_times import IN_PROCESS, start_in_background, start_spark
 from mason.errors import ClientFailed, Unsupported
-from mason.pipeline.tasks import TaskEvent
+from mason.pipeline.work.tasks import TaskEvent
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

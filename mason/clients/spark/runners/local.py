@@ -20,7 +20,7 @@ from mason.clients.spark.server.warm import ServerUnavailable, WarmSession, give
 from mason.clients.spark.settings import RunnerSettings
 from mason.clients.spark.start_times import SERVER, start_in_background, start_spark
 from mason.errors import ClientFailed, Forbidden
-from mason.pipeline.tasks import Starting, TaskEvent
+from mason.pipeline.work.tasks import Starting, TaskEvent
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

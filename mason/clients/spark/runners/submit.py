@@ -32,8 +32,8 @@ from mason.clients.spark.settings import (
     private_variables,
 )
 from mason.errors import ClientFailed, InvalidConfiguration
-from mason.pipeline.failures import decode_failure
-from mason.pipeline.tasks import BEAT_SECONDS, TaskEvent
+from mason.pipeline.work.failures import decode_failure
+from mason.pipeline.work.tasks import BEAT_SECONDS, TaskEvent
 from mason.util.processes import ProcessId
 
 # They name places and people. Whatever else is in the environment, a query must not be able to read.

@@ -7,9 +7,9 @@ from mason.errors import OtherStorage
 from mason.operators.operator_definition import DataOperator
 from mason.operators.table_place import TablePlace, find_table, written_path
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.check.checks import Check
-from mason.pipeline.check.job import CheckJob
-from mason.pipeline.check.reading import read_checks
+from mason.pipeline.jobs.check.checks import Check
+from mason.pipeline.jobs.check.job import CheckJob
+from mason.pipeline.jobs.check.reading import read_checks
 
 
 class TableCheck(DataOperator):

@@ -4,7 +4,7 @@ from mason.engines.execution.models.job import Job
 from mason.operators.operator_definition import DataOperator
 from mason.operators.table_place import find_table, written_path
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.dedupe.job import DedupeJob, DedupeOptions
+from mason.pipeline.jobs.dedupe.job import DedupeJob, DedupeOptions
 
 
 class TableDedupe(DataOperator):

@@ -5,7 +5,7 @@ from mason.errors import InvalidParameters
 from mason.operators.operator_definition import DataOperator
 from mason.operators.table_place import find_other_table, find_table
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.diff.job import DiffJob, DiffOptions
+from mason.pipeline.jobs.diff.job import DiffJob, DiffOptions
 
 _WITH_WHAT = 'With what? Give "other_path" or "other_table_name", or "version" and "other_version" of the table.'
 

@@ -6,8 +6,8 @@ from mason.engines.execution.models.job import Job
 from mason.operators.operator_definition import DataOperator
 from mason.operators.table_place import find_table, written_path
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.explode.job import ExplodeJob
-from mason.pipeline.formats import name_without_format
+from mason.pipeline.jobs.explode.job import ExplodeJob
+from mason.pipeline.storage.format_names import name_without_format
 
 
 class TableExplode(DataOperator):

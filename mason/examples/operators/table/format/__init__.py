@@ -4,7 +4,7 @@ from mason.engines.execution.models.job import Job
 from mason.operators.operator_definition import DataOperator
 from mason.operators.table_place import find_table, written_path
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.format.job import FormatJob, FormatOptions
+from mason.pipeline.jobs.format.job import FormatJob, FormatOptions
 
 
 class TableFormat(DataOperator):

@@ -5,7 +5,7 @@ from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.table_place import find_table
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.table_versions import Versions, list_versions
+from mason.pipeline.tables.versions import Versions, list_versions
 from mason.util.environment import MasonEnvironment
 
 

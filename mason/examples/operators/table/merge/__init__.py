@@ -4,8 +4,9 @@ from mason.operators.delimited_parameters import delimited_options
 from mason.operators.operator_definition import DataOperator
 from mason.operators.table_place import place_of, written_path
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.foreign_files import Foreign
-from mason.pipeline.merge.job import MergeJob, MergeOptions, Mode, Names, OnBadRecord, OnConflict
+from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
+from mason.pipeline.reading.request import Names, OnBadRecord, OnConflict
+from mason.pipeline.tables.foreign_files import Foreign
 
 
 class TableMerge(DataOperator):

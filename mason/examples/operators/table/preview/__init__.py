@@ -5,8 +5,8 @@ from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.table_place import TablePlace, find_table
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.preview import preview_plan, preview_table
-from mason.pipeline.table_view import TableView, view_table
+from mason.pipeline.reading.preview import preview_plan, preview_table
+from mason.pipeline.reading.view import TableView, view_table
 from mason.util.environment import MasonEnvironment
 
 

@@ -11,10 +11,10 @@ from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.table_place import place_of
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.merge.mended import encode_rejects
-from mason.pipeline.merge.replay import ReplayJob
-from mason.pipeline.rejects import Reject, read_quarantine
-from mason.pipeline.side_files import check_side_file, write_side_file
+from mason.pipeline.jobs.merge.mended import encode_rejects
+from mason.pipeline.jobs.merge.replay import ReplayJob
+from mason.pipeline.storage.side_files import check_side_file, write_side_file
+from mason.pipeline.tables.rejects import Reject, read_quarantine
 from mason.util.disk_room import why_not_written
 from mason.util.environment import MasonEnvironment
 from mason.util.words import counted

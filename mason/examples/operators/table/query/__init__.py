@@ -5,8 +5,8 @@ from mason.operators.operator_definition import DataOperator
 from mason.operators.query_tables import table_paths
 from mason.operators.table_place import TablePlace, written_path
 from mason.parameters.validated_parameters import ValidatedParameters
+from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.sql.changing import changing_in
-from mason.pipeline.sql.job import QueryJob
 from mason.pipeline.sql.statement import parse_statement
 
 

@@ -8,9 +8,9 @@ from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.table_place import TablePlace, find_table
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.foreign_files import describe_going_back
-from mason.pipeline.table_commit import open_table
-from mason.pipeline.table_versions import find_version, list_versions, roll_back
+from mason.pipeline.tables.commit import open_table
+from mason.pipeline.tables.foreign_files import describe_going_back
+from mason.pipeline.tables.versions import find_version, list_versions, roll_back
 from mason.util.environment import MasonEnvironment
 
 

@@ -5,7 +5,7 @@ from mason.operators.local_file import side_file
 from mason.operators.operator_definition import DataOperator
 from mason.operators.table_place import find_table, written_path
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.summary.job import SummaryJob
+from mason.pipeline.jobs.summary.job import SummaryJob
 
 
 class TableSummarize(DataOperator):

@@ -7,7 +7,7 @@ from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.table_place import TablePlace, find_table
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.table_versions import Removal, plan_vacuum, vacuum
+from mason.pipeline.tables.versions import Removal, plan_vacuum, vacuum
 from mason.util.environment import MasonEnvironment
 from mason.util.words import counted
 

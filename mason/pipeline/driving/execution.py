@@ -1,0 +1,236 @@
+"""What every engine that runs the pipeline has in common: plans, runs, and the records of both."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from mason.clients.engines.execution import ExecutionClient
+from mason.clients.engines.role import verb
+from mason.clients.engines.told_jobs import told
+from mason.clients.response import Response
+from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
+from mason.errors import AlreadyExists, ChecksFailed, ClientFailed, MasonError, NotFound, Unsupported
+from mason.pipeline.driving.calls import current_call
+from mason.pipeline.driving.driver_process import DriverLaunch, FarDriver
+from mason.pipeline.driving.far_drivers import events_of, far_record
+from mason.pipeline.driving.job_books import StateBook
+from mason.pipeline.driving.job_drivers import start_driver
+from mason.pipeline.driving.job_events import events_folder
+from mason.pipeline.driving.job_types import check_outcome, job_types, plan_work
+from mason.pipeline.driving.job_watch import JobWatch, ask_to_cancel, describe_begun, next_job_id, reconciled, token_id
+from mason.pipeline.storage.address import LOCAL, is_local
+from mason.pipeline.types.typed_json import from_typed
+from mason.pipeline.work.base import Outcome, Work
+from mason.pipeline.work.failures import decode_failure
+from mason.pipeline.work.output_place import describe_kept_files
+from mason.pipeline.work.tasks import TaskRunner
+from mason.state.home import open_state, read_state
+from mason.state.models import RecordKind
+from mason.util.disk_room import DiskRoom, fullest, is_disk_full
+from mason.util.environment import MasonEnvironment
+
+_MOST_LISTED = 1_000
+
+
+class PipelineExecutionClient(ExecutionClient):
+    """An engine that can run tasks: it says how, and gets planning, records and progress from here."""
+
+    errors = {OSError: ClientFailed}  # a full disk, a network that is gone
+    configuration: Mapping[str, Any] = MappingProxyType({})
+
+    @abstractmethod
+    def runner(self, storage: str) -> TaskRunner:
+        """Return what runs the tasks of a job on a storage, which is named by its address."""
+
+    def job_types(self) -> Sequence[str]:
+        return job_types()
+
+    @verb
+    def plan_job(self, job: Job, *, response: Response) -> JobPlan:
+        if job.type not in self.job_types():
+            raise Unsupported(f"There is no job of the type {job.type}.", hint=f"Types: {', '.join(self.job_types())}.")
+        work = plan_work(job)
+        for warning in (*work.warnings, *describe_kept_files(job)):
+            response.add_warning(warning)
+        return JobPlan(job, work.to_dict(), work, picture=work.picture)
+
+    @verb
+    def submit_job(self, plan: JobPlan, *, token: str = "", response: Response) -> JobRecord:
+        """Accept a job and have a thread of this process run it; the process does not end before its jobs have."""
+        job_id = token_id(token) if token else ""
+        earlier = read_state(MasonEnvironment.of()).get_record(RecordKind.JOB, job_id) if job_id else None
+        if earlier:
+            return reconciled(earlier)
+        far = self.far_driver()
+        try:
+            if far:
+                return self._submit_far(plan, job_id or next_job_id(), far, response)
+            watch = self._accept(plan, response, job_id)
+        except AlreadyExists:  # submitted twice at the same moment
+            return _found(job_id)
+        drive = told(lambda client, plan, response: (client.drive(plan, watch, response), response))
+        # A response is added to by its call alone, which goes on meanwhile; the job's own is kept in its record.
+        start_driver(watch.job_id, drive, self, plan, Response(response.redactor))
+        return watch.record
+
+    @verb
+    def run_job(self, plan: JobPlan, *, response: Response) -> JobRecord:
+        """Run a job on this thread: what `submit_job` and `wait_job` do, without a thread in between."""
+        if self.far_driver():
+            return self._run_far(plan, response)
+        return self.drive(plan, self._accept(plan, response), response)
+
+    def _run_far(self, plan: JobPlan, response: Response) -> JobRecord:
+        """Submit a job whose driver is elsewhere, wait for it, and give or raise what it would have given here."""
+        accepted, _ = self.submit_job(plan, response=response)
+        ended, _ = self.wait_job(accepted.id, response=response)
+        record = read_state(MasonEnvironment.of()).get_record(RecordKind.JOB, accepted.id)
+        events = events_of(record.document) if record else None
+        result = events.read_result() if events else {}
+        for warning in result.get("Warnings", ()):
+            response.add_warning(warning)
+        for info in result.get("Info", ()):
+            response.add_info(info)
+        if ended.status is JobStatus.SUCCEEDED:
+            return replace(ended, details={**ended.details, **from_typed(result.get("Shown", {}))})
+        reason = str(ended.details.get("Error") or f"The job {ended.id} is {ended.status}.")
+        failure = decode_failure(result["Failure"].encode()) if "Failure" in result else ClientFailed(reason)
+        if isinstance(failure, MasonError):
+            failure.record = ended
+        raise failure
+
+    def far_driver(self) -> FarDriver | None:
+        """Return what starts drivers where the state is not; None where they run in this process."""
+        return None
+
+    def _submit_far(self, plan: JobPlan, job_id: str, far: FarDriver, response: Response) -> JobRecord:
+        storage = plan.job.inputs.get("storage", LOCAL)
+        folder = events_folder(plan.job, job_id, str(self.configuration.get("jobs_path") or ""))
+        begun = {**describe_begun(plan.job), **far_record(storage, folder)}
+        record = open_state(MasonEnvironment.of()).add_record(RecordKind.JOB, job_id, JobStatus.RUNNING, begun)
+        kind = type(self)
+        far.start(
+            DriverLaunch(
+                job_id=job_id,
+                job=plan.job,
+                work=plan.payload,
+                storage=storage,
+                events=folder,
+                client=f"{kind.__module__}:{kind.__qualname__}",
+                configuration=self.configuration,
+                secrets=frozenset(response.redactor.secrets),
+            )
+        )
+        return reconciled(record)
+
+    def _accept(self, plan: JobPlan, response: Response, job_id: str = "") -> JobWatch:
+        work: Work = plan.payload
+        call = current_call()
+        book = StateBook(open_state(MasonEnvironment.of()), [call.id] if call else [])
+        watch = JobWatch(book, plan.job, job_id or next_job_id(), response.redactor, work.task_bytes)
+        watch.note(work.summary)
+        for warning in response.warnings:
+            watch.note(warning, logging.WARNING)
+        return watch
+
+    def drive(self, plan: JobPlan, watch: JobWatch, response: Response) -> JobRecord:
+        """Run an accepted job to its end: its rounds, its sums, its commit, its record."""
+        work: Work = plan.payload
+        watch.drive_here()
+        try:
+            with _explained_if_full(plan.job, sum(work.task_bytes)):
+                runner = watch.watched(self.runner(plan.job.inputs.get("storage", LOCAL)))
+                outcome = check_outcome(plan.job, work.run(runner, watch.job_id, watch.progress))
+        except BaseException as error:
+            record = watch.failed(error)
+            if isinstance(error, MasonError) and error.record is None:
+                error.record = record  # with its log: what a step of a workflow leaves behind is all that its run keeps
+            raise
+        for warning in watch.warnings:
+            response.keep_warning(warning)
+        warnings = list(outcome.warnings)
+        for warning in warnings:
+            response.add_warning(warning)
+        response.add_info(outcome.summary)
+        if outcome.errors:
+            failure = ChecksFailed(outcome.errors)
+            failure.record = found = _with_preview(watch.failed(failure, outcome.to_dict()), outcome)
+            response.add_data(found)  # who gets but the response sees it, too
+            raise failure
+        watch.show(outcome.preview, [*watch.warnings, *warnings], outcome.summary)
+        return _with_preview(watch.succeeded(outcome.to_dict()), outcome)
+
+    @verb
+    def get_job(self, job_id: str, *, response: Response) -> JobRecord:
+        return _found(job_id)
+
+    @verb
+    def list_jobs(self, *, response: Response) -> Sequence[JobRecord]:
+        found = read_state(MasonEnvironment.of()).list_records(RecordKind.JOB, limit=_MOST_LISTED)
+        return [_in_short(reconciled(each)) for each in found]
+
+    @verb
+    def cancel_job(self, job_id: str, *, response: Response) -> JobRecord:
+        job = _found(job_id)
+        if job.status.is_final:
+            response.add_info(f"The job is over already: it {_ENDS[job.status]}.")
+            return job
+        asked = ask_to_cancel(open_state(MasonEnvironment.of()), job)
+        if asked.status.is_final:
+            response.add_info(f"The job {_ENDS[asked.status]}.")
+        else:
+            response.add_info("The job was asked to stop, and will when it looks up: between two tasks at the latest.")
+        return asked
+
+
+@contextmanager
+def _explained_if_full(job: Job, read: int) -> Iterator[None]:
+    """Say of a disk that was full which it is, and how much is missing if a job writes about as much as it reads.
+
+    What it has written is removed by then. Whoever may use some folders only is not told where a disk is mounted.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not is_disk_full(error):
+            raise
+        storage, output = job.inputs.get("storage", LOCAL), job.outputs.get("path", "")
+        places = [tempfile.gettempdir(), *([output] if is_local(storage) and output else [])]
+        room = fullest(places)
+        is_output = is_local(storage) and output and DiskRoom.of(output) == room
+        named = "" if storage == LOCAL else f"The file system of {output if is_output else 'temporary files'}"
+        told = room.describe(named, needed=read)
+        where = f"{output} cannot be written" if is_output else "Temporary files cannot be written"
+        raise ClientFailed(f"{where}: {told}", hint="Free some space. Nothing was committed.") from error
+
+
+_ENDS = {
+    JobStatus.SUCCEEDED: "succeeded",
+    JobStatus.FAILED: "failed",
+    JobStatus.CANCELLED: "was cancelled",
+    JobStatus.LOST: "is lost: the process that ran it is gone",
+}
+
+
+def _with_preview(record: JobRecord, outcome: Outcome) -> JobRecord:
+    """A record with what is shown beside it and not kept."""
+    return replace(record, details={**record.details, **outcome.preview}, picture=outcome.picture)
+
+
+def _found(job_id: str) -> JobRecord:
+    record = read_state(MasonEnvironment.of()).get_record(RecordKind.JOB, job_id)
+    if record is None:
+        raise NotFound(f'There is no job "{job_id}".')
+    return reconciled(record)
+
+
+def _in_short(job: JobRecord) -> JobRecord:
+    """A listing is to be skimmed: the lists of files, columns and log lines are left to who asks for the one job."""
+    return replace(job, details={name: value for name, value in job.details.items() if not isinstance(value, list)})

@@ -1,0 +1,92 @@
+"""Jobs whose driver has no access to the state: in a pod, on a cluster, or in a child process that was not given it.
+
+Such a driver writes events to a storage (`job_events`). The state has a record of the job all the same, which says
+where the events are; whoever asks for the job brings it up to date. A driver lives as long as the number of its newest
+event grows. Of one that is gone without a word, the output of the job tells the outcome: it has the commit of the job,
+or it has not.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from mason.engines.execution.models.job import JobStatus
+from mason.errors import Conflict, MasonError
+from mason.pipeline.driving.job_events import BEAT_SECONDS, JobEvents
+from mason.pipeline.tables.commit import CommitRecord, open_table
+from mason.state.models import Record, RecordKind
+from mason.state.store import StateStore
+
+EVENTS = "Events"
+"""In a record: where the events of its job are, and what was last seen of them. Nobody is shown it."""
+
+_DEAD_SECONDS = 12 * BEAT_SECONDS
+"""So long the number of the newest event may stay the same."""
+_START_SECONDS = 300.0
+"""So long a driver may take to write its first event: a pod has to be placed, and an image fetched."""
+
+
+def far_record(storage: str, folder: str) -> dict[str, Any]:
+    """Return what a record says of a job whose driver writes events."""
+    return {EVENTS: {"Storage": storage, "Folder": folder, "Number": 0, "SeenAt": time.time()}}
+
+
+def events_of(document: Mapping[str, Any]) -> JobEvents | None:
+    """Return the events of a job, if it has some."""
+    told = document.get(EVENTS)
+    return JobEvents(told["Storage"], told["Folder"]) if told else None
+
+
+def find_commit(storage: str, output: str, job_id: str) -> CommitRecord | None:
+    """Return the commit that a job has made, if it has made one."""
+    if not output:
+        return None
+    return next((each for each in open_table(storage, output).history() if each.job == job_id), None)
+
+
+def bring_up_to_date(store: StateStore, record: Record) -> Record:
+    """Return the record of a job with what its events say by now.
+
+    Raises:
+        ClientFailed: the events cannot be read.
+    """
+    events = events_of(record.document)
+    assert events is not None
+    event = events.newest()
+    seen = record.document[EVENTS]
+    now = time.time()
+    if event and event.status.is_final:
+        return _write(store, record, event.status, {**event.document, EVENTS: {**seen, "Number": event.number}})
+    if event and event.number != seen["Number"]:
+        told = {**event.document, EVENTS: {**seen, "Number": event.number, "SeenAt": now}}
+        return _write(store, record, JobStatus.RUNNING, told)
+    patience = _DEAD_SECONDS if event else _START_SECONDS
+    # A clock that was set back shows no time that has passed: the driver gets more of it.
+    if now - seen["SeenAt"] <= patience:
+        return record
+    return _settle(store, record, seen["Storage"], was_seen=event is not None)
+
+
+def _settle(store: StateStore, record: Record, storage: str, *, was_seen: bool) -> Record:
+    """Write down what became of a job whose driver is gone."""
+    output = str(record.document.get("Outputs", {}).get("path") or "")
+    try:
+        commit = find_commit(storage, output, record.id)
+    except MasonError:
+        return record  # whoever cannot look, cannot tell
+    ended = {"EndedAt": datetime.now(UTC).isoformat(timespec="microseconds")}
+    if commit:
+        found = {"Commit": commit.id, "RowsOut": commit.rows, "RowsQuarantined": commit.quarantined}
+        return _write(store, record, JobStatus.SUCCEEDED, {**found, **ended})
+    reason = "The driver of the job is gone" if was_seen else "The driver of the job never wrote a word"
+    return _write(store, record, JobStatus.LOST, {"Error": f"{reason}, and nothing of it was committed.", **ended})
+
+
+def _write(store: StateStore, record: Record, status: JobStatus, details: Mapping[str, Any]) -> Record:
+    try:
+        return store.update_record(record, status, {**record.document, **details})
+    except Conflict:  # somebody else has just done so
+        return store.get_record(RecordKind.JOB, record.id) or record

@@ -1,0 +1,129 @@
+"""How far a job is: counted from what its runner tells, as plain facts that a record, a log or a bar can show."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mason.pipeline.work.tasks import Starting, TaskEvent
+from mason.util.words import counted
+
+_LEAST_SHARE = 0.05
+_LEAST_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class JobProgress:
+    """A moment of a job. Records are those of the results that are here: an engine may be done with more tasks."""
+
+    done: int
+    tasks: int
+    records: int
+    bytes_done: int
+    bytes: int
+    seconds: float
+    seconds_of_done: float
+    """When the last task of those that are done was done."""
+    starting: Starting | None = None
+    """What is said of an engine that is not there yet."""
+
+    @property
+    def share(self) -> float:
+        """How much is done, from 0 to 1, by the bytes that the tasks read; by their number where nobody knows those."""
+        done, whole = (self.bytes_done, self.bytes) if self.bytes else (self.done, self.tasks)
+        return done / whole if whole else 1.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the rest takes at the pace so far; nothing as long as that would be a guess."""
+        if self.share < _LEAST_SHARE or self.seconds < _LEAST_SECONDS:
+            return None
+        return max(0.0, self.seconds_of_done / self.share - self.seconds)
+
+    def __str__(self) -> str:
+        if self.starting:
+            return str(self.starting)
+        tasks = f"{self.done:,} of {counted(self.tasks, 'task')}"
+        return f"{tasks}, {counted(self.records, 'record')}" if self.records or self.done == self.tasks else tasks
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "TasksDone": self.done,
+            "Tasks": self.tasks,
+            "RowsIn": self.records,
+            "InputBytesDone": self.bytes_done,
+            "InputBytes": self.bytes,
+        }
+
+
+class Tally:
+    """Counts what a runner tells. The sizes are the bytes that each task reads."""
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self._planned = sizes
+        self._read: JobProgress | None = None
+        self._count(len(sizes))
+
+    def begin(self, tasks: int) -> None:
+        """Count from the beginning: the tasks are run, run again, or others follow."""
+        if self._is_as_planned and self.is_whole:
+            self._read = self.progress()
+        self._count(tasks)
+
+    def _count(self, tasks: int) -> None:
+        self._sizes = self._planned if len(self._planned) == tasks else [0] * tasks
+        self._bytes = sum(self._sizes)
+        self._results: set[int] = set()
+        self._bytes_here = self._told = self.records = 0
+        self._began = self._changed = time.monotonic()
+        self._waits_for_the_engine = True
+        self._starting: Starting | None = None
+
+    def note(self, event: TaskEvent) -> None:
+        """Count what a runner yielded."""
+        self._starting = event if isinstance(event, Starting) else None
+        if isinstance(event, Starting):
+            return
+        before = self._done
+        if isinstance(event, tuple):
+            self._bytes_here += 0 if event[0] in self._results else self._sizes[event[0]]
+            self._results.add(event[0])
+        elif self._waits_for_the_engine:
+            self._began = time.monotonic()  # the first beat: the engine is there, which may have taken a while to start
+        if isinstance(event, int):
+            self._told = max(self._told, event)
+        self._waits_for_the_engine = False
+        if self._done > before:
+            self._changed = time.monotonic()
+
+    def note_all(self) -> None:
+        """Count everything as done."""
+        for number in range(len(self._sizes)):
+            self.note((number, b""))
+
+    @property
+    def _is_as_planned(self) -> bool:
+        return self._sizes is self._planned
+
+    def outcome(self) -> JobProgress:
+        """Return how far the job came with what it was to read; what was made of that afterwards does not count."""
+        return self.progress() if self._is_as_planned or self._read is None else self._read
+
+    @property
+    def is_whole(self) -> bool:
+        return len(self._results) == len(self._sizes)
+
+    def progress(self) -> JobProgress:
+        """Return how far the job is by now."""
+        tasks, here, done = len(self._sizes), len(self._results), self._done
+        # Of tasks whose results are still to come it is not known which they are: they are taken for average ones.
+        ahead = (self._bytes - self._bytes_here) * (done - here) // (tasks - here) if done > here else 0
+        seconds, changed = time.monotonic() - self._began, self._changed - self._began
+        read = self._bytes_here + ahead
+        return JobProgress(done, tasks, self.records, read, self._bytes, seconds, changed, self._starting)
+
+    @property
+    def _done(self) -> int:
+        return min(max(len(self._results), self._told), len(self._sizes))

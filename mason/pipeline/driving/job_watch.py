@@ -1,0 +1,292 @@
+"""The record of a job: kept up to date while it runs, and told the truth about when nobody does so any more.
+
+A job runs in one process; any other can read its record and ask for its end. What is asked for lies in the store, too,
+in a record of its own, since the job's own belongs to who runs it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from mason.engines.execution.models.job import Job, JobRecord, JobStatus
+from mason.errors import AlreadyExists, Conflict, Interrupted, MasonError
+from mason.lineage.surroundings import surroundings
+from mason.pipeline.driving.calls import current_call
+from mason.pipeline.driving.far_drivers import EVENTS, bring_up_to_date, events_of
+from mason.pipeline.driving.job_books import JobBook, lease_name
+from mason.pipeline.driving.job_log import JobLog
+from mason.pipeline.driving.job_progress import JobProgress, Tally
+from mason.pipeline.driving.job_totals import TOTALS
+from mason.pipeline.storage.address import shown_address
+from mason.pipeline.types.typed_json import to_typed
+from mason.pipeline.work.failures import encode_failure
+from mason.pipeline.work.tasks import BEAT_SECONDS, Starting, TaskEvent, TaskRunner, running, until_closed
+from mason.state.home import open_state
+from mason.state.models import Record, RecordKind
+from mason.state.store import StateStore
+from mason.util.environment import MasonEnvironment
+from mason.util.redaction import Redactor
+from mason.util.words import counted
+
+LOG = logging.getLogger("mason.pipeline")
+TRACE = 5
+WAIT_SECONDS = 10.0
+_LINE_SECONDS = 1.0
+_BAR_SECONDS = 0.1
+
+
+class JobCancelled(Interrupted):
+    """499 · exit 130 · another process asked for it"""
+
+
+class JobWatch:
+    """Writes down what becomes of a job that this process runs, and shows that it lives."""
+
+    def __init__(
+        self, book: JobBook, job: Job, job_id: str, redactor: Redactor, task_bytes: Sequence[int] = ()
+    ) -> None:
+        """Accept a job.
+
+        Raises:
+            AlreadyExists: there is one of this id.
+        """
+        self.job_id = job_id
+        self._book = book
+        self._tally = Tally(task_bytes)
+        self._written = self._told = time.monotonic()
+        self._shown = self._looked = 0.0
+        self._line = ""
+        self._redactor = redactor
+        self._status, self._document = JobStatus.RUNNING, describe_begun(job)
+        book.begin(job_id, self._document)
+        self._log = JobLog(redactor)
+
+    @property
+    def record(self) -> JobRecord:
+        """The record as it was last written."""
+        return JobRecord(self.job_id, self._status, self._document)
+
+    def note(self, message: str, level: int = logging.INFO) -> None:
+        """Keep a line with the record that the user need not see now."""
+        self._log.add(message, level)
+
+    def drive_here(self) -> None:
+        """Say that the job runs in this thread, whichever accepted it."""
+        self._log.follow_this_thread()
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What the pipeline has warned of while the job ran: it was told, and belongs into the response as well."""
+        return tuple(self._log.warnings)
+
+    def watched(self, runner: TaskRunner) -> TaskRunner:
+        """Return the runner with this watch beside it, which counts its beats and ends a job that was cancelled."""
+        return _WatchedRunner(runner, self)
+
+    def begin(self, tasks: int) -> None:
+        """Say that tasks are run now, or run again."""
+        self.note(f"Running {counted(tasks, 'task')}.")
+        self._tally.begin(tasks)
+        self._look_up()
+        if tasks:
+            self._tell()
+
+    def begin_query(self) -> None:
+        """Say that the engine is asked a query now."""
+        self.note("Running a query.")
+        self._look_up()
+
+    def end_query(self) -> None:
+        """Count what a query has read as done: its engine does not tell by how much."""
+        self._tally.note_all()
+
+    def heard(self, event: TaskEvent) -> None:
+        """Count what the runner yielded.
+
+        Raises:
+            JobCancelled: another process asked for it.
+        """
+        self._tally.note(event)
+        self._look_up()
+        if not isinstance(event, tuple):
+            self._tell()
+
+    def progress(self, done: int, tasks: int, records: int) -> None:
+        """Say how far the job is."""
+        self._tally.records = records
+        self._tell()
+
+    def succeeded(self, result: Mapping[str, Any]) -> JobRecord:
+        """Say that the job is done."""
+        self.note("Committed." if "Commit" in result else "Done.")
+        ended = self._end(JobStatus.SUCCEEDED, result)
+        TOTALS.add(ended.details)
+        return ended
+
+    def show(self, shown: Mapping[str, Any], warnings: Sequence[str], summary: str) -> None:
+        """Keep what is to be shown beside the record, for whoever waits elsewhere."""
+        self._book.keep_result({"Shown": to_typed(shown), "Warnings": list(warnings), "Info": [summary]})
+
+    def failed(self, error: BaseException, result: Mapping[str, Any] | None = None) -> JobRecord:
+        """Say why the job is not done, and what it found all the same."""
+        if isinstance(error, Exception):
+            self._book.keep_result({"Failure": encode_failure(error).decode()})
+        cancelled = isinstance(error, KeyboardInterrupt | Interrupted)
+        status = JobStatus.CANCELLED if cancelled else JobStatus.FAILED
+        return self._end(status, {**(result or {}), "Error": self._redactor(_reason(error))})
+
+    def _look_up(self) -> None:
+        now = time.monotonic()
+        if now - self._looked < BEAT_SECONDS:
+            return
+        self._looked = now
+        if self._book.is_cancelled():
+            raise JobCancelled("The job was cancelled by another process. Nothing was committed.")
+
+    def _tell(self) -> None:
+        now = time.monotonic()
+        if self._tally.is_whole or now - self._told >= _LINE_SECONDS:
+            self._told = now
+            progress = self._tally.progress()
+            level = logging.INFO if str(progress) != self._line else TRACE
+            self._line = str(progress)
+            LOG.log(level, "%s", self._line, extra={"progress": progress})
+        elif now - self._shown >= _BAR_SECONDS:
+            progress = self._tally.progress()
+            LOG.log(TRACE, "%s", progress, extra={"progress": progress})
+        else:
+            return
+        self._shown = now
+        if now - self._written >= _LINE_SECONDS:
+            self._written = now
+            self._update(JobStatus.RUNNING, {**progress.to_dict(), "SecondsLeft": _whole(progress.seconds_left)})
+
+    def _end(self, status: JobStatus, details: Mapping[str, Any]) -> JobRecord:
+        progress: JobProgress = self._tally.outcome()
+        ended = self._update(status, {**progress.to_dict(), **details, "EndedAt": _now()})
+        self._log.close()
+        return ended
+
+    def _update(self, status: JobStatus, details: Mapping[str, Any]) -> JobRecord:
+        document = {**self._document, **details, "Log": self._log.lines()}
+        if status.is_final:
+            document.pop("SecondsLeft", None)
+        self._status, self._document = status, document
+        self._book.write(status, document)
+        return self.record
+
+
+def describe_begun(job: Job) -> dict[str, Any]:
+    """Return what is said of a job when it begins; with its configuration, since not everybody may see those of all."""
+    return {
+        "JobType": job.type,
+        "Configuration": surroundings().configuration,
+        "Inputs": _inputs(job),
+        "Outputs": dict(job.outputs),
+        "StartedAt": _now(),
+    }
+
+
+def _inputs(job: Job) -> dict[str, Any]:
+    storage = job.inputs.get("storage")
+    return {**job.inputs, "storage": shown_address(str(storage))} if storage else dict(job.inputs)
+
+
+class _WatchedRunner:
+    """Runs tasks on another runner and lets a watch hear what comes."""
+
+    def __init__(self, runner: TaskRunner, watch: JobWatch) -> None:
+        self._runner, self._watch = runner, watch
+
+    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[TaskEvent]:
+        self._watch.begin(len(tasks))
+        with running(self._runner, kernel, tasks) as events:
+            for event in events:
+                self._watch.heard(event)
+                if isinstance(event, tuple):
+                    yield event
+
+    def query(self, content: bytes) -> Iterator[TaskEvent]:
+        self._watch.begin_query()
+        with until_closed(self._runner.query(content)) as events:
+            for event in events:
+                if isinstance(event, tuple):
+                    yield event
+                else:
+                    # How many tasks a query has is its engine's affair.
+                    self._watch.heard(event if isinstance(event, Starting) else None)
+        self._watch.end_query()
+
+
+def next_job_id() -> str:
+    """Return the id of the next job that this thread begins: its call's, if it is the first of one."""
+    call = current_call()
+    return (call and call.next_job_id()) or uuid.uuid4().hex[:16]
+
+
+def token_id(token: str) -> str:
+    """Return the id of the job that is submitted with a token."""
+    return hashlib.sha256(token.encode()).hexdigest()[:16]
+
+
+def reconciled(record: Record) -> JobRecord:
+    """Return what a record says, unless it says `running` and its process is gone: then the job is lost."""
+    if JobStatus(record.status).is_final:
+        return _job_record(record)
+    store = open_state(MasonEnvironment.of())
+    if EVENTS in record.document:
+        return _job_record(bring_up_to_date(store, record))
+    if store.acquire_lease(lease_name(record.id), "reconciliation", 0) is None:
+        return _job_record(record)  # somebody holds it: it runs
+    told = {**record.document, "Error": "The process that ran it is gone.", "EndedAt": _now()}
+    try:
+        return _job_record(store.update_record(record, JobStatus.LOST, told))
+    except Conflict:  # it ended just now
+        current = store.get_record(RecordKind.JOB, record.id)
+        return _job_record(current or record)
+
+
+def ask_to_cancel(store: StateStore, job: JobRecord) -> JobRecord:
+    """Ask the process that runs a job to end it, and return what became of it, or how it is after some seconds."""
+    with suppress(AlreadyExists):  # somebody else asked, too
+        store.add_record(RecordKind.CANCELLATION, job.id, "asked", {"AskedAt": _now()})
+    found = store.get_record(RecordKind.JOB, job.id)
+    far = events_of(found.document) if found else None
+    if far:
+        far.cancel()
+    end = time.monotonic() + WAIT_SECONDS
+    while True:
+        record = store.get_record(RecordKind.JOB, job.id)
+        if record is None:
+            return job
+        now = reconciled(record) if far or JobStatus(record.status).is_final or time.monotonic() >= end else None
+        if now and (now.status.is_final or time.monotonic() >= end):
+            return now
+        time.sleep(0.1)
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "It was interrupted."
+    return str(error) if isinstance(error, MasonError) else f"{type(error).__name__}: {error}".rstrip(": ")
+
+
+def _job_record(record: Record) -> JobRecord:
+    # An older Mason wrote no configuration down; a job of which none is known is not one of whichever is asked.
+    shown = {name: value for name, value in record.document.items() if name != EVENTS}
+    return JobRecord(record.id, JobStatus(record.status), {"Configuration": "", **shown})
+
+
+def _whole(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -1,0 +1,1 @@
+"""Formats of bytes: Parquet, ORC, Avro and Msgpack."""

@@ -1,0 +1,1 @@
+"""JSON: records, their digits, and columns of them."""

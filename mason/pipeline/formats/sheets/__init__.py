@@ -1,0 +1,1 @@
+"""Sheets of workbooks: where their tables stand, and what their cells hold."""

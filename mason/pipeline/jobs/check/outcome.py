@@ -1,0 +1,86 @@
+"""What a check of a table found: for the response, and for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mason.pipeline.jobs.check.verdicts import Totals, Verdict
+from mason.pipeline.jobs.summary.shown import shown
+from mason.pipeline.tables.commit import CommitRecord
+from mason.pipeline.work.base import Outcome
+from mason.util.text_width import clipped
+from mason.util.words import counted
+
+_LONGEST_VALUE = 24
+
+
+@dataclass(frozen=True)
+class CheckOutcome(Outcome):
+    """Every check with its verdict. A row that fails several checks is one row that fails."""
+
+    plan: Mapping[str, Any]
+    verdicts: Sequence[Verdict]
+    rows_in: int
+    quarantined: int
+    totals: Totals
+    failures: str
+    commit: CommitRecord | None
+
+    @property
+    def summary(self) -> str:
+        counts = Counter(each.status for each in self.verdicts)
+        told = ", ".join(f"{counts[status]:,} {status}" for status in ("passed", "warned", "failed") if counts[status])
+        said = f"{counted(len(self.verdicts), 'check')} of {counted(self.totals.rows, 'row')}: {told}."
+        return f"{said} {counted(self.totals.failed, 'row')} saved: {self.failures}" if self.commit else said
+
+    @property
+    def warnings(self) -> Iterable[str]:
+        if self.quarantined:
+            yield f"{counted(self.quarantined, 'record')} could not be read and were not checked; a merge keeps them."
+        yield from (each.message for each in self.verdicts if each.status == "warned")
+
+    @property
+    def errors(self) -> Sequence[str]:
+        """What makes the job fail although it did all its work."""
+        return [each.message for each in self.verdicts if each.status == "failed"]
+
+    @property
+    def preview(self) -> Mapping[str, Any]:
+        """Some rows that fail, which are shown and not kept."""
+        return {"Checks": [_with_samples(each) for each in self.verdicts]}
+
+    def to_dict(self) -> dict[str, Any]:
+        told = {
+            **self.plan,
+            "RowsIn": self.rows_in,
+            "RowsPassed": self.totals.rows - self.totals.failed,
+            "RowsFailed": self.totals.failed,
+            "RowsQuarantined": self.quarantined,
+            "Checks": [each.to_dict() for each in self.verdicts],
+        }
+        return {**told, "Commit": self.commit.id} if self.commit else told
+
+    def picture(self, width: int) -> list[str]:
+        """Return a line for each check, and some of the rows below those that do not hold."""
+        lines = []
+        for each in self.verdicts:
+            rest = "" if each.holds else f"  {each.message.removeprefix(each.check.name).lstrip(': ')}"
+            lines.append(clipped(f"{_MARKS[each.status]} {each.check.name}{rest}", width))
+            lines += [clipped(f"    {_row(sample)}", width) for sample in each.samples]
+        return lines
+
+
+_MARKS = {"passed": "✓", "warned": "!", "failed": "✗"}
+
+
+def _with_samples(verdict: Verdict) -> dict[str, Any]:
+    told = verdict.to_dict()
+    return {**told, "Samples": list(verdict.samples)} if verdict.samples else told
+
+
+def _row(sample: Mapping[str, Any]) -> str:
+    told = ("null" if value is None else shown(value, _LONGEST_VALUE) for value in sample.values())
+    return ", ".join(f"{name} {value}" for name, value in zip(sample, told, strict=True))

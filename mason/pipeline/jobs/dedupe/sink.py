@@ -1,0 +1,66 @@
+"""Divides the rows of a table into those that stay and those that go, by where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from mason.pipeline.jobs.row_places import RowPlaces
+from mason.pipeline.reading.tasks.sinks import Sink, SinkPlace, table_sink
+
+NAME = "mason.pipeline.jobs.dedupe.sink:dividing_sink"
+
+
+def dividing_sink(place: SinkPlace, schema: pa.Schema, options: Mapping[str, Any]) -> DividingSink:
+    """Write the rows that stay; and those that go, if there is a folder for them."""
+    staying = table_sink(place, schema, options)
+    folder = options["removed"]
+    going = table_sink(replace(place, folder=folder), schema, {}) if folder else None
+    return DividingSink(RowPlaces(place.filesystem, options["places"]), staying, going)
+
+
+class DividingSink:
+    """Two sinks, and the rows that belong to the second."""
+
+    def __init__(self, places: RowPlaces, staying: Sink, going: Sink | None) -> None:
+        self._places = places
+        self._staying, self._going = staying, going
+        self._stack = ExitStack()
+        self._removed = 0
+
+    @property
+    def files(self) -> Sequence[str]:
+        return self._staying.files
+
+    def stand_at(self, file: str, first: int) -> None:
+        """Take note of where the next rows stand."""
+        self._places.stand_at(file, first)
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        going = self._places.among(rows.num_rows)
+        if not len(going):
+            self._staying.write(rows)
+            return
+        stays = np.ones(rows.num_rows, bool)
+        stays[going] = False
+        self._removed += len(going)
+        self._staying.write(rows.filter(pa.array(stays)))
+        if self._going:
+            self._going.write(rows.take(pa.array(going)))
+
+    def result(self) -> Mapping[str, Any]:
+        return {"removed": self._removed, "removed_files": list(self._going.files) if self._going else []}
+
+    def __enter__(self) -> DividingSink:
+        self._stack.enter_context(self._staying)
+        if self._going:
+            self._stack.enter_context(self._going)
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._stack.__exit__(*raised)

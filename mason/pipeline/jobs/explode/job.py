@@ -1,0 +1,32 @@
+"""What an explode is asked to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from mason.engines.execution.models.job import Job
+from mason.pipeline.tables.foreign_files import Foreign
+from mason.pipeline.work.request import INPUT, JobRequest, output_named
+
+
+@dataclass(frozen=True)
+class ExplodeJob(JobRequest):
+    """Make flat tables of a nested one. Without an output they are only shown."""
+
+    type = "explode"
+    path: Annotated[str, INPUT]
+    name: str
+    """What the table of the records is called; the others begin with it."""
+    output: Annotated[str, output_named("path")] = ""
+    storage: Annotated[str, INPUT] = "file:///"
+    columns: Sequence[str] = ()
+    separator: str = "_"
+    limit: int = 10
+    """How many records are shown where nothing is written."""
+    foreign: str = Foreign.REFUSE
+
+    def to_job(self) -> Job:
+        job = super().to_job()
+        return job if self.output else replace(job, outputs={})

@@ -1,0 +1,1 @@
+"""A query as a job: its inputs, its plan, its outcome."""

@@ -1,0 +1,162 @@
+"""The table that a job writes: staged, held against the sums, and committed in one step, whatever the job is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from mason.pipeline.jobs.merge.carried import carried_sources, carry_quarantine
+from mason.pipeline.jobs.merge.compact import united
+from mason.pipeline.reading.plan.planned_file import PlannedFile
+from mason.pipeline.reading.scan import Scan
+from mason.pipeline.reading.tasks.numbering import number_records
+from mason.pipeline.reading.tasks.staging import committed_files, quarantine_files, remove_strangers
+from mason.pipeline.reading.tasks.task import TaskResult
+from mason.pipeline.storage.address import open_filesystem
+from mason.pipeline.storage.blocks import read_bytes
+from mason.pipeline.tables.commit import CommitRecord, CommittedFile, TableStore, open_table
+from mason.pipeline.tables.foreign_files import Foreign
+from mason.pipeline.types.evidence_json import encode_schema
+from mason.pipeline.work.output_place import is_same_place
+from mason.pipeline.work.row_sums import RowSums, rows_lost
+from mason.pipeline.work.tasks import TaskRunner
+
+SOURCES = "sources"
+"""The detail of a commit that names the files that its rows were merged from."""
+
+
+@dataclass(frozen=True)
+class TableOutput:
+    """A table that a job will write the next version of."""
+
+    storage: str
+    path: str
+    store: TableStore
+    expected: CommitRecord | None
+    """The version that it must still have when the next one is committed."""
+    is_rewritten: bool = False
+    """Whether the rows come from this very table: what was set aside of it then goes along."""
+
+    @classmethod
+    def of(cls, storage: str, path: str, foreign: str = Foreign.REFUSE, read: Iterable[Scan] = ()) -> TableOutput:
+        """Return the table at a path, which nobody else may change from now on.
+
+        Where it is among what the job reads, nobody may have changed it since it was looked at.
+        """
+        store = open_table(storage, path, foreign)
+        rewritten = next((scan for scan in read if is_same_place(scan.path, path)), None)
+        expected = rewritten.commit if rewritten else store.current()
+        return cls(storage, path, store, expected, is_rewritten=rewritten is not None)
+
+    @contextmanager
+    def stage(self, job_id: str) -> Iterator[StagedTable]:
+        """Give a folder to write the next version into; what is not committed when it is left is removed."""
+        with self.store.stage(job_id) as folder:
+            yield StagedTable(self, job_id, folder)
+
+
+@dataclass(frozen=True)
+class Quarantine:
+    """The records that tasks have set aside: the files that hold them, and how many there are."""
+
+    files: Sequence[str]
+    records: int
+
+
+@dataclass(frozen=True)
+class StagedTable:
+    """The next version of a table while it is written."""
+
+    output: TableOutput
+    job_id: str
+    folder: str
+    filesystem: pafs.FileSystem = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "filesystem", open_filesystem(self.output.storage))
+
+    def take(self, paths: Iterable[str]) -> list[CommittedFile]:
+        """Return Parquet files that count, with the rows that their footers state; data files of others are removed.
+
+        Others are there where an engine ran a task twice, or gave one up.
+        """
+        files = committed_files(self.filesystem, self.folder, paths)
+        self.keep_only(files)
+        return files
+
+    def keep_only(self, files: Sequence[CommittedFile]) -> None:
+        """Remove the data files that are not of these."""
+        remove_strangers(self.filesystem, self.folder, files)
+
+    def unite(self, runner: TaskRunner, files: Sequence[CommittedFile]) -> Sequence[CommittedFile]:
+        """Unite the pieces that tasks wrote of each partition, and return the files that there are then."""
+        return united(runner, self.output.storage, self.folder, self.job_id, files)
+
+    def take_quarantine(self, read: Sequence[PlannedFile], results: Iterable[TaskResult]) -> Quarantine:
+        """Return what tasks have set aside; each record gets the number that it has in its own file."""
+        files = quarantine_files(self.filesystem, self.folder, results)
+        number_records(self.filesystem, read, files)
+        return Quarantine(files, sum(read_bytes(self.filesystem, path).count(b"\n") for path in files))
+
+    def prepare(
+        self,
+        files: Sequence[CommittedFile],
+        sums: RowSums,
+        schema: pa.Schema,
+        *,
+        partition_keys: Sequence[str] = (),
+        adds: bool = False,
+        details: Mapping[str, Any] | None = None,
+    ) -> CommitRecord:
+        """Hold the files against the sums, and return the record of the version.
+
+        Raises:
+            RowsLost: a row is missing, or there is one too many.
+        """
+        written = sum(each.rows for each in files)
+        if written != sums.rows_out:
+            raise rows_lost(f"The files of {self.output.path} hold {written:,} rows, and not {sums.rows_out:,}.")
+        sums.check()
+        return CommitRecord(
+            id=self.job_id,
+            number=0,
+            parent=None,
+            job=self.job_id,
+            files=files,
+            rows=sums.rows_out,
+            quarantined=sums.quarantined,
+            schema=encode_schema(schema),
+            partition_keys=list(partition_keys),
+            adds=adds,
+            details=self._carry(details or {}),
+        )
+
+    def commit(
+        self,
+        files: Sequence[CommittedFile],
+        sums: RowSums,
+        schema: pa.Schema,
+        *,
+        partition_keys: Sequence[str] = (),
+        details: Mapping[str, Any] | None = None,
+    ) -> CommitRecord:
+        """Hold the files against the sums, and make them the table.
+
+        Raises:
+            RowsLost: a row is missing, or there is one too many; nothing was committed.
+            Conflict: another job committed to the table meanwhile, or data files of others lie where it is.
+        """
+        record = self.prepare(files, sums, schema, partition_keys=partition_keys, details=details)
+        return self.output.store.publish(self.folder, record, expected=self.output.expected)
+
+    def _carry(self, details: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Stage what a table that is written anew takes along: records set aside, and what it was merged from."""
+        if not self.output.is_rewritten:
+            return details
+        carry_quarantine(self.filesystem, self.output.path, self.folder)
+        return {**details, SOURCES: {**carried_sources(self.output.store), **details.get(SOURCES, {})}}

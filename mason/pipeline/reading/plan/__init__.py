@@ -1,0 +1,1 @@
+"""Which files are read, how each of them is read, and what they say of the columns together."""

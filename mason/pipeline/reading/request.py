@@ -1,0 +1,72 @@
+"""What is to be read, and how: the files of a path on a storage, taken as one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from mason.engines.storage.models.delimited_options import DelimitedOptions
+
+MOST_BAD_SHARE = 0.1
+
+
+class OnConflict(StrEnum):
+    """What happens to a column whose files disagree."""
+
+    WIDEN = "widen"
+    STRING = "string"
+    FAIL = "fail"
+
+
+class OnBadRecord(StrEnum):
+    """What happens to a record that does not fit; `null` is for single values, the rest of such a record is kept."""
+
+    QUARANTINE = "quarantine"
+    NULL = "null"
+    FAIL = "fail"
+
+
+class Names(StrEnum):
+    """What happens to columns whose names cannot be told apart.
+
+    `exact` refuses them; `number` adds a number to a name that a file has twice; `fold` does that, too, and takes names
+    that differ only in case for one.
+    """
+
+    EXACT = "exact"
+    NUMBER = "number"
+    FOLD = "fold"
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How files are read and united; what is empty or None is detected."""
+
+    input_format: str = ""
+    parse_headers: bool | None = None
+    delimiter: str = ""
+    encoding: str = ""
+    nulls: Sequence[str] = ()
+    extract_paths: bool = False
+    on_conflict: OnConflict = OnConflict.WIDEN
+    on_bad_record: OnBadRecord = OnBadRecord.QUARANTINE
+    names: Names = Names.EXACT
+    schema: str = ""
+    """Types that columns must have, as SQL declares them: `id bigint, price decimal(10,2)`."""
+    timezone: str = ""
+    """The zone of times that state none, where they meet times that do."""
+    sample: int | None = None
+    """How many records of each file are looked at for the plan; 0 for all."""
+    most_bad_share: float = MOST_BAD_SHARE
+    """The share of records, or of a column's values, that may be bad before the job fails."""
+    csv: DelimitedOptions = field(default_factory=DelimitedOptions)
+
+
+@dataclass(frozen=True)
+class ReadRequest:
+    """Read the files below a path. `storage` is the address of the file system they lie in."""
+
+    path: str
+    storage: str = "file:///"
+    options: ReadOptions = field(default_factory=ReadOptions)

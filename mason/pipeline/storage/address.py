@@ -1,0 +1,120 @@
+"""The address of a storage: the recipe by which a task on any machine opens it. No secret is in it.
+
+`file:///` is the disks of the machine; with `?root=/srv/data` behind it no link may lead out of that folder. Every
+other address begins with the name of a client, whose module `address` knows the rest: `s3://?region=us-east-1`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import TYPE_CHECKING, cast
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
+
+from mason.errors import ClientFailed, MasonError, MissingDependency, Unsupported
+from mason.pipeline.storage.object_store import ObjectStore
+
+if TYPE_CHECKING:
+    import pyarrow.fs as pafs
+
+LOCAL = "file:///"
+_ROOT = "root"
+
+
+@dataclass(frozen=True)
+class JavaNeeds:
+    """What an engine on the Java platform needs to read a storage by itself; a machine's own disks take nothing."""
+
+    root: str = "file://"
+    """What stands before a path of the storage in the names that Hadoop has for files."""
+    packages: tuple[str, ...] = ()
+    """What is fetched, as `group:name:version`."""
+    excluded: tuple[str, ...] = ()
+    """What the packages ask for and is not needed, as `group:name`."""
+    conf: Mapping[str, str] = field(default_factory=dict)
+    """Settings of Hadoop; no secret is among them."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the environment that say where credentials are; the credentials are not in them."""
+
+
+def is_local(address: str) -> bool:
+    """Say whether the address is that of the machine's own disks."""
+    return address.startswith("file:")
+
+
+def confined_address(roots: Sequence[str]) -> str:
+    """Return the address of the machine's own disks for somebody who may use these folders only, if there are any."""
+    return f"{LOCAL}?{urlencode([(_ROOT, root) for root in roots])}" if roots else LOCAL
+
+
+def shown_address(address: str) -> str:
+    """Return an address as others may read it: which storage it is, without files and folders of this machine.
+
+    Those are the folders that a caller may use, and the file in which tasks find keys.
+    """
+    if is_local(address):
+        return LOCAL
+    before, mark, query = address.partition("?")
+    return before + mark + urlencode([each for each in parse_qsl(query) if not each[1].startswith("/")])
+
+
+def open_filesystem(address: str) -> pafs.FileSystem:
+    """Return the file system of a storage.
+
+    Raises:
+        Unsupported: no client opens such addresses, or its package is not installed here.
+        Forbidden: there are no credentials for it on this machine.
+    """
+    if is_local(address):
+        import pyarrow.fs as pafs  # who only asks whether an address is local need not wait for it
+
+        from mason.pipeline.storage.confined_disks import ConfinedDisks
+
+        roots = parse_qs(urlsplit(address).query).get(_ROOT)
+        return ConfinedDisks(roots) if roots else pafs.LocalFileSystem()
+    return _client_of(address).open_filesystem(address)
+
+
+def open_objects(address: str) -> ObjectStore:
+    """Return a storage as the object store that it is.
+
+    Raises:
+        Unsupported, Forbidden: as for the file system.
+    """
+    return cast(ObjectStore, _client_of(address).open_objects(address))
+
+
+def java_needs(address: str, hadoop: str = "") -> JavaNeeds:
+    """Return what an engine on the Java platform needs to read the storage, with this version of Hadoop in it.
+
+    Raises:
+        Unsupported: such an engine cannot read it.
+    """
+    if is_local(address):
+        return JavaNeeds()
+    return cast(JavaNeeds, _client_of(address).java_needs(address, hadoop))
+
+
+def explained(filesystem: pafs.FileSystem, path: str, error: OSError) -> MasonError:
+    """Return what a file system's error means, in the words of the client that knows it."""
+    if filesystem.type_name == "local":
+        return ClientFailed(f"{path}: {error.strerror or error}".rstrip(".") + ".")
+    told: MasonError = _client_of(f"{filesystem.type_name}://").explained(path, error)
+    return told
+
+
+def _client_of(address: str) -> ModuleType:
+    name = address.partition("://")[0]
+    try:
+        return importlib.import_module(f"mason.clients.{name}.address")
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("mason."):
+            raise MissingDependency(f"Storages of {name} need the package {error.name} where a task runs.") from error
+    from mason.clients.discovery import find_client  # who reads local files need not know of clients
+
+    package = find_client(name)  # of somebody else; not asked first, for code in an archive has no folder to look into
+    if package is None or not (package.folder / "address.py").is_file():
+        raise Unsupported(f"No client opens a storage at {shown_address(address)}.")
+    return importlib.import_module(f"{package.module}.address")

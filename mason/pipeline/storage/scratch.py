@@ -1,0 +1,37 @@
+"""Folders for what a job needs only while it runs."""
+
+from __future__ import annotations
+
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mason.pipeline.storage.address import is_local, open_objects
+from mason.pipeline.storage.object_store import ObjectStore
+
+SCRATCH = ".mason/scratch"
+_FORGOTTEN_SECONDS = 2 * 24 * 3600
+
+
+@contextmanager
+def scratch_folder(storage: str, near: str) -> Iterator[str]:
+    """Give a folder that tasks on this storage can write to; it is removed at the end.
+
+    On an object store it is in the bucket of `near`; what a job that was killed left there is removed after two days.
+    """
+    if is_local(storage):
+        with tempfile.TemporaryDirectory(prefix="mason-") as folder:
+            yield folder
+        return
+    store, scratch = open_objects(storage), f"{near.partition('/')[0]}/{SCRATCH}"
+    _remove_forgotten(store, scratch)
+    folder = f"{scratch}/{uuid.uuid4().hex}"
+    try:
+        yield folder
+    finally:
+        store.delete([each.path for each in store.below(folder)])
+
+
+def _remove_forgotten(store: ObjectStore, scratch: str) -> None:
+    store.delete([each.path for each in store.below(scratch) if each.age_seconds > _FORGOTTEN_SECONDS])

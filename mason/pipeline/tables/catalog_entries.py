@@ -1,0 +1,77 @@
+"""Catalogs elsewhere that show a table on an object store: who reads through one goes by the location that it names.
+
+The location is a folder that holds the files of one version and nothing else, so that a catalog that names the next
+one has switched in one step. Which entries have to follow a commit stands beside the table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+
+from mason.pipeline.storage.object_store import ObjectStore
+from mason.pipeline.tables.commit import CATALOGS, DATA, CommitRecord
+
+_AT_ONCE = 16
+
+
+@dataclass(frozen=True)
+class CatalogEntry:
+    """A table of a catalog, and the commit that it shows."""
+
+    catalog: str
+    database: str
+    table: str
+    commit: str
+
+
+def read_entries(store: ObjectStore, table: str) -> Sequence[CatalogEntry]:
+    """Return the entries that show a table."""
+    found = [store.read(each.path) for each in store.below(f"{table}/{CATALOGS}")]
+    return [CatalogEntry(**json.loads(each[0])) for each in found if each]
+
+
+def note_entry(store: ObjectStore, table: str, entry: CatalogEntry) -> None:
+    """Remember what an entry shows, whatever it showed before."""
+    path, content = _place(table, entry), json.dumps(asdict(entry), indent=1).encode()
+    while not store.write_new(path, content):
+        known = store.read(path)
+        if known and (known[0] == content or store.rewrite(path, content, known[1])):
+            return
+
+
+def forget_entry(store: ObjectStore, table: str, entry: CatalogEntry) -> None:
+    """Forget an entry that does not show the table any more."""
+    store.delete([_place(table, entry)])
+
+
+def version_folder(store: ObjectStore, table: str, record: CommitRecord) -> str:
+    """Return the folder with the files of a version and no others, as a path below the table's.
+
+    A version that replaced its parent lies in the folder of its job. Of one that has files of others, too, copies are
+    put beside its own.
+    """
+    homes = {each.place.removesuffix(f"/{each.path}") for each in record.files}
+    if len(homes) == 1 and _files(store, table, *homes) == {each.path for each in record.files}:
+        return homes.pop()
+    folder = f"{DATA}/{record.id}"
+    there = _files(store, table, folder)
+    missing = [each for each in record.files if each.path not in there]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        list(pool.map(lambda each: store.copy(f"{table}/{each.place}", f"{table}/{folder}/{each.path}"), missing))
+    return folder
+
+
+def _files(store: ObjectStore, table: str, folder: str) -> set[str]:
+    """The files of a folder as others see them: what begins with _ is hidden from them."""
+    start = len(table) + len(folder) + 2
+    names = {each.path[start:] for each in store.below(f"{table}/{folder}")}
+    return {name for name in names if name and not name.endswith("/") and not name.startswith("_")}
+
+
+def _place(table: str, entry: CatalogEntry) -> str:
+    name = json.dumps([entry.catalog, entry.database, entry.table])
+    return f"{table}/{CATALOGS}/{hashlib.sha256(name.encode()).hexdigest()[:32]}.json"
