@@ -17,6 +17,7 @@ from mason.configurations.client_secrets import ClientSecrets
 from mason.configurations.configuration import Configuration
 from mason.configurations.configuration_warnings import configuration_warnings
 from mason.configurations.templates import fill, has_constrained_template, is_template, missing_variables
+from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, InvalidConfiguration, MasonError, MissingDependency, RoleNotFilled, StateFailed
 from mason.util.dotenv import env_files, read_env_files
 from mason.util.environment import MasonEnvironment
@@ -123,6 +124,28 @@ class ValidConfig:
         """Return the engine of a role by the role's name."""
         return cast(Engine[Any], getattr(self, role))
 
+    def location(self, path: str) -> Location:
+        """Return the place that a path names: in the storage that serves its scheme; without one, in the first.
+
+        Raises:
+            BadPath: no storage of the configuration serves it, or it names no place there.
+        """
+        return _location_in(self.storage.client_for(path), path)
+
+    def location_of_table(self, path: str) -> Location:
+        """Return the place of a table by the path that the metastore has for it.
+
+        A path without a scheme is one of the metastore's own storage, where it is one.
+        """
+        own = next(iter(self.metastore.client_names), "")
+        if "://" not in path and own in self.storage.client_names:
+            return _location_in(self.storage.client_named(own), path)
+        return self.location(path)
+
+    def storage_at(self, location: Location) -> StorageClient:
+        """Return the client of the storage that a place is in."""
+        return self.storage.client_for(location.url)
+
     def narrowed(self, choice: Mapping[str, Sequence[str]]) -> ValidConfig:
         """Return the configuration in which each role of the choice has only the clients chosen for it."""
         engines = {
@@ -136,6 +159,10 @@ class ValidConfig:
             database_folders=self.database_folders,
             warnings=self.warnings,
         )
+
+
+def _location_in(client: StorageClient, path: str) -> Location:
+    return Location(client.path(path).path, client.address())
 
 
 def validate_configuration(configuration: Configuration, env: MasonEnvironment) -> ValidConfig:

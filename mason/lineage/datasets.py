@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mason.engines.execution.models.job import Job
+from mason.engines.storage.models.location import locations_in
 
 _INPUTS = ("path", "other", "references", "tables")
 _COLUMNS_OF_INPUT = ("dedupe",)
@@ -30,52 +31,42 @@ class DatasetFacts:
 
 def inputs_of(job: Job, details: Mapping[str, Any], text: Callable[[str], str] = str) -> list[DatasetFacts]:
     """Return what a job reads; `details` are those of its plan or its record, `text` takes secrets out."""
-    paths = [path for word in _INPUTS for path in _paths(job.inputs.get(word))]
+    paths = [str(place) for word in _INPUTS for place in locations_in(job.inputs.get(word))]
     columns = _columns(details.get("Columns")) if job.type in _COLUMNS_OF_INPUT and len(paths) == 1 else ()
     told = {"Rows": details.get("RowsIn"), "Bytes": details.get("InputBytes")} if len(paths) == 1 else {}
     tables = {each["Path"]: each for each in details.get("Tables", ()) if isinstance(each, Mapping) and "Path" in each}
-    return [_facts(job, path, text, columns, {**told, **tables.get(path, {})}) for path in dict.fromkeys(paths)]
+    return [_facts(path, text, columns, {**told, **tables.get(path, {})}) for path in dict.fromkeys(paths)]
 
 
 def outputs_of(job: Job, details: Mapping[str, Any], text: Callable[[str], str] = str) -> list[DatasetFacts]:
     """Return what a job writes, with the numbers of its record where it has one."""
-    output = job.outputs.get("path")
-    if not output:
+    output = job.output
+    if output is None:
         return []
     if job.type == "explode" and details.get("Tables"):  # one commit, several tables
         tables = [each for each in details["Tables"] if "Path" in each]
-        return [_facts(job, each["Path"], text, _columns(each.get("Columns")), each) for each in tables]
+        return [_facts(each["Path"], text, _columns(each.get("Columns")), each) for each in tables]
     columns = () if job.type in _NO_COLUMNS_OF_OUTPUT else _columns(details.get("Columns"))
     rows = details.get("RowsFailed" if job.type == "check" else "RowsOut")
     told = {"Rows": rows, "Bytes": details.get("Bytes"), "Files": details.get("Files")}
-    found = [_facts(job, output, text, columns, told)]
-    removed = job.outputs.get("removed")
-    return [*found, _facts(job, removed, text, columns, {"Rows": details.get("RowsRemoved")})] if removed else found
+    found = [_facts(str(output), text, columns, told)]
+    removed = locations_in(job.outputs.get("removed"))
+    return found + [_facts(str(each), text, columns, {"Rows": details.get("RowsRemoved")}) for each in removed]
 
 
-def dataset_name(storage: str, path: str) -> tuple[str, str]:
-    """Return the namespace and the name of what lies at a path of a storage."""
-    scheme, found, rest = path.partition("://")
-    if not found:
-        scheme, rest = storage.partition("://")[0], path
-    if scheme in ("file", ""):
-        return "file", rest
+def dataset_name(place: str) -> tuple[str, str]:
+    """Return the namespace and the name of what lies at a place, which is named by its URL; on a disk, by its path."""
+    scheme, found, rest = place.partition("://")
+    if not found or scheme == "file":
+        return "file", rest if found else place
     bucket, _, key = rest.strip("/").partition("/")
     return f"{scheme}://{bucket}", key or "/"
 
 
-def _paths(value: Any) -> list[str]:
-    if isinstance(value, Mapping):
-        return [str(each) for each in value.values()]
-    if isinstance(value, list | tuple):
-        return [str(each) for each in value]
-    return [str(value)] if value else []
-
-
 def _facts(
-    job: Job, path: str, text: Callable[[str], str], columns: Sequence[tuple[str, str]], told: Mapping[str, Any]
+    path: str, text: Callable[[str], str], columns: Sequence[tuple[str, str]], told: Mapping[str, Any]
 ) -> DatasetFacts:
-    namespace, name = dataset_name(str(job.inputs.get("storage", "file:///")), path)
+    namespace, name = dataset_name(path)
     shown = [(text(column), kind) for column, kind in columns]
     counts = [_count(told.get(word)) for word in ("Rows", "Bytes", "Files")]
     return DatasetFacts(text(namespace), text(name), shown, *counts)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from mason.engines.execution.models.job import Job, JobStatus
+from mason.engines.storage.models.location import locations_in
 from mason.lineage.datasets import DatasetFacts, dataset_name
 from mason.lineage.surroundings import Surroundings
 
@@ -82,7 +83,7 @@ def job_subject(job: Job, around: Surroundings, text: Callable[[str], str] = str
     if around.step:
         step = step_subject(around.workflow, around.run_id, around.step)
         return Subject("JOB", f"{step.name}.{job.type}", str(uuid.uuid4()), step)
-    path = str(job.outputs.get("path") or job.inputs.get("path") or job.inputs.get("database") or "")
-    place = dataset_name(str(job.inputs.get("storage", "file:///")), path)[1] if path else ""
+    named = job.output or next(locations_in(job.inputs.get("path")), None)
+    place = dataset_name(str(named))[1] if named else str(job.options.get("database", ""))
     words = re.sub(r"[^\w.=-]+", "_", text(place)).strip("_")
     return Subject("JOB", ".".join(filter(None, [around.operator or job.type, words])), str(uuid.uuid4()))

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mason.clients.engines.metastore import MetastoreClient
-from mason.clients.engines.storage import StorageClient
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.engines.metastore.models.schema import Column, Schema
 from mason.engines.metastore.models.table import Table
 from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.location import Location
 from mason.engines.storage.models.path import Path
 from mason.errors import BadPath, MasonError, MissingDependency, NotFound, RoleNotFilled
 from mason.pipeline.storage.address import is_local, open_objects
@@ -24,41 +23,38 @@ from mason.pipeline.tables.objects import TableObjects
 
 @dataclass(frozen=True)
 class Inference:
-    """A path, how its files are to be read, and what the table that they make up is to be called."""
+    """A place, how its files are to be read, and what the table that they make up is to be called."""
 
-    storage: StorageClient
-    path: Path
+    location: Location
     database: str
     name: str
     options: InferOptions
 
-    def infer(self, resp: Response, path: Path | None = None) -> tuple[Table, Response]:
-        """Return the table by what is at its path, or at another one."""
-        return self.storage.infer_table(path or self.path, self.database, self.name, self.options, response=resp)
+    def infer(self, config: ValidConfig, resp: Response, location: Location | None = None) -> tuple[Table, Response]:
+        """Return the table by what is at its place, or at another one."""
+        place = location or self.location
+        path = Path(place.scheme, place.path)
+        return config.storage_at(place).infer_table(path, self.database, self.name, self.options, response=resp)
 
 
-def infer_and_save(metastore: MetastoreClient, wanted: Inference, resp: Response) -> tuple[Table, Response]:
-    """Infer the schema of what is at a path and save it in the metastore.
+def infer_and_save(config: ValidConfig, wanted: Inference, resp: Response) -> tuple[Table, Response]:
+    """Infer the schema of what is at a place and save it in the metastore.
 
     Of a table that Mason has made, a catalog is told the folder of its newest version, and told again with each commit.
     """
-    objects = _objects(wanted.storage)
+    metastore, objects = config.metastore.client, _objects(wanted.location)
     if objects:
-        TableObjects(objects, wanted.path.path).settle()
-    if objects and metastore.catalog() and TableObjects(objects, wanted.path.path).current():
-        return _save_newest(metastore, objects, wanted, resp)
-    table, resp = wanted.infer(resp)
+        TableObjects(objects, wanted.location.path).settle()
+    if objects and metastore.catalog() and TableObjects(objects, wanted.location.path).current():
+        return _save_newest(config, objects, wanted, resp)
+    table, resp = wanted.infer(config, resp)
     saved, resp = metastore.save_table(table, response=resp)
     return replace(saved, readings=table.readings), resp
 
 
 def follow_job(config: ValidConfig, job: Job, resp: Response) -> Response:
     """Have the catalogs show what a job has committed, where it has committed a table."""
-    output, address = job.outputs.get("path"), job.inputs.get("storage")
-    if not output or not address or is_local(address):
-        return resp
-    scheme = address.partition("://")[0]
-    return follow_commit(config, config.storage.client_for(f"{scheme}://{output}"), Path(scheme, output), resp)
+    return follow_commit(config, job.output, resp) if job.output else resp
 
 
 def settle_known(config: ValidConfig, table: Table, resp: Response) -> Response:
@@ -69,81 +65,71 @@ def settle_known(config: ValidConfig, table: Table, resp: Response) -> Response:
     if not table.path or (config.metastore.client.catalog() and not table.place):
         return resp
     try:
-        storage = config.storage.client_for(table.path)
-        path = storage.path(table.path)
+        location = config.location_of_table(table.path)
     except (BadPath, MissingDependency, RoleNotFilled):
         return resp  # its files are out of reach of the configuration, and what was asked for may not need them
-    return settle_table(config, storage, path, resp)
+    return settle_table(config, location, resp)
 
 
 def settle_read(config: ValidConfig, job: Job, resp: Response) -> Response:
     """Finish the commits of the tables that a job reads, where the commands that made them have died."""
-    address = job.inputs.get("storage")
-    if not address or is_local(address):
-        return resp
-    scheme = address.partition("://")[0]
-    for path in _tables_read(job):
-        resp = settle_table(config, config.storage.client_for(f"{scheme}://{path}"), Path(scheme, path), resp)
+    for each in job.places_read:
+        resp = settle_table(config, each, resp)
     return resp
 
 
-def settle_table(config: ValidConfig, storage: StorageClient, path: Path, resp: Response) -> Response:
+def settle_table(config: ValidConfig, location: Location, resp: Response) -> Response:
     """Finish the commit of a table whose command has died: what others see of it, and what the catalogs show.
 
     Whoever reads the table by Mason sees it anyway, so that a failure to do so is a warning.
     """
-    objects = _objects(storage)
+    objects = _objects(location)
     if objects is None:
         return resp
-    table = TableObjects(objects, path.path)
+    table = TableObjects(objects, location.path)
     try:
-        entries = _reached(config, read_entries(objects, path.path)) if table.settle() else []
+        entries = _reached(config, read_entries(objects, location.path)) if table.settle() else []
         newest = table.current() if entries else None
     except MasonError as error:  # what a catalog knows of the table can be told without its files
-        resp.add_warning(f"Whether the last commit to {path} was finished cannot be looked up: {error}")
+        resp.add_warning(f"Whether the last commit to {location} was finished cannot be looked up: {error}")
         return resp
     behind = [each for each in entries if newest and each.commit != newest.id]
-    return _follow_all(config, storage, objects, path, behind, resp)
+    return _follow_all(config, objects, location, behind, resp)
 
 
-def follow_commit(config: ValidConfig, storage: StorageClient, path: Path, resp: Response) -> Response:
+def follow_commit(config: ValidConfig, location: Location, resp: Response) -> Response:
     """Have the catalogs show the newest version of a table.
 
     The commit stands, whatever becomes of this: readers of an entry that could not be switched see the former version.
     """
-    objects = _objects(storage)
+    objects = _objects(location)
     if objects is None:
         return resp
-    for each in [path, *_children(objects, path)]:
-        resp = _follow_all(config, storage, objects, each, read_entries(objects, each.path), resp)
+    for each in [location, *_children(objects, location)]:
+        resp = _follow_all(config, objects, each, read_entries(objects, each.path), resp)
     return resp
 
 
-def _children(objects: ObjectStore, path: Path) -> Sequence[Path]:
+def _children(objects: ObjectStore, location: Location) -> Sequence[Location]:
     """The tables that came with a table: those of the lists that were exploded."""
-    newest = TableObjects(objects, path.path).current()
-    return [Path(path.scheme, f"{path.path}/{folder}") for folder in newest.child_folders] if newest else []
+    newest = TableObjects(objects, location.path).current()
+    return [location.child(folder) for folder in newest.child_folders] if newest else []
 
 
 def _follow_all(
-    config: ValidConfig,
-    storage: StorageClient,
-    objects: ObjectStore,
-    path: Path,
-    entries: Sequence[CatalogEntry],
-    resp: Response,
+    config: ValidConfig, objects: ObjectStore, location: Location, entries: Sequence[CatalogEntry], resp: Response
 ) -> Response:
     for entry in entries:
         shown = f'Table "{entry.table}" in database "{entry.database}" of {entry.catalog}'
         try:
-            if _follow(config, storage, objects, path, entry):
+            if _follow(config, objects, location, entry):
                 resp.add_info(f"{shown} shows it.")
         except MasonError as error:
             resp.add_warning(f"{shown} still shows the former version: {error}")
     return resp
 
 
-def _follow(config: ValidConfig, storage: StorageClient, objects: ObjectStore, path: Path, entry: CatalogEntry) -> bool:
+def _follow(config: ValidConfig, objects: ObjectStore, location: Location, entry: CatalogEntry) -> bool:
     """Switch an entry; False for one that does not show the table any more, and is forgotten."""
     if not _reached(config, [entry]):
         raise NotFound(
@@ -154,11 +140,10 @@ def _follow(config: ValidConfig, storage: StorageClient, objects: ObjectStore, p
         known, _ = metastore.get_table(entry.database, entry.table, response=Response())
     except NotFound:
         known = None
-    if known is None or known.path.rstrip("/") != str(path):
-        forget_entry(objects, path.path, entry)
+    if known is None or known.path.rstrip("/") != str(location):
+        forget_entry(objects, location.path, entry)
         return False
-    wanted = Inference(storage, path, entry.database, entry.table, known.read_options)
-    _save_newest(metastore, objects, wanted, Response())
+    _save_newest(config, objects, Inference(location, entry.database, entry.table, known.read_options), Response())
     return True
 
 
@@ -168,32 +153,27 @@ def _reached(config: ValidConfig, entries: Sequence[CatalogEntry]) -> Sequence[C
     return [each for each in entries if each.catalog == catalog]
 
 
-def _tables_read(job: Job) -> Sequence[str]:
-    """The paths that a job reads, each once; tables or not."""
-    single, tables = [job.inputs.get("path"), job.inputs.get("other")], job.inputs.get("tables", {})
-    found = [*single, *tables.values(), *job.inputs.get("references", ())]
-    return list(dict.fromkeys(each for each in found if each))
-
-
 def _save_newest(
-    metastore: MetastoreClient, objects: ObjectStore, wanted: Inference, resp: Response
+    config: ValidConfig, objects: ObjectStore, wanted: Inference, resp: Response
 ) -> tuple[Table, Response]:
     """Point an entry to the newest version; if another is committed meanwhile it is that one."""
-    path = wanted.path
+    metastore, table = config.metastore.client, wanted.location
     while True:
-        version = _current(objects, path)
-        place = Path(path.scheme, f"{path.path}/{version_folder(objects, path.path, version)}")
-        table, resp = wanted.infer(resp, place) if version.files else (_without_rows(wanted, version, place), resp)
-        name = wanted.name or path.path.rpartition("/")[2]
-        pointed = replace(table, name=name, path=str(path), place=table.path)
+        version = _current(objects, table)
+        place = table.child(version_folder(objects, table.path, version))
+        found, resp = (
+            wanted.infer(config, resp, place) if version.files else (_without_rows(wanted, version, place), resp)
+        )
+        name = wanted.name or table.path.rpartition("/")[2]
+        pointed = replace(found, name=name, path=str(table), place=found.path)
         saved, resp = metastore.save_table(pointed, response=resp)
         entry = CatalogEntry(metastore.catalog(), saved.database_name, saved.name, version.id)
-        note_entry(objects, path.path, entry)
-        if _current(objects, path).id == version.id:
+        note_entry(objects, table.path, entry)
+        if _current(objects, table).id == version.id:
             return saved, resp
 
 
-def _without_rows(wanted: Inference, version: CommitRecord, place: Path) -> Table:
+def _without_rows(wanted: Inference, version: CommitRecord, place: Location) -> Table:
     """A version that has no files, as its commit describes it."""
     from mason.pipeline.types.evidence_json import decode_schema  # heavy: most versions have files
 
@@ -209,14 +189,13 @@ def _without_rows(wanted: Inference, version: CommitRecord, place: Path) -> Tabl
     )
 
 
-def _current(objects: ObjectStore, path: Path) -> CommitRecord:
-    found = TableObjects(objects, path.path).current()
+def _current(objects: ObjectStore, location: Location) -> CommitRecord:
+    found = TableObjects(objects, location.path).current()
     if found is None:
-        raise NotFound(f"At {path} there is no table that Mason has made any more.")
+        raise NotFound(f"At {location} there is no table that Mason has made any more.")
     return found
 
 
-def _objects(storage: StorageClient) -> ObjectStore | None:
-    """The object store that a storage is; none for a disk, where folders are exchanged."""
-    address = storage.address()
-    return None if is_local(address) else open_objects(address)
+def _objects(location: Location) -> ObjectStore | None:
+    """The object store that a place is in; none for a disk, where folders are exchanged."""
+    return None if is_local(location.storage) else open_objects(location.storage)

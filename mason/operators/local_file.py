@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from mason.configurations.valid_config import ValidConfig
+from mason.engines.storage.models.location import Location
 from mason.errors import BadPath
 from mason.pipeline.storage.format_names import format_of_name
 from mason.pipeline.storage.side_files import is_side_file
@@ -35,7 +36,7 @@ def local_file(config: ValidConfig, text: str) -> str:
     return name_below(path, config.roots)
 
 
-def side_file(config: ValidConfig, text: str, tables: Sequence[str] = ()) -> str:
+def side_file(config: ValidConfig, text: str, tables: Sequence[Location] = ()) -> str:
     """Return the whole path of a file that is to be written: no part of a table, and not among what programs hide.
 
     What is there already is looked at when it is written, see `pipeline.side_files`.
@@ -73,12 +74,12 @@ def _check_names(config: ValidConfig, path: str, text: str) -> None:
         )
 
 
-def _tables_around(config: ValidConfig, file: Path, tables: Iterable[str]) -> Iterator[str]:
+def _tables_around(config: ValidConfig, file: Path, tables: Iterable[Location]) -> Iterator[str]:
     """Yield the tables that a file would lie in: of Mason's, of other programs, of the operator's, in databases."""
     found = table_around(file)
     if found:
         yield str(found)
-    yield from (each for each in tables if each.startswith("/") and overlap(str(file), each))
+    yield from (str(each) for each in tables if overlap(Location(str(file)), each))
     for folder in config.database_folders:
         if file.is_relative_to(folder):
             yield from map(str, filter(_holds_data, _in_databases(Path(folder), file)))

@@ -4,42 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from mason.configurations.valid_config import ValidConfig
+from mason.engines.storage.models.location import Location
 from mason.operators.operator_definition import DataOperator
 from mason.operators.operator_spec import OperatorSpec
 from mason.operators.runner import PreparedOperator
-from mason.pipeline.storage.address import LOCAL, is_local, open_filesystem, open_objects
+from mason.pipeline.storage.address import is_local, open_filesystem, open_objects
 from mason.util.quiet_secrets import hide_secrets
 
 NOT_THERE = "not there"
 _CHUNK = 1024 * 1024
-_PAGE = "html"
-"""The output of a job that is a file of this machine, whatever storage the job reads."""
 
 
 @dataclass(frozen=True)
-class StepPath:
-    """A path, and the address of the storage that it is in."""
-
-    path: str
-    storage: str = LOCAL
+class StepPath(Location):
+    """A place that a step reads or writes."""
 
     @classmethod
     def of(cls, text: str, config: ValidConfig) -> StepPath:
         """Return what a text stands for that `str` has made of a path."""
-        if "://" not in text:
-            return cls(text)
-        client = config.storage.client_for(text)
-        return cls(client.path(text).path, client.address())
+        return cls.at(config.location(text)) if "://" in text else cls(text)
 
-    def __str__(self) -> str:
-        return self.path if is_local(self.storage) else f"{self.storage.partition('://')[0]}://{self.path}"
+    @classmethod
+    def at(cls, location: Location) -> StepPath:
+        """Return a place as one of a step."""
+        return cls(location.path, location.storage)
 
     def exists(self) -> bool:
         """Say whether there is a file or a folder."""
@@ -58,7 +52,7 @@ class StepPath:
         if not self.exists():
             return False
         try:
-            commit = open_table(self.storage, self.path).current()
+            commit = open_table(self).current()
         except DamagedRecord:  # nobody knows any more which files are the table's
             return False
         if commit is None:
@@ -97,7 +91,7 @@ class StepPath:
         from mason.pipeline.tables.commit import DamagedRecord, open_table
 
         with suppress(DamagedRecord):
-            if commit := open_table(self.storage, self.path).current():
+            if commit := open_table(self).current():
                 return _digest([f"commit\0{commit.id}"])
         found = sorted((each.path, each.size, each.tag) for each in open_objects(self.storage).below(self.path))
         if not found and (stamp := file_stamp(open_filesystem(self.storage), self.path)):
@@ -113,7 +107,7 @@ def step_paths(prepared: PreparedOperator, spec: OperatorSpec) -> tuple[list[Ste
         # than before it would not show it: somebody else may have changed them meanwhile, and that is for a resume to
         # notice.
         changed = prepared.operator.changed_paths(prepared.config, prepared.parameters)
-    return inputs, list(dict.fromkeys([*outputs, *(_placed(prepared.config, each) for each in changed)]))
+    return inputs, list(dict.fromkeys([*outputs, *(StepPath.at(prepared.config.location(each)) for each in changed)]))
 
 
 def foreseen_paths(prepared: PreparedOperator, spec: OperatorSpec) -> tuple[list[StepPath], list[StepPath]] | None:
@@ -139,31 +133,12 @@ def _named_paths(prepared: PreparedOperator, spec: OperatorSpec) -> tuple[list[S
     """Return what the job of a step says, or else the names of its parameters."""
     if isinstance(prepared.operator, DataOperator):
         job = prepared.operator.job(prepared.config, prepared.parameters)
-        storage = job.inputs.get("storage", LOCAL)
-        inputs, outputs = _texts({**job.inputs, "storage": ""}), _texts({**job.outputs, _PAGE: ""})
-        pages = [StepPath(each) for each in _texts(job.outputs.get(_PAGE, ""))]
-        return [StepPath(each, storage) for each in inputs], [*(StepPath(each, storage) for each in outputs), *pages]
+        return [*map(StepPath.at, job.places_read)], [*map(StepPath.at, job.places_written)]
     names = [each.name for each in spec.parameters.all if each.type == "path"]
     given = {name: str(value) for name in names if (value := prepared.parameters.values.get(name))}
-    placed = {name: _placed(prepared.config, value) for name, value in given.items()}
+    placed = {name: StepPath.at(prepared.config.location(value)) for name, value in given.items()}
     written = [name for name in placed if name.startswith("output")]
     return [path for name, path in placed.items() if name not in written], [placed[name] for name in written]
-
-
-def _placed(config: ValidConfig, path: str) -> StepPath:
-    client = config.storage.client_for(path)
-    return StepPath(str(client.path(path).path), client.address())
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _texts(each)
-    elif isinstance(value, str) and os.sep in value:
-        yield value
 
 
 def _files(path: str) -> Iterator[tuple[str, str]]:

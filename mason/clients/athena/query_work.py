@@ -22,7 +22,6 @@ from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.rendering import render_for_spark
 from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
 from mason.pipeline.sql.value_sizes import check_value_sizes
-from mason.pipeline.storage.address import is_local
 from mason.pipeline.tables.commit import open_table
 from mason.pipeline.tables.foreign_files import check_foreign, describe_kept
 from mason.pipeline.types.hive_types import arrow_type, hive_type
@@ -62,7 +61,7 @@ class AthenaWork:
         check_value_sizes(statement, memory_limits().result_bytes, query.parameters)
         check_parameters(statement, query.parameters)
         _check_output(query, response)
-        tables = {name: _table(catalog, query.database, name, path, response) for name, path in query.tables.items()}
+        tables = {name: _table(catalog, query.database, name, str(ref), response) for name, ref in query.tables.items()}
         schemas = {name: athena_schema(table) for name, table in tables.items()}
         return cls(query, statement, tables, check_columns(statement, schemas), memory_limits().result_bytes)
 
@@ -86,7 +85,7 @@ class AthenaWork:
             for name, table in self.tables.items()
         ]
         if self.job.output:
-            return {"Tables": tables, "Output": self.job.output, "Format": self.job.format}
+            return {"Tables": tables, "Output": str(self.job.output), "Format": self.job.format}
         return {"Tables": tables, "Limit": self.job.limit}
 
 
@@ -140,7 +139,7 @@ def athena_schema(table: Table) -> pa.Schema:
 
 
 def _check_output(query: QueryJob, response: Response) -> None:
-    if query.output and is_local(query.storage):
+    if query.output and query.output.scheme != "s3":
         raise Unsupported(f"Athena cannot write to {query.output}: it writes to S3 alone.", hint="Give an s3:// path.")
     if query.output and query.format != "parquet":
         raise Unsupported(
@@ -148,9 +147,9 @@ def _check_output(query: QueryJob, response: Response) -> None:
             hint="Leave format out for Parquet; table format makes other files of that.",
         )
     if query.output and not earlier_notes(JOB):  # a query that Athena has begun is committed, or not, when it is done
-        table = open_table(query.storage, query.output, query.foreign)
-        check_foreign(table, query.output)
-        for warning in describe_kept(table, query.output):
+        table = open_table(query.output, query.foreign)
+        check_foreign(table, str(query.output))
+        for warning in describe_kept(table, str(query.output)):
             response.add_warning(warning)
 
 

@@ -13,6 +13,7 @@ from mason.clients.athena.queries import Execution, Queries
 from mason.clients.athena.query_work import AthenaWork
 from mason.clients.athena.results import to_table
 from mason.clients.response import Response
+from mason.engines.storage.models.location import Location
 from mason.pipeline.driving.handover import JOB, earlier_notes, hand_over_once
 from mason.pipeline.jobs.table_output import StagedTable, TableOutput
 from mason.pipeline.sql.query import canonical
@@ -33,18 +34,20 @@ def unload(work: AthenaWork, queries: Queries, response: Response) -> tuple[Exec
         BadQuery, ClientFailed, JobCancelled: the query did not succeed; nothing of it is kept.
         Conflict: another job committed to the table meanwhile, or data files of others lie where it is.
     """
-    table = TableObjects(open_objects(work.job.storage), work.job.output, Foreign(work.job.foreign))
+    output = work.job.output
+    assert output is not None  # who unloads has somewhere to write
+    table = TableObjects(open_objects(output.storage), output.path, Foreign(work.job.foreign))
     notes = earlier_notes(JOB)
     if not notes:
         current, commit = table.current(), uuid4().hex[:16]
         notes = {"Commit": commit, "Expected": current.id if current else ""}
         with table.stage(commit) as staging:
-            return _unloaded(work, queries, response, table, staging, notes)
+            return _unloaded(work, queries, response, table, output.beside(staging), notes)
     done = _find(table, notes["Commit"])
     if done:  # only the record of it could not be written any more
         return queries.wait(done.details["athena"]), done
     with table.stage_again(notes["Commit"]) as staging:
-        return _unloaded(work, queries, response, table, staging, notes)
+        return _unloaded(work, queries, response, table, output.beside(staging), notes)
 
 
 def _unloaded(
@@ -52,19 +55,19 @@ def _unloaded(
     queries: Queries,
     response: Response,
     table: TableObjects,
-    staging: str,
+    staging: Location,
     notes: Mapping[str, str],
 ) -> tuple[Execution, CommitRecord]:
     job, commit = work.job, notes["Commit"]
-    statement = work.question.unload(f"s3://{staging}/").text
+    statement = work.question.unload(f"{staging}/").text
     query_id = hand_over_once(JOB, lambda token: queries.start(statement, job.database, token), notes)
     response.add_info(f"Athena runs the job {query_id}.")
     execution = queries.wait(query_id)
-    output = TableOutput(job.storage, job.output, table, expected=_find(table, notes["Expected"]))
-    staged = StagedTable(output, commit, staging)
-    paths = _files(staged.filesystem, staging)
+    expected = _find(table, notes["Expected"])
+    staged = StagedTable(TableOutput(job.output or staging, table, expected), commit, staging.path)
+    paths = _files(staged.filesystem, staging.path)
     files = staged.take(paths)
-    schema = _schema(staged.filesystem, staging, paths) if paths else _schema_of_nothing(work, queries)
+    schema = _schema(staged.filesystem, staging.path, paths) if paths else _schema_of_nothing(work, queries)
     rows = sum(each.rows for each in files)
     sums = RowSums(rows, rows)  # Athena does not say how many it has written: the footers are all there is
     done = staged.commit(files, sums, schema, details={"query": job.statement, "athena": query_id})

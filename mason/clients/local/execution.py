@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mason.clients.engines.role import verb
@@ -27,5 +27,5 @@ class LocalExecutionClient(PipelineExecutionClient):
         work.check_here()
         return plan
 
-    def runner(self, storage: str) -> TaskRunner:
+    def runner(self, storages: Sequence[str]) -> TaskRunner:
         return InProcessRunner()

@@ -33,6 +33,7 @@ from mason.engines.metastore.models.database import Database
 from mason.engines.metastore.models.partition import Partition
 from mason.engines.metastore.models.table import Table, TableSummary
 from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.location import Location
 from mason.errors import (
     AlreadyExists,
     BadPath,
@@ -152,7 +153,7 @@ class LocalMetastoreClient(MetastoreClient):
         if found.place is None:
             return []
         place = str(found.place)
-        files = find_files(self._storage.filesystem(), self._storage.address(), place)
+        files = find_files(self._storage.filesystem(), Location(place, self._storage.address()))
         partitions = shown_partitions(files, place)
         return sorted(partitions, key=lambda each: [str(value) for value in each.values.values()])
 

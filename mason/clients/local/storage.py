@@ -14,6 +14,7 @@ from mason.clients.engines.storage import StorageClient
 from mason.clients.response import Response
 from mason.engines.metastore.models.table import Table
 from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.location import Location
 from mason.engines.storage.models.path import File, Path
 from mason.errors import BadPath, ClientFailed, Forbidden, NotFound, PathNotFound
 from mason.util.confinement import name_below, require_below, require_visible
@@ -95,7 +96,7 @@ class LocalStorageClient(StorageClient):
         from mason.pipeline.reading.inference import infer_stored
         from mason.pipeline.storage.format_names import name_without_format
 
-        found = infer_stored(self.filesystem(), self.address(), path.path, options)
+        found = infer_stored(self.filesystem(), Location(path.path, self.address()), options)
         for warning in [*map(str, found.conflicts), *found.warnings]:
             response.add_warning(warning)
         response.add_info(found.describe_sample())

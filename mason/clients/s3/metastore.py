@@ -27,6 +27,7 @@ from mason.engines.metastore.models.database import Database
 from mason.engines.metastore.models.partition import Partition
 from mason.engines.metastore.models.table import Table, TableSummary
 from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.location import Location
 from mason.errors import (
     AlreadyExists,
     BadPath,
@@ -152,7 +153,7 @@ class S3MetastoreClient(MetastoreClient):
         if not found.place:
             raise Unsupported(f'The data of table "{table}" are at {found.path}, which is not in S3.')
         TableObjects(self._objects, found.place).settle()
-        files = find_files(self._storage.filesystem(), self._storage.address(), found.place)
+        files = find_files(self._storage.filesystem(), Location(found.place, self._storage.address()))
         partitions = [replace(each, path=f"s3://{each.path}") for each in shown_partitions(files, found.place)]
         return sorted(partitions, key=lambda each: [str(value) for value in each.values.values()])
 

@@ -18,6 +18,7 @@ from mason.clients.s3.failures import s3_failures
 from mason.clients.s3.objects import S3Objects, split
 from mason.engines.metastore.models.table import Table
 from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.location import Location
 from mason.engines.storage.models.path import File, Path
 from mason.errors import BadPath, ClientFailed, Forbidden, MasonError, PathNotFound
 from mason.pipeline.storage.format_names import is_data, name_without_format
@@ -104,7 +105,7 @@ class S3StorageClient(StorageClient):
         from mason.pipeline.reading.inference import infer_stored
 
         with s3_failures(path.path):
-            found = infer_stored(self.filesystem(), self.address(), path.path, options)
+            found = infer_stored(self.filesystem(), Location(path.path, self.address()), options)
         for warning in [*map(str, found.conflicts), *found.warnings]:
             response.add_warning(warning)
         response.add_info(found.describe_sample())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -13,7 +13,7 @@ from mason.clients.spark.settings import RunnerSettings, is_fetched
 from mason.engines.execution.models.job import Job
 from mason.errors import MasonError
 from mason.pipeline.driving.execution import PipelineExecutionClient
-from mason.pipeline.storage.address import LOCAL, is_local, java_needs
+from mason.pipeline.storage.address import is_local, java_needs
 from mason.pipeline.work.tasks import TaskRunner
 from mason.util.java import HOW_TO_INSTALL, find_java
 
@@ -23,7 +23,7 @@ class SparkExecutionClient(PipelineExecutionClient):
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         self.configuration = configuration
-        self._runners: dict[str, SparkRunner] = {}
+        self._runners: dict[frozenset[str], SparkRunner] = {}
 
     def check(self) -> list[str]:
         try:
@@ -39,15 +39,16 @@ class SparkExecutionClient(PipelineExecutionClient):
 
     def expect_job(self, job: Job) -> None:
         with suppress(MasonError):  # the job will run into the same, and say so
-            self._runner(job.inputs.get("storage", LOCAL)).start_early()
+            self._runner(job.storages).start_early()
 
-    def runner(self, storage: str) -> TaskRunner:
-        return self._runner(storage)
+    def runner(self, storages: Sequence[str]) -> TaskRunner:
+        return self._runner(storages)
 
-    def _runner(self, storage: str) -> SparkRunner:
-        if storage not in self._runners:
-            self._runners[storage] = build_runner(self.configuration, storage)
-        return self._runners[storage]
+    def _runner(self, storages: Sequence[str]) -> SparkRunner:
+        others = frozenset(each for each in storages if not is_local(each))
+        if others not in self._runners:
+            self._runners[others] = build_runner(self.configuration, sorted(others))
+        return self._runners[others]
 
     def reach(self, storage: str) -> str:
         settings = RunnerSettings.of(self.configuration)

@@ -68,7 +68,7 @@ def run_query(spark: SparkSession, content: bytes, kind: Callable[[SparkSession]
                 check_text(rows)
                 yield 0, False, encode_rows(rows.cast(canonical(rows.schema)))
                 return
-            for row in results.fetch(queries.written_frame(frame, query, query.output), tag, _SOME_TASKS):
+            for row in results.fetch(queries.written_frame(frame, query.output), tag, _SOME_TASKS):
                 yield row[0], row[1], bytes(row[2])
         except Exception as error:
             explained = queries.explained(error, query)

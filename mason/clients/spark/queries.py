@@ -45,7 +45,7 @@ _NAME_COLUMN = "_mason_name"
 def query_frame(spark: SparkSession, query: SqlQuery) -> DataFrame:
     """Return the rows of a query, not yet asked for."""
     _set_all(spark, {**SESSION_GUARDS, "spark.sql.session.timeZone": "UTC"})
-    frames = {table.name: _table_frame(spark, query.storage, table) for table in query.tables}
+    frames = {table.name: _table_frame(spark, table) for table in query.tables}
     frame = _over_connect(spark, query, frames) if _is_connect(spark) else _with_views(spark, query, frames)
     check_names(query.names or frame.columns)
     return frame if query.names is None else frame.toDF(*query.names)
@@ -97,17 +97,17 @@ def _is_connect(spark: SparkSession) -> bool:
     return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
-def written_frame(frame: DataFrame, query: SqlQuery, output: Output) -> DataFrame:
+def written_frame(frame: DataFrame, output: Output) -> DataFrame:
     """Return the pieces of a result, each written by the task that has its rows."""
     spark = frame.sparkSession
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 100_000)
     names = frame.columns
     # Spark looks the columns up by their names once more, and trips over dots and backticks in them.
     plain = frame.toDF(*[f"c{number}" for number in range(len(names))])
-    return plain.mapInArrow(partial(_write_rows, query.storage, output, names), RESULT_SCHEMA)
+    return plain.mapInArrow(partial(_write_rows, output, names), RESULT_SCHEMA)
 
 
-def _table_frame(spark: SparkSession, storage: str, table: SqlTable) -> DataFrame:
+def _table_frame(spark: SparkSession, table: SqlTable) -> DataFrame:
     from pyspark.sql.pandas.types import from_arrow_schema
     from pyspark.sql.types import LongType, StructField, StructType
 
@@ -115,7 +115,7 @@ def _table_frame(spark: SparkSession, storage: str, table: SqlTable) -> DataFram
     if not table.files:
         places = [StructField(name, LongType()) for name in (FILE_COLUMN, ROW_COLUMN)] if table.positions else []
         return spark.createDataFrame([], StructType([*schema.fields, *places]))
-    frames = [_files_frame(spark, storage, schema, root, files) for root, files in _by_root(table).items()]
+    frames = [_files_frame(spark, table.storage, schema, root, files) for root, files in _by_root(table).items()]
     frame = reduce(lambda one, other: one.unionAll(other), frames)
     whole = _with_positions(spark, frame, table) if table.positions else frame
     return _in_order(whole, schema.names, table) if table.partition_keys else whole
@@ -161,13 +161,11 @@ def _with_positions(spark: SparkSession, frame: DataFrame, table: SqlTable) -> D
     return placed.join(numbers.hint("broadcast"), _NAME_COLUMN).drop(_NAME_COLUMN)
 
 
-def _write_rows(
-    storage: str, output: Output, names: Sequence[str], batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
+def _write_rows(output: Output, names: Sequence[str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Write the rows of one partition; what Spark calls through `mapInArrow`."""
     number = _partition()
     try:
-        failed, payload = False, _write(storage, output, number, _renamed(batches, names)).to_bytes()
+        failed, payload = False, _write(output, number, _renamed(batches, names)).to_bytes()
     except MasonError as error:
         failed, payload = True, encode_failure(error)
     yield pa.record_batch(
@@ -176,13 +174,13 @@ def _write_rows(
     )
 
 
-def _write(storage: str, output: Output, number: int, batches: Iterator[pa.RecordBatch]) -> Piece:
+def _write(output: Output, number: int, batches: Iterator[pa.RecordBatch]) -> Piece:
     first = next(batches, None)
     if first is None:
         return Piece(0, [])
-    filesystem = open_filesystem(storage)
+    filesystem = open_filesystem(output.staging.storage)
     schema = canonical(first.schema)
-    place = SinkPlace(filesystem, output.staging, f"part-{output.commit}-{number:05}-{uuid.uuid4().hex[:8]}")
+    place = SinkPlace(filesystem, output.staging.path, f"part-{output.commit}-{number:05}-{uuid.uuid4().hex[:8]}")
     rows = 0
     with open_sink(output.sink.name, place, schema, output.sink.options) as sink:
         for batch in _chain(first, batches):

@@ -88,8 +88,8 @@ class RunnerSettings:
             self,
             conf={**{f"spark.hadoop.{name}": value for name, value in needs.conf.items()}, **self.conf},
             packages=self.packages + (() if self._brings_own(needs) else needs.packages),
-            excluded_packages=needs.excluded,
-            variables=needs.variables,
+            excluded_packages=(*self.excluded_packages, *needs.excluded),
+            variables={**self.variables, **needs.variables},
         )
 
     def _brings_own(self, needs: JavaNeeds) -> bool:

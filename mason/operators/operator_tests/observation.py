@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from mason.engines.storage.models.location import Location
 from mason.errors import MasonError
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_tests.cells import BadCell, arrow_type, read_cell
@@ -93,7 +94,7 @@ def read_table(path: Path) -> SeenTable | str:
     """Return the table at a path, through its newest commit where it has one."""
     filesystem = pafs.LocalFileSystem()
     try:
-        view = view_table(filesystem, str(path))
+        view = view_table(Location(str(path)))
         found = preview_table(filesystem, view, _MOST_ROWS)
     except (MasonError, OSError, pa.ArrowException) as error:
         return f"there is no table: {error}"

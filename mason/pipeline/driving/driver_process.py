@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobStatus
+from mason.engines.storage.models.location import Location
 from mason.errors import ClientFailed, MasonError
 from mason.pipeline.driving.far_drivers import find_commit
 from mason.pipeline.driving.job_books import EventBook
@@ -38,8 +39,7 @@ class DriverLaunch:
     job_id: str
     job: Job
     work: Work
-    storage: str
-    events: str
+    events: Location
     client: str
     """The module and the class of the client: `mason.clients.local.execution:LocalExecutionClient`."""
     configuration: Mapping[str, Any] = field(default_factory=dict)
@@ -87,12 +87,11 @@ def drive(launch: DriverLaunch) -> JobStatus:
 
     A driver that was started again finds what an earlier one has committed, and commits nothing twice.
     """
-    events = JobEvents(launch.storage, launch.events)
+    events = JobEvents(launch.events)
     earlier = events.newest()
     if earlier and earlier.status.is_final:
         return earlier.status
-    output = str(launch.job.outputs.get("path") or "")
-    commit = find_commit(launch.storage, output, launch.job_id) if earlier else None
+    commit = find_commit(launch.job.output, launch.job_id) if earlier else None
     if commit:
         found = {"Commit": commit.id, "RowsOut": commit.rows, "RowsQuarantined": commit.quarantined}
         EventBook(events).write(JobStatus.SUCCEEDED, {**(earlier.document if earlier else {}), **found})

@@ -16,6 +16,7 @@ from mason.clients.engines.role import verb
 from mason.clients.engines.told_jobs import told
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
+from mason.engines.storage.models.location import LOCAL
 from mason.errors import AlreadyExists, ChecksFailed, ClientFailed, MasonError, NotFound, Unsupported
 from mason.pipeline.driving.calls import current_call
 from mason.pipeline.driving.driver_process import DriverLaunch, FarDriver
@@ -25,7 +26,7 @@ from mason.pipeline.driving.job_drivers import start_driver
 from mason.pipeline.driving.job_events import events_folder
 from mason.pipeline.driving.job_types import check_outcome, job_types, plan_work
 from mason.pipeline.driving.job_watch import JobWatch, ask_to_cancel, describe_begun, next_job_id, reconciled, token_id
-from mason.pipeline.storage.address import LOCAL, is_local
+from mason.pipeline.storage.address import is_local
 from mason.pipeline.types.typed_json import from_typed
 from mason.pipeline.work.base import Outcome, Work
 from mason.pipeline.work.failures import decode_failure
@@ -46,8 +47,8 @@ class PipelineExecutionClient(ExecutionClient):
     configuration: Mapping[str, Any] = MappingProxyType({})
 
     @abstractmethod
-    def runner(self, storage: str) -> TaskRunner:
-        """Return what runs the tasks of a job on a storage, which is named by its address."""
+    def runner(self, storages: Sequence[str]) -> TaskRunner:
+        """Return what runs the tasks of a job that reads and writes these storages, named by their addresses."""
 
     def job_types(self) -> Sequence[str]:
         return job_types()
@@ -111,9 +112,8 @@ class PipelineExecutionClient(ExecutionClient):
         return None
 
     def _submit_far(self, plan: JobPlan, job_id: str, far: FarDriver, response: Response) -> JobRecord:
-        storage = plan.job.inputs.get("storage", LOCAL)
-        folder = events_folder(plan.job, job_id, str(self.configuration.get("jobs_path") or ""))
-        begun = {**describe_begun(plan.job), **far_record(storage, folder)}
+        events = events_folder(plan.job, job_id, str(self.configuration.get("jobs_path") or ""))
+        begun = {**describe_begun(plan.job), **far_record(events, plan.job.output)}
         record = open_state(MasonEnvironment.of()).add_record(RecordKind.JOB, job_id, JobStatus.RUNNING, begun)
         kind = type(self)
         far.start(
@@ -121,8 +121,7 @@ class PipelineExecutionClient(ExecutionClient):
                 job_id=job_id,
                 job=plan.job,
                 work=plan.payload,
-                storage=storage,
-                events=folder,
+                events=events,
                 client=f"{kind.__module__}:{kind.__qualname__}",
                 configuration=self.configuration,
                 secrets=frozenset(response.redactor.secrets),
@@ -146,7 +145,7 @@ class PipelineExecutionClient(ExecutionClient):
         watch.drive_here()
         try:
             with _explained_if_full(plan.job, sum(work.task_bytes)):
-                runner = watch.watched(self.runner(plan.job.inputs.get("storage", LOCAL)))
+                runner = watch.watched(self.runner(plan.job.storages))
                 outcome = check_outcome(plan.job, work.run(runner, watch.job_id, watch.progress))
         except BaseException as error:
             record = watch.failed(error)
@@ -201,11 +200,11 @@ def _explained_if_full(job: Job, read: int) -> Iterator[None]:
     except Exception as error:
         if not is_disk_full(error):
             raise
-        storage, output = job.inputs.get("storage", LOCAL), job.outputs.get("path", "")
-        places = [tempfile.gettempdir(), *([output] if is_local(storage) and output else [])]
-        room = fullest(places)
-        is_output = is_local(storage) and output and DiskRoom.of(output) == room
-        named = "" if storage == LOCAL else f"The file system of {output if is_output else 'temporary files'}"
+        output = job.output.path if job.output and is_local(job.output.storage) else ""
+        room = fullest([tempfile.gettempdir(), *([output] if output else [])])
+        is_output = output and DiskRoom.of(output) == room
+        is_confined = any(each != LOCAL for each in job.storages)
+        named = f"The file system of {output if is_output else 'temporary files'}" if is_confined else ""
         told = room.describe(named, needed=read)
         where = f"{output} cannot be written" if is_output else "Temporary files cannot be written"
         raise ClientFailed(f"{where}: {told}", hint="Free some space. Nothing was committed.") from error

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mason.engines.execution.models.job import JobStatus
+from mason.engines.storage.models.location import Location
 from mason.errors import Conflict, MasonError
 from mason.pipeline.driving.job_events import BEAT_SECONDS, JobEvents
 from mason.pipeline.tables.commit import CommitRecord, open_table
@@ -29,22 +30,24 @@ _START_SECONDS = 300.0
 """So long a driver may take to write its first event: a pod has to be placed, and an image fetched."""
 
 
-def far_record(storage: str, folder: str) -> dict[str, Any]:
-    """Return what a record says of a job whose driver writes events."""
-    return {EVENTS: {"Storage": storage, "Folder": folder, "Number": 0, "SeenAt": time.time()}}
+def far_record(events: Location, output: Location | None) -> dict[str, Any]:
+    """Return what a record says of a job whose driver writes events, and which table it writes."""
+    written = vars(output) if output else None
+    seen = {"Number": 0, "SeenAt": time.time()}
+    return {EVENTS: {"Storage": events.storage, "Folder": events.path, "Output": written, **seen}}
 
 
 def events_of(document: Mapping[str, Any]) -> JobEvents | None:
     """Return the events of a job, if it has some."""
     told = document.get(EVENTS)
-    return JobEvents(told["Storage"], told["Folder"]) if told else None
+    return JobEvents(Location(told["Folder"], told["Storage"])) if told else None
 
 
-def find_commit(storage: str, output: str, job_id: str) -> CommitRecord | None:
+def find_commit(output: Location | None, job_id: str) -> CommitRecord | None:
     """Return the commit that a job has made, if it has made one."""
-    if not output:
+    if output is None:
         return None
-    return next((each for each in open_table(storage, output).history() if each.job == job_id), None)
+    return next((each for each in open_table(output).history() if each.job == job_id), None)
 
 
 def bring_up_to_date(store: StateStore, record: Record) -> Record:
@@ -67,14 +70,14 @@ def bring_up_to_date(store: StateStore, record: Record) -> Record:
     # A clock that was set back shows no time that has passed: the driver gets more of it.
     if now - seen["SeenAt"] <= patience:
         return record
-    return _settle(store, record, seen["Storage"], was_seen=event is not None)
+    return _settle(store, record, was_seen=event is not None)
 
 
-def _settle(store: StateStore, record: Record, storage: str, *, was_seen: bool) -> Record:
+def _settle(store: StateStore, record: Record, *, was_seen: bool) -> Record:
     """Write down what became of a job whose driver is gone."""
-    output = str(record.document.get("Outputs", {}).get("path") or "")
+    written = record.document[EVENTS]["Output"]
     try:
-        commit = find_commit(storage, output, record.id)
+        commit = find_commit(Location(**written) if written else None, record.id)
     except MasonError:
         return record  # whoever cannot look, cannot tell
     ended = {"EndedAt": datetime.now(UTC).isoformat(timespec="microseconds")}

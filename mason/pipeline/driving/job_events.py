@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.engines.execution.models.job import Job, JobStatus
+from mason.engines.storage.models.location import Location
 from mason.errors import BadInput, ClientFailed
 from mason.pipeline.storage.address import open_filesystem
 
@@ -42,8 +43,8 @@ class JobEvent:
 class JobEvents:
     """The events of one job, in a folder of their own."""
 
-    def __init__(self, storage: str, folder: str) -> None:
-        self._storage = storage
+    def __init__(self, location: Location) -> None:
+        self._storage, folder = location.storage, location.path
         self.place = folder.rstrip("/")
         self._lock = threading.Lock()
         self._number: int | None = None
@@ -169,17 +170,17 @@ class JobEvents:
             return  # it is not there, or stays
 
 
-def events_folder(job: Job, job_id: str, jobs_path: str = "") -> str:
+def events_folder(job: Job, job_id: str, jobs_path: str = "") -> Location:
     """Return the folder of a job's events: below `jobs_path`, or beside the output of the job.
 
     Raises:
         BadInput: neither is known.
     """
-    output = str(job.outputs.get("path") or "").rstrip("/")
-    if not jobs_path and not output:
+    if not jobs_path and not job.output:
         raise BadInput(
             f"A {job.type} without an output has no place for its events.",
             hint="Give jobs_path in the configuration of the execution client.",
         )
-    below = jobs_path.rstrip("/") or f"{output.rpartition('/')[0]}/.mason/jobs"
-    return f"{below}/{job_id}"
+    near = job.output or next(iter(job.places_read), Location(""))
+    below = jobs_path.rstrip("/") or f"{near.path.rstrip('/').rpartition('/')[0]}/.mason/jobs"
+    return near.beside(f"{below}/{job_id}")

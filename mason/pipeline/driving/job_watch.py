@@ -15,7 +15,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from mason.engines.execution.models.job import Job, JobRecord, JobStatus
+from mason.engines.execution.models.job import Job, JobRecord, JobStatus, Places
+from mason.engines.storage.models.location import describe_places
 from mason.errors import AlreadyExists, Conflict, Interrupted, MasonError
 from mason.lineage.surroundings import surroundings
 from mason.pipeline.driving.calls import current_call
@@ -24,7 +25,6 @@ from mason.pipeline.driving.job_books import JobBook, lease_name
 from mason.pipeline.driving.job_log import JobLog
 from mason.pipeline.driving.job_progress import JobProgress, Tally
 from mason.pipeline.driving.job_totals import TOTALS
-from mason.pipeline.storage.address import shown_address
 from mason.pipeline.types.typed_json import to_typed
 from mason.pipeline.work.failures import encode_failure
 from mason.pipeline.work.tasks import BEAT_SECONDS, Starting, TaskEvent, TaskRunner, running, until_closed
@@ -188,15 +188,15 @@ def describe_begun(job: Job) -> dict[str, Any]:
     return {
         "JobType": job.type,
         "Configuration": surroundings().configuration,
-        "Inputs": _inputs(job),
-        "Outputs": dict(job.outputs),
+        "Inputs": _describe(job.inputs),
+        "Outputs": _describe(job.outputs),
         "StartedAt": _now(),
     }
 
 
-def _inputs(job: Job) -> dict[str, Any]:
-    storage = job.inputs.get("storage")
-    return {**job.inputs, "storage": shown_address(str(storage))} if storage else dict(job.inputs)
+def _describe(places: Mapping[str, Places]) -> dict[str, Any]:
+    """Return the places of a job by their URLs; one that is left out is not there."""
+    return {name: describe_places(each) for name, each in places.items() if each}
 
 
 class _WatchedRunner:

@@ -10,9 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.merge.carried import carried_sources, carry_quarantine
 from mason.pipeline.jobs.merge.compact import united
-from mason.pipeline.reading.plan.planned_file import PlannedFile
+from mason.pipeline.reading.plan.read_plan import ReadPlan
 from mason.pipeline.reading.scan import Scan
 from mason.pipeline.reading.tasks.numbering import number_records
 from mason.pipeline.reading.tasks.staging import committed_files, quarantine_files, remove_strangers
@@ -34,8 +35,7 @@ SOURCES = "sources"
 class TableOutput:
     """A table that a job will write the next version of."""
 
-    storage: str
-    path: str
+    location: Location
     store: TableStore
     expected: CommitRecord | None
     """The version that it must still have when the next one is committed."""
@@ -43,15 +43,15 @@ class TableOutput:
     """Whether the rows come from this very table: what was set aside of it then goes along."""
 
     @classmethod
-    def of(cls, storage: str, path: str, foreign: str = Foreign.REFUSE, read: Iterable[Scan] = ()) -> TableOutput:
-        """Return the table at a path, which nobody else may change from now on.
+    def of(cls, location: Location, foreign: str = Foreign.REFUSE, read: Iterable[Scan] = ()) -> TableOutput:
+        """Return the table at a place, which nobody else may change from now on.
 
         Where it is among what the job reads, nobody may have changed it since it was looked at.
         """
-        store = open_table(storage, path, foreign)
-        rewritten = next((scan for scan in read if is_same_place(scan.path, path)), None)
+        store = open_table(location, foreign)
+        rewritten = next((scan for scan in read if is_same_place(scan.location, location)), None)
         expected = rewritten.commit if rewritten else store.current()
-        return cls(storage, path, store, expected, is_rewritten=rewritten is not None)
+        return cls(location, store, expected, is_rewritten=rewritten is not None)
 
     @contextmanager
     def stage(self, job_id: str) -> Iterator[StagedTable]:
@@ -78,7 +78,12 @@ class StagedTable:
     filesystem: pafs.FileSystem = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "filesystem", open_filesystem(self.output.storage))
+        object.__setattr__(self, "filesystem", open_filesystem(self.output.location.storage))
+
+    @property
+    def location(self) -> Location:
+        """The folder that tasks write to."""
+        return self.output.location.beside(self.folder)
 
     def take(self, paths: Iterable[str]) -> list[CommittedFile]:
         """Return Parquet files that count, with the rows that their footers state; data files of others are removed.
@@ -95,12 +100,12 @@ class StagedTable:
 
     def unite(self, runner: TaskRunner, files: Sequence[CommittedFile]) -> Sequence[CommittedFile]:
         """Unite the pieces that tasks wrote of each partition, and return the files that there are then."""
-        return united(runner, self.output.storage, self.folder, self.job_id, files)
+        return united(runner, self.location, self.job_id, files)
 
-    def take_quarantine(self, read: Sequence[PlannedFile], results: Iterable[TaskResult]) -> Quarantine:
+    def take_quarantine(self, read: ReadPlan, results: Iterable[TaskResult]) -> Quarantine:
         """Return what tasks have set aside; each record gets the number that it has in its own file."""
         files = quarantine_files(self.filesystem, self.folder, results)
-        number_records(self.filesystem, read, files)
+        number_records(self.filesystem, read.files, files, read.request.location.storage)
         return Quarantine(files, sum(read_bytes(self.filesystem, path).count(b"\n") for path in files))
 
     def prepare(
@@ -120,7 +125,7 @@ class StagedTable:
         """
         written = sum(each.rows for each in files)
         if written != sums.rows_out:
-            raise rows_lost(f"The files of {self.output.path} hold {written:,} rows, and not {sums.rows_out:,}.")
+            raise rows_lost(f"The files of {self.output.location} hold {written:,} rows, and not {sums.rows_out:,}.")
         sums.check()
         return CommitRecord(
             id=self.job_id,
@@ -158,5 +163,5 @@ class StagedTable:
         """Stage what a table that is written anew takes along: records set aside, and what it was merged from."""
         if not self.output.is_rewritten:
             return details
-        carry_quarantine(self.filesystem, self.output.path, self.folder)
+        carry_quarantine(self.filesystem, self.output.location.path, self.folder)
         return {**details, SOURCES: {**carried_sources(self.output.store), **details.get(SOURCES, {})}}

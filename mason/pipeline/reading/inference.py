@@ -12,6 +12,7 @@ from mason.engines.metastore.models.partition import Partition
 from mason.engines.metastore.models.schema import Column, Schema, SchemaConflict
 from mason.engines.metastore.models.table import Delimited
 from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.location import Location
 from mason.errors import NoData, UnreadableFile
 from mason.pipeline.formats.delimited.headers_together import describe_doubts, headers_to_change
 from mason.pipeline.formats.delimited.options import checked_csv
@@ -59,13 +60,13 @@ class Inferred:
         return f"Looked at {rows}{files}{end}"
 
 
-def infer_stored(filesystem: pafs.FileSystem, storage: str, path: str, options: InferOptions) -> Inferred:
-    """Return the schema of what is at a path of a storage; of a table of Mason's, of the files that its commit names.
+def infer_stored(filesystem: pafs.FileSystem, location: Location, options: InferOptions) -> Inferred:
+    """Return the schema of what is at a place; of a table of Mason's, of the files that its commit names.
 
     Raises:
         MasonError: as `infer` does.
     """
-    commit = newest_commit(storage, path)
+    commit, path = newest_commit(location), location.path
     if commit is None:
         return infer(filesystem, path, options)
     if not commit.files:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.engines.storage.models.location import Location
 
 MOST_BAD_SHARE = 0.1
 
@@ -65,8 +66,7 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class ReadRequest:
-    """Read the files below a path. `storage` is the address of the file system they lie in."""
+    """Read the files below a place."""
 
-    path: str
-    storage: str = "file:///"
+    location: Location
     options: ReadOptions = field(default_factory=ReadOptions)

@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.reading.chosen_columns import chosen_columns
 from mason.pipeline.reading.plan.read_plan import ReadPlan
 from mason.pipeline.reading.request import ReadOptions
@@ -19,7 +20,6 @@ from mason.pipeline.reading.tasks.rounds import Rounds
 from mason.pipeline.reading.tasks.sinks import SinkSpec
 from mason.pipeline.reading.tasks.task import TaskResult
 from mason.pipeline.reading.view import view_table
-from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.tables.commit import CommitRecord
 from mason.pipeline.work.base import Progress, Work
 from mason.pipeline.work.record_parts import describe_columns
@@ -38,12 +38,8 @@ class Scan:
     """The version of the table that is read; none for files that are no table of Mason's."""
 
     @property
-    def path(self) -> str:
-        return self.plan.request.path
-
-    @property
-    def storage(self) -> str:
-        return self.plan.request.storage
+    def location(self) -> Location:
+        return self.plan.request.location
 
     @property
     def schema(self) -> pa.Schema:
@@ -127,26 +123,24 @@ class ScanResult:
 
 
 def plan_scan(
-    storage: str,
-    path: str,
+    location: Location,
     columns: Sequence[str] = (),
     options: ReadOptions | None = None,
     commit: CommitRecord | None = None,
 ) -> Scan:
-    """Look at a table, through the commit that is given, or its newest, or at the files of a path.
+    """Look at a table, through the commit that is given, or its newest, or at the files of a place.
 
     Raises:
         PathNotFound, NoData, PlanRefused: as a merge of it would.
         NoSuchColumn: a column that was asked for is not there.
     """
-    filesystem = open_filesystem(storage)
-    view = view_table(filesystem, path, options, storage, commit)
+    view = view_table(location, options, commit)
     chosen_columns(view.schema, columns)
     return Scan(view.plan, tuple(dict.fromkeys(columns)), view.commit)
 
 
 def run_scan(
-    scan: Scan, sink: SinkSpec, runner: TaskRunner, job_id: str, progress: Progress, staging: str = ""
+    scan: Scan, sink: SinkSpec, runner: TaskRunner, job_id: str, progress: Progress, staging: Location | None = None
 ) -> ScanResult:
     """Read all that the scan covers.
 

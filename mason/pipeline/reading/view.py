@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from mason.engines.storage.models.location import Location
 from mason.errors import Unprocessable
 from mason.pipeline.reading.plan.base import BaseTable
 from mason.pipeline.reading.plan.planned_file import PlannedFile
@@ -16,6 +17,7 @@ from mason.pipeline.reading.request import ReadOptions, ReadRequest
 from mason.pipeline.reading.tasks.batches import Batch
 from mason.pipeline.reading.tasks.readers import read_batches
 from mason.pipeline.reading.tasks.task import FileInTask
+from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.format_names import FORMATS
 from mason.pipeline.tables.commit import CommitRecord, open_table
 
@@ -50,31 +52,31 @@ class TableView:
     def batches(self, filesystem: pafs.FileSystem, file: PlannedFile, nulls: Sequence[str] = ()) -> Iterator[Batch]:
         """Yield the records of a file, not yet fitted to the schema."""
         for part in file.parts:
-            yield from read_batches(filesystem, FileInTask.of(file, part, {}), nulls, self.schema)
+            yield from read_batches(
+                filesystem, FileInTask.of(file, part, {}, self.plan.request.location.storage), nulls, self.schema
+            )
 
 
 def view_table(
-    filesystem: pafs.FileSystem,
-    path: str,
+    location: Location,
     options: ReadOptions | None = None,
-    storage: str = "file:///",
     commit: CommitRecord | None = None,
 ) -> TableView:
-    """Return what is at a path: the version of a table that is given, its newest, or the files.
+    """Return what is at a place: the version of a table that is given, its newest, or the files.
 
     Raises:
         PathNotFound, NoData, PlanRefused: as a merge of it would.
         Unprocessable: the table is in a format that Mason does not read.
     """
-    request = ReadRequest(path, storage, options or ReadOptions())
-    commit = commit or open_table(storage, path).current()
+    request = ReadRequest(location, options or ReadOptions())
+    commit = commit or open_table(location).current()
     if commit is None:
-        return TableView(plan_reading(filesystem, request))
+        return TableView(plan_reading(open_filesystem(location.storage), request))
     if commit.format not in FORMATS:
-        told = f'The table at "{path}" is in {commit.format}, which Mason writes, but does not read.'
+        told = f'The table at "{location}" is in {commit.format}, which Mason writes, but does not read.'
         raise Unprocessable(told, hint="Take the table that it was made from.")
     base = BaseTable.of(commit)
     given = {field.name: field.type for field in base.schema}
-    files = base.planned_files(filesystem, path)
+    files = base.planned_files(location)
     plan = ReadPlan(request=request, files=files, evidence=base.evidence, given=given)
     return TableView(plan, commit)

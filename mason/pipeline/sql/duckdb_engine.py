@@ -76,7 +76,7 @@ def run_query(content: bytes) -> Iterator[TaskEvent]:
 
 
 def _result(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> bytes:
-    with at_hand(query.tables, query.storage) as tables:
+    with at_hand(query.tables) as tables:
         return _result_here(connection, replace(query, tables=tables))
 
 
@@ -188,9 +188,9 @@ def _list(texts: Any) -> str:
 
 
 def _write(query: SqlQuery, output: Output, relation: duckdb.DuckDBPyRelation) -> Piece:
-    filesystem = open_filesystem(query.storage)
+    filesystem = open_filesystem(output.staging.storage)
     schema = canonical(relation.limit(0).to_arrow_table().schema)
-    place = SinkPlace(filesystem, output.staging, f"part-{output.commit}-00000-{uuid.uuid4().hex[:8]}")
+    place = SinkPlace(filesystem, output.staging.path, f"part-{output.commit}-00000-{uuid.uuid4().hex[:8]}")
     count = 0
     with open_sink(output.sink.name, place, schema, output.sink.options) as sink:
         for batch in relation.to_arrow_reader(BATCH):

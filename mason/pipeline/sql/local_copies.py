@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pyarrow.fs as pafs
 
+from mason.engines.storage.models.location import LOCAL
 from mason.pipeline.sql.query import SqlTable, table_gone
 from mason.pipeline.storage.address import is_local, open_filesystem
 
@@ -18,28 +19,31 @@ _AT_ONCE = 8
 
 
 @contextmanager
-def at_hand(tables: Sequence[SqlTable], storage: str) -> Iterator[Sequence[SqlTable]]:
+def at_hand(tables: Sequence[SqlTable]) -> Iterator[Sequence[SqlTable]]:
     """Give the tables with files on this machine: their own where they are here, else copies while they are needed.
 
     Raises:
         TableChanged: a file is gone.
     """
-    if is_local(storage):
+    if all(is_local(table.storage) for table in tables):
         yield tables
         return
     with tempfile.TemporaryDirectory(prefix="mason-") as folder:
-        filesystem = open_filesystem(storage)
-        yield [_copied(filesystem, table, Path(folder, str(number))) for number, table in enumerate(tables)]
+        yield [
+            table if is_local(table.storage) else _copied(table, Path(folder, str(number)))
+            for number, table in enumerate(tables)
+        ]
 
 
-def _copied(filesystem: pafs.FileSystem, table: SqlTable, folder: Path) -> SqlTable:
+def _copied(table: SqlTable, folder: Path) -> SqlTable:
+    filesystem = open_filesystem(table.storage)
     # In folders of their own: names may be the same in two of them, and those of partitions must stay.
     keys = len(table.partition_keys)
     copies = [folder.joinpath(str(number), *file.split("/")[-keys - 1 :]) for number, file in enumerate(table.files)]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for _ in pool.map(lambda pair: _copy(filesystem, *pair), zip(table.files, copies, strict=True)):
             pass
-    return replace(table, path=str(folder), files=[str(copy) for copy in copies])
+    return replace(table, path=str(folder), storage=LOCAL, files=[str(copy) for copy in copies])
 
 
 def _copy(filesystem: pafs.FileSystem, file: str, copy: Path) -> None:

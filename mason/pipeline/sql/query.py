@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from mason.engines.storage.models.location import Location
 from mason.errors import Unprocessable
 from mason.pipeline.reading.tasks.sinks import SinkSpec
 from mason.pipeline.work.memory_limits import ResultTooLarge
@@ -46,6 +47,7 @@ class SqlTable:
 
     name: str
     path: str
+    storage: str
     files: Sequence[str]
     schema: str
     """The Arrow schema, encoded; the columns of folders included."""
@@ -61,7 +63,7 @@ class Output:
     """Where the rows of a query go."""
 
     sink: SinkSpec
-    staging: str
+    staging: Location
     commit: str
 
 
@@ -71,7 +73,6 @@ class SqlQuery:
 
     statement: str
     tables: Sequence[SqlTable]
-    storage: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     names: Sequence[str] | None = None
     """What the columns of the result are called, where the engine need not decide it."""
@@ -88,14 +89,19 @@ class SqlQuery:
     @classmethod
     def of(cls, content: bytes) -> SqlQuery:
         value = json.loads(content)
-        output = value["output"]
         return cls(
             **{
                 **value,
                 "tables": [SqlTable(**each) for each in value["tables"]],
-                "output": Output(**{**output, "sink": SinkSpec(**output["sink"])}) if output else None,
+                "output": _output(value["output"]),
             }
         )
+
+
+def _output(value: Mapping[str, Any] | None) -> Output | None:
+    if value is None:
+        return None
+    return Output(SinkSpec(**value["sink"]), Location(**value["staging"]), value["commit"])
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, cast
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
+from mason.engines.storage.models.location import LOCAL
 from mason.errors import ClientFailed, MasonError, MissingDependency, Unsupported
 from mason.pipeline.storage.object_store import ObjectStore
 
 if TYPE_CHECKING:
     import pyarrow.fs as pafs
 
-LOCAL = "file:///"
 _ROOT = "root"
 
 

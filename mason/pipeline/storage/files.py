@@ -11,8 +11,9 @@ from urllib.parse import unquote
 import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.partition import NULL_PARTITION, Partition
+from mason.engines.storage.models.location import Location
 from mason.errors import Forbidden, PathNotFound, Unprocessable, UnreadableFile
-from mason.pipeline.storage.address import explained
+from mason.pipeline.storage.address import explained, open_filesystem
 from mason.pipeline.storage.confined_disks import ConfinedDisks
 from mason.pipeline.storage.format_names import format_of_name, is_data
 from mason.util.confinement import is_home, require_below
@@ -69,6 +70,11 @@ def list_files(filesystem: pafs.FileSystem, path: str, *, strict: bool = False) 
         raise _not_found(filesystem, path) from error
     except OSError as error:
         raise explained(filesystem, path, error) from error
+
+
+def is_file(location: Location) -> bool:
+    """Say whether there is a file at a place, and no folder."""
+    return bool(open_filesystem(location.storage).get_file_info(location.path).is_file)
 
 
 def describe_links(file: DataFile) -> str:

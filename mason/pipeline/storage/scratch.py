@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.storage.address import is_local, open_objects
 from mason.pipeline.storage.object_store import ObjectStore
 
@@ -15,20 +16,20 @@ _FORGOTTEN_SECONDS = 2 * 24 * 3600
 
 
 @contextmanager
-def scratch_folder(storage: str, near: str) -> Iterator[str]:
-    """Give a folder that tasks on this storage can write to; it is removed at the end.
+def scratch_folder(near: Location) -> Iterator[Location]:
+    """Give a folder in the storage of a place, for what tasks write in between; it is removed at the end.
 
     On an object store it is in the bucket of `near`; what a job that was killed left there is removed after two days.
     """
-    if is_local(storage):
+    if is_local(near.storage):
         with tempfile.TemporaryDirectory(prefix="mason-") as folder:
-            yield folder
+            yield near.beside(folder)
         return
-    store, scratch = open_objects(storage), f"{near.partition('/')[0]}/{SCRATCH}"
+    store, scratch = open_objects(near.storage), f"{near.path.partition('/')[0]}/{SCRATCH}"
     _remove_forgotten(store, scratch)
     folder = f"{scratch}/{uuid.uuid4().hex}"
     try:
-        yield folder
+        yield near.beside(folder)
     finally:
         store.delete([each.path for each in store.below(folder)])
 

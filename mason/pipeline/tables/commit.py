@@ -14,6 +14,7 @@ from itertools import chain, takewhile
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, Conflict, Unprocessable
 from mason.pipeline.storage.address import is_local, open_objects
 from mason.pipeline.storage.scratch import SCRATCH
@@ -197,8 +198,8 @@ class TableStore(Protocol):
         """
 
 
-def open_table(storage: str, path: str, foreign: str = Foreign.REFUSE) -> TableStore:
-    """Return the table at a path of a storage, which is named by its address.
+def open_table(location: Location, foreign: str = Foreign.REFUSE) -> TableStore:
+    """Return the table at a place.
 
     `foreign` says what becomes of data files in its folder that Mason did not write.
     """
@@ -206,8 +207,10 @@ def open_table(storage: str, path: str, foreign: str = Foreign.REFUSE) -> TableS
     from mason.pipeline.tables.folder import TableFolder
     from mason.pipeline.tables.objects import TableObjects
 
-    kind = Foreign(foreign)
-    return TableFolder(path, kind) if is_local(storage) else TableObjects(open_objects(storage), path, kind)
+    kind, path = Foreign(foreign), location.path
+    if is_local(location.storage):
+        return TableFolder(path, kind)
+    return TableObjects(open_objects(location.storage), path, kind)
 
 
 class DamagedRecord(Unprocessable):

@@ -8,13 +8,14 @@ from dataclasses import replace
 import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.partition import Partition
+from mason.engines.storage.models.location import Location
 from mason.pipeline.storage.files import DataFile, list_files, partition_of, partitions_of
 from mason.pipeline.tables.commit import CommitRecord, open_table
 
 
-def newest_commit(storage: str, path: str) -> CommitRecord | None:
+def newest_commit(location: Location) -> CommitRecord | None:
     """Return the commit that says which files a table has; none where those do that are at its path."""
-    return open_table(storage, path).current()
+    return open_table(location).current()
 
 
 def files_of(commit: CommitRecord, path: str) -> list[DataFile]:
@@ -25,14 +26,14 @@ def files_of(commit: CommitRecord, path: str) -> list[DataFile]:
     ]
 
 
-def find_files(filesystem: pafs.FileSystem, storage: str, path: str, *, strict: bool = False) -> list[DataFile]:
-    """Return the data files of what is at a path, in sorted order.
+def find_files(filesystem: pafs.FileSystem, location: Location, *, strict: bool = False) -> list[DataFile]:
+    """Return the data files of what is at a place, in sorted order.
 
     Raises:
         MasonError: as `list_files` does.
     """
-    commit = newest_commit(storage, path)
-    return files_of(commit, path) if commit else list_files(filesystem, path, strict=strict)
+    commit = newest_commit(location)
+    return files_of(commit, location.path) if commit else list_files(filesystem, location.path, strict=strict)
 
 
 def shown_partitions(files: Sequence[DataFile], path: str) -> list[Partition]:

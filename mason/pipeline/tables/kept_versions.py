@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.storage.address import is_local, open_objects
 from mason.pipeline.tables.commit import CommitRecord
 from mason.pipeline.tables.foreign_files import Foreign
@@ -53,11 +54,13 @@ class KeptVersions(Protocol):
         """
 
 
-def kept_versions(storage: str, path: str, foreign: str = Foreign.REFUSE) -> KeptVersions:
-    """Return what is kept of the table at a path of a storage; `foreign` is for who goes back to a version."""
+def kept_versions(location: Location, foreign: str = Foreign.REFUSE) -> KeptVersions:
+    """Return what is kept of the table at a place; `foreign` is for who goes back to a version."""
     # Each kind imports what is above.
     from mason.pipeline.tables.folder_versions import FolderVersions
     from mason.pipeline.tables.object_versions import ObjectVersions
 
-    kind = Foreign(foreign)
-    return FolderVersions(path, kind) if is_local(storage) else ObjectVersions(open_objects(storage), path, kind)
+    kind, path = Foreign(foreign), location.path
+    if is_local(location.storage):
+        return FolderVersions(path, kind)
+    return ObjectVersions(open_objects(location.storage), path, kind)

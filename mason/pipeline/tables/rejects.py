@@ -9,8 +9,9 @@ from typing import Any
 
 import pyarrow.fs as pafs
 
+from mason.engines.storage.models.location import Location
 from mason.errors import PathNotFound, UnreadableFile
-from mason.pipeline.storage.address import LOCAL, is_local
+from mason.pipeline.storage.address import is_local, open_filesystem
 from mason.pipeline.storage.files import require_inside
 from mason.pipeline.tables.files import newest_commit
 
@@ -46,14 +47,15 @@ class Reject:
         return cls(**{name.lower(): each for name, each in value.items()})
 
 
-def read_quarantine(filesystem: pafs.FileSystem, table: str, storage: str = LOCAL) -> Iterator[Reject]:
+def read_quarantine(table: Location) -> Iterator[Reject]:
     """Yield the records that the merges into a table set aside, by commit and place.
 
     Raises:
         PathNotFound: there is no such table.
         UnreadableFile: a file of the quarantine is damaged.
     """
-    for path in _quarantine_files(filesystem, table, storage):
+    filesystem = open_filesystem(table.storage)
+    for path in _quarantine_files(filesystem, table):
         require_inside(filesystem, path)
         with filesystem.open_input_stream(path) as stream:
             for number, line in enumerate(stream.read().splitlines(), 1):
@@ -68,12 +70,12 @@ def _reject(path: str, number: int, line: bytes) -> Reject:
         raise UnreadableFile(path, f"line {number:,} is not a record of the quarantine.", hint=hint) from error
 
 
-def _quarantine_files(filesystem: pafs.FileSystem, table: str, storage: str) -> list[str]:
-    commit = None if is_local(storage) else newest_commit(storage, table)
+def _quarantine_files(filesystem: pafs.FileSystem, table: Location) -> list[str]:
+    commit = None if is_local(table.storage) else newest_commit(table)
     if commit:
         shown = sorted(name for name in commit.beside if name.startswith(f"{FOLDER}/"))
-        return [f"{table}/{commit.beside[name]}" for name in shown]
-    if filesystem.get_file_info(table).type == pafs.FileType.NotFound:
-        raise PathNotFound(table)
-    folder = pafs.FileSelector(f"{table}/{FOLDER}", allow_not_found=True)
+        return [f"{table.path}/{commit.beside[name]}" for name in shown]
+    if filesystem.get_file_info(table.path).type == pafs.FileType.NotFound:
+        raise PathNotFound(str(table))
+    folder = pafs.FileSelector(f"{table.path}/{FOLDER}", allow_not_found=True)
     return sorted(each.path for each in filesystem.get_file_info(folder))

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
+from mason.engines.storage.models.location import Location
 from mason.errors import NotFound, Unprocessable
-from mason.pipeline.storage.address import LOCAL
 from mason.pipeline.tables.commit import CommitRecord
 from mason.pipeline.tables.foreign_files import Foreign
 from mason.pipeline.tables.kept_versions import Kept, KeptVersions, kept_versions
@@ -114,30 +114,30 @@ class Removal:
         return commit_lines([each.commit for each in self.versions], width) if self.versions else []
 
 
-def list_versions(table: str, storage: str = LOCAL) -> list[Version]:
+def list_versions(table: Location) -> list[Version]:
     """Return the versions of a table, the newest first.
 
     Raises:
         NotFound: there is no table that Mason has made.
     """
-    history = kept_versions(storage, table).history()
+    history = kept_versions(table).history()
     if not history:
         raise NotFound(f"At {table} there is no table that Mason has made.", hint="Merge some files into it.")
     older = [*(each.commit for each in history[1:]), None]
     return [Version(kept, _changes(before, kept.commit)) for kept, before in zip(history, older, strict=True)]
 
 
-def find_version(table: str, to: str, storage: str = LOCAL) -> Version:
+def find_version(table: Location, to: str) -> Version:
     """Return a version by its number, or by the beginning of its commit's id, if its files are still there.
 
     Raises:
         NotFound: there is no such version, or more than one begins so.
         VersionGone: its files are not kept any more.
     """
-    return _kept_version(list_versions(table, storage), to)
+    return _kept_version(list_versions(table), to)
 
 
-def roll_back(table: str, to: str, job_id: str, storage: str = LOCAL, foreign: str = Foreign.REFUSE) -> CommitRecord:
+def roll_back(table: Location, to: str, job_id: str, foreign: str = Foreign.REFUSE) -> CommitRecord:
     """Make an earlier version the table again, as a new version; what is there now is kept.
 
     Raises:
@@ -146,20 +146,20 @@ def roll_back(table: str, to: str, job_id: str, storage: str = LOCAL, foreign: s
         Conflict: another job committed to the table meanwhile.
         ForeignFiles: data files of others lie in the table's folder, and `foreign` does not say that they stay there.
     """
-    versions = list_versions(table, storage)
+    versions = list_versions(table)
     wanted = _kept_version(versions, to)
     details = {**wanted.commit.details, "rolled_back_to": wanted.commit.id, "sources": _sources(versions, wanted)}
     record = replace(wanted.commit, id=job_id, job=job_id, adds=False, details=details)
-    return kept_versions(storage, table, foreign).restore(wanted.kept, record, job_id, expected=versions[0].commit)
+    return kept_versions(table, foreign).restore(wanted.kept, record, job_id, expected=versions[0].commit)
 
 
-def plan_vacuum(table: str, keep: int, older_than_days: float, storage: str = LOCAL) -> Removal:
+def plan_vacuum(table: Location, keep: int, older_than_days: float) -> Removal:
     """Say what a vacuum would remove: all but so many former versions, of those that were replaced long enough ago."""
-    versions = list_versions(table, storage)
+    versions = list_versions(table)
     former = [(each.kept, after.commit) for after, each in pairwise(versions) if each.folder]
     limit = datetime.now(UTC) - timedelta(days=older_than_days)
     old = [each for each, after in former[keep:] if datetime.fromisoformat(after.created_at) <= limit]
-    kept = kept_versions(storage, table)
+    kept = kept_versions(table)
     found = kept.removable(old)
     staying = [each.commit.number for each, _ in former if each not in old]
     in_use = len(old) - len(found.versions)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from enum import Enum
+from types import NoneType, UnionType
 from typing import Any, ClassVar, Self, TypeVar, get_args, get_origin, get_type_hints
 
 from mason.engines.execution.models.job import Job
@@ -39,8 +40,9 @@ def output_named(name: str) -> Place:
 class JobRequest:
     """What a type of job is asked. A subclass is a frozen dataclass, and its fields are the job's JSON.
 
-    A field is an option, unless its annotation names another place: `path: Annotated[str, INPUT]`,
-    `output: Annotated[str, output_named("path")]`; with `OPTIONS` the fields of another dataclass are the options.
+    A field is an option, unless its annotation says that it is an input or an output: `path: Annotated[Location,
+    INPUT]`, `output: Annotated[Location, output_named("path")]`; with `OPTIONS` the fields of another dataclass are the
+    options. Inputs and outputs are places: a `Location`, a `TableRef`, several of them, or None for one left out.
     Values come back as what they are declared to be: enumerations, sequences (as tuples) and dataclasses.
     """
 
@@ -50,7 +52,8 @@ class JobRequest:
         """Return the job as an engine takes it."""
         parts: dict[str, dict[str, Any]] = {"inputs": {}, "outputs": {}, "options": {}}
         for each in _placed(type(self)):
-            value = _encode(getattr(self, each.field))
+            value = getattr(self, each.field)
+            value = _encode(value) if each.part == "options" else value  # places stay the values that they are
             parts[each.part].update(value if each.is_all else {each.name: value})
         return Job(self.type, **parts)
 
@@ -140,6 +143,8 @@ def _encode(value: Any) -> Any:
 
 
 def _decode(kind: Any, value: Any, whose: str) -> Any:
+    if get_origin(kind) is UnionType:  # such as `Location | None`
+        kind = next(each for each in get_args(kind) if each is not NoneType)
     if isinstance(kind, type) and issubclass(kind, Enum):
         try:
             return kind(value)
@@ -148,6 +153,8 @@ def _decode(kind: Any, value: Any, whose: str) -> Any:
             raise BadInput(f'"{value}" is no value for {whose}.', hint=f"One of: {choices}.") from error
     if is_dataclass(kind) and isinstance(value, Mapping):
         return _decode_fields(kind, value, whose)
+    if get_origin(kind) is Mapping and isinstance(value, Mapping):
+        return {name: _decode(get_args(kind)[1], each, whose) for name, each in value.items()}
     if get_origin(kind) in (Sequence, tuple, list) and isinstance(value, list | tuple):
         (item, *_) = get_args(kind)
         return tuple(_decode(item, each, whose) for each in value)

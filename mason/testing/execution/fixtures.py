@@ -12,6 +12,7 @@ import pytest
 
 from mason.clients.engines.execution import ExecutionClient
 from mason.engines.execution.models.job import Job, JobRecord
+from mason.engines.storage.models.location import Location, TableRef
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.sql.statement import parse_statement
 from mason.testing.contract import answer
@@ -80,8 +81,8 @@ class ExecutionFixtures:
             named = {each.name for each in parse_statement(statement).tables}
             for name in sorted(named - set(paths)):
                 paths[name] = make_table(name, TABLES[name])
-            tables = {name: paths[name] for name in sorted(named)}
-            return QueryJob(statement, database, tables, storage, parameters or {}, limit).to_job()
+            tables = {name: TableRef(f"{database}.{name}", Location(paths[name], storage)) for name in sorted(named)}
+            return QueryJob(statement, database, tables, parameters or {}, limit).to_job()
 
         return make
 

@@ -90,8 +90,7 @@ class QueryTests(OperatorFixtures):
 
         written = job_of(self._kept(operators, database, "select id, day from orders where 1 = 0", output, {}))
 
-        storage = operators.config.storage.client
-        record = open_table(storage.address(), storage.path(output).path).current()
+        record = open_table(operators.config.location(output)).current()
         assert record is not None
         assert written.details["RowsOut"] == record.rows == 0
         schema = decode_schema(record.schema)

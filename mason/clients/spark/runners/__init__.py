@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from mason.clients.spark.server.launch import hadoop_version
 from mason.clients.spark.settings import RunnerSettings, is_version
 from mason.errors import InvalidConfiguration, Unsupported
-from mason.pipeline.storage.address import LOCAL, is_local, java_needs
+from mason.pipeline.storage.address import java_needs
 from mason.pipeline.work.tasks import TaskEvent
 from mason.util.packages import find_version
 
@@ -42,8 +42,8 @@ class SparkRunner(Protocol):
         """Give back what the runner holds: its session, its connection."""
 
 
-def build_runner(configuration: Mapping[str, Any], storage: str = LOCAL) -> SparkRunner:
-    """Return the runner of a `spark` client's configuration: this machine's Spark unless told.
+def build_runner(configuration: Mapping[str, Any], storages: Sequence[str] = ()) -> SparkRunner:
+    """Return the runner of a `spark` client's configuration, by default this machine's Spark, that reads some storages.
 
     Raises:
         Unsupported: this runner is not there yet, or cannot read the storage.
@@ -55,7 +55,8 @@ def build_runner(configuration: Mapping[str, Any], storage: str = LOCAL) -> Spar
     _check_guards(settings)
     if settings.type in ("local", "submit"):
         _check_version(settings)
-        settings = settings if is_local(storage) else settings.reading(java_needs(storage, hadoop_version()))
+        for storage in storages:
+            settings = settings.reading(java_needs(storage, hadoop_version()))
     if settings.type == "local":
         from mason.clients.spark.runners.local import LocalRunner
 

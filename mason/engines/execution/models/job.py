@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from mason.engines.storage.models.location import Location, TableRef, locations_in
+
+Places = Location | TableRef | Sequence[Location] | Mapping[str, Location] | Mapping[str, TableRef] | None
+"""What an input or an output of a job is: one place, several, or several by their names; None where it is left out."""
 
 
 class JobStatus(StrEnum):
@@ -25,12 +30,35 @@ class JobStatus(StrEnum):
 
 @dataclass(frozen=True)
 class Job:
-    """A piece of work, stated logically: how it is split is its engine's affair."""
+    """A piece of work, stated logically: how it is split is its engine's affair.
+
+    Each input and output is a place of its own: a job may read one storage and write another.
+    """
 
     type: str
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    outputs: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, Places] = field(default_factory=dict)
+    outputs: Mapping[str, Places] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def output(self) -> Location | None:
+        """The table that the job writes, if it writes one; by convention its output `path`."""
+        return next(locations_in(self.outputs.get("path")), None)
+
+    @property
+    def places_read(self) -> Sequence[Location]:
+        """Every place that the job reads, each once."""
+        return list(dict.fromkeys(locations_in(self.inputs)))
+
+    @property
+    def places_written(self) -> Sequence[Location]:
+        """Every place that the job writes, each once."""
+        return list(dict.fromkeys(locations_in(self.outputs)))
+
+    @property
+    def storages(self) -> Sequence[str]:
+        """The addresses of the storages that the job reads and writes, each once."""
+        return list(dict.fromkeys(each.storage for each in [*self.places_read, *self.places_written]))
 
 
 @dataclass(frozen=True)

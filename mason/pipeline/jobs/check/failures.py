@@ -18,7 +18,7 @@ def commit_failures(staged: StagedTable, job: CheckJob, done: ScanResult, failed
         Conflict: another job committed to the table meanwhile.
     """
     files = staged.take(done.files)
-    staged.take_quarantine([], [])  # none of it: records that are no rows are for a merge to keep
+    staged.take_quarantine(done.scan.plan, [])  # none of it: records that are no rows are for a merge to keep
     sums = RowSums(failed, sum(each.rows for each in files), came="rows fail")
-    details = {"checks": [each.name for each in job.checks], "input": job.path}
+    details = {"checks": [each.name for each in job.checks], "input": str(job.path)}
     return staged.commit(files, sums, saved_schema(done.scan.schema), details=details)

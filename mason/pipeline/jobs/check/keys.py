@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.check.checks import Check
 from mason.pipeline.jobs.dedupe.find import Found, Wanted, find_rows
 from mason.pipeline.jobs.dedupe.order import TABLE
@@ -23,7 +24,12 @@ _HERE, _THERE = "_mason_here_", "_mason_there_"
 
 
 def failing_keys(
-    check: Check, table: ReadyTable, references: Mapping[str, ReadyTable], runner: TaskRunner, job_id: str, folder: str
+    check: Check,
+    table: ReadyTable,
+    references: Mapping[str, ReadyTable],
+    runner: TaskRunner,
+    job_id: str,
+    folder: Location,
 ) -> Found:
     """Return the rows that fail a check, whose places are written into a folder."""
     if check.kind == "unique":
@@ -33,7 +39,7 @@ def failing_keys(
     referenced = replace(references[check.references].sql_table(), name=_REFERENCED)
     statement = _orphans(check.columns, check.keys_there)
     output = Output(table_spec([FILE_COLUMN]), folder, job_id)
-    query = SqlQuery(statement, [checked, referenced], table.scan.storage, output=output)
+    query = SqlQuery(statement, [checked, referenced], output=output)
     return Found.of(folder, write_rows(runner, query))
 
 

@@ -14,6 +14,7 @@ from mason.pipeline.jobs.check.checks import BY_KEYS, OF_THE_TABLE, BadCheck, Ch
 from mason.pipeline.jobs.check.rows import Failing, failing, newest
 from mason.pipeline.jobs.row_places import RowPlaces
 from mason.pipeline.reading.tasks.sinks import Sink, SinkPlace, table_sink
+from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.types.python_values import python_rows
 from mason.util.json_text import json_value
 
@@ -34,7 +35,7 @@ def check_sink(place: SinkPlace, schema: pa.Schema, options: Mapping[str, Any]) 
     places: dict[int, RowPlaces] = {}
     for number, check in enumerate(checks):
         if check.kind in BY_KEYS:
-            places[number] = RowPlaces(place.filesystem, options["places"][str(number)])
+            places[number] = RowPlaces(open_filesystem(options["storage"]), options["places"][str(number)])
         elif check.kind not in OF_THE_TABLE:
             with suppress(BadCheck):  # a column turned out wider than planned: the driver sees the same, and says so
                 by_rows[number] = failing(check, schema)

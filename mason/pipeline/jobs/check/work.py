@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from mason.engines.execution.models.job import Job
+from mason.engines.storage.models.location import Location
 from mason.errors import BadPath
 from mason.pipeline.jobs.check.checks import BY_KEYS
 from mason.pipeline.jobs.check.failures import commit_failures
@@ -56,12 +57,12 @@ class CheckWork(ScanWork):
             BadPath: the rows that fail would have to be written where they are read.
         """
         asked = CheckJob.of(job)
-        for path in (asked.path, *asked.references) if asked.failures else ():
-            _check_apart(path, asked.failures)
         if asked.failures:
-            check_output(asked.storage, [], asked.failures, asked.foreign)
-        scan = plan_scan(asked.storage, asked.path)
-        references = {path: plan_scan(asked.storage, path) for path in asked.references}
+            for place in (asked.path, *asked.references.values()):
+                _check_apart(place, asked.failures)
+            check_output([], asked.failures, asked.foreign)
+        scan = plan_scan(asked.path)
+        references = {name: plan_scan(place) for name, place in asked.references.items()}
         check_fit(asked.checks, scan.schema, {path: each.schema for path, each in references.items()})
         if any(each.kind in BY_KEYS for each in asked.checks):
             refuse_own_names(scan.schema, PLACES)
@@ -84,7 +85,7 @@ class CheckWork(ScanWork):
 
     def to_dict(self) -> dict[str, Any]:
         asked = {"Checks": [each.to_dict() for each in self.job.checks]}
-        given = where_given({"References": list(self.references), "Failures": self.job.failures})
+        given = where_given({"References": list(self.references), "Failures": str(self.job.failures or "")})
         return {**self.scan.to_dict(), **asked, **given}
 
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> CheckOutcome:
@@ -96,12 +97,13 @@ class CheckWork(ScanWork):
             Conflict: another job committed to the table of failures meanwhile.
         """
         job = self.job
-        failures = TableOutput.of(job.storage, job.failures, job.foreign) if job.failures else None
+        failures = TableOutput.of(job.failures, job.foreign) if job.failures else None
         with ExitStack() as stack:
             table, found = self._find_keys(runner, job_id, progress, stack)
             staged = stack.enter_context(failures.stage(job_id)) if failures else None
             scan = replace(table.scan, columns=self.scan.columns) if table else self.scan
-            done = run_scan(scan, self._sink(table, found), runner, job_id, progress, staged.folder if staged else "")
+            staging = staged.location if staged else None
+            done = run_scan(scan, self._sink(table, found), runner, job_id, progress, staging)
             check_fit(job.checks, done.scan.plan.schema, self._schemas)
             totals = Totals.of(done.payloads, len(job.checks))
             _check_sums(done, totals, found)
@@ -109,7 +111,7 @@ class CheckWork(ScanWork):
         left_out = table.left_out if table else 0
         results = verdicts(job.checks, totals, self.as_of, job.samples)
         counts = (done.rows_in + left_out, done.quarantined + left_out)
-        return CheckOutcome(self.to_dict(), results, *counts, totals, job.failures, commit)
+        return CheckOutcome(self.to_dict(), results, *counts, totals, str(job.failures or ""), commit)
 
     def _find_keys(
         self, runner: TaskRunner, job_id: str, progress: Progress, stack: ExitStack
@@ -119,14 +121,14 @@ class CheckWork(ScanWork):
         if not by_keys:
             return None, {}
         whole = TableInput(TABLE, replace(self.scan, columns=()))
-        table = made_ready(whole, runner, job_id, progress, stack)
+        table = made_ready(whole, runner, job_id, progress, stack, self.job.failures)
         others = {
-            path: made_ready(TableInput(path, scan), runner, f"{job_id}r{number}", progress, stack)
+            path: made_ready(TableInput(path, scan), runner, f"{job_id}r{number}", progress, stack, self.job.failures)
             for number, (path, scan) in enumerate(self.references.items())
         }
         found = {}
         for number, check in by_keys.items():
-            scratch = stack.enter_context(scratch_folder(self.job.storage, self.job.path))
+            scratch = stack.enter_context(scratch_folder(self.job.failures or self.job.path))
             found[number] = failing_keys(check, table, others, runner, job_id, scratch)
         return table, found
 
@@ -135,6 +137,7 @@ class CheckWork(ScanWork):
         options = {
             "checks": [asdict(each) for each in self.job.checks],
             "places": places,
+            "storage": (self.job.failures or self.job.path).storage,
             "saves": bool(self.job.failures),
             "samples": self.job.samples,
         }
@@ -158,7 +161,7 @@ def _moment(text: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _check_apart(path: str, failures: str) -> None:
+def _check_apart(path: Location, failures: Location) -> None:
     if overlap(path, failures):
         raise BadPath(f"The rows that fail cannot go to {failures}: {path} is read, and both must be apart.")
 

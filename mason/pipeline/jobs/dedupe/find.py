@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, replace
 
 import duckdb
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.dedupe.order import TABLE
 from mason.pipeline.jobs.query.inputs import ReadyTable
 from mason.pipeline.reading.tasks.sinks import SinkPlace, open_sink, table_spec
@@ -44,8 +45,7 @@ class FindTask:
     query: str
     keys: Sequence[str]
     table: SqlTable
-    storage: str
-    positions: str
+    positions: Location
     commit: str
 
     def to_bytes(self) -> bytes:
@@ -54,7 +54,8 @@ class FindTask:
     @classmethod
     def of(cls, content: bytes) -> FindTask:
         value = json.loads(content)
-        return cls(**{**value, "table": SqlTable(**value["table"])})
+        table, positions = SqlTable(**value["table"]), Location(**value["positions"])
+        return cls(**{**value, "table": table, "positions": positions})
 
 
 @dataclass(frozen=True)
@@ -72,29 +73,30 @@ class Found:
 
     rows: int
     files: Mapping[str, Sequence[str]]
+    storage: str
 
     @classmethod
-    def of(cls, folder: str, pieces: Sequence[Piece]) -> Found:
+    def of(cls, folder: Location, pieces: Sequence[Piece]) -> Found:
         """Only the files that tasks named count: one that was tried again has left others."""
         files: dict[str, list[str]] = {}
         for path in (path for piece in pieces for path in piece.files):
             number = path.partition("/")[0].removeprefix(f"{FILE_COLUMN}=")
-            files.setdefault(number, []).append(f"{folder}/{path}")
-        return cls(sum(piece.rows for piece in pieces), files)
+            files.setdefault(number, []).append(f"{folder.path}/{path}")
+        return cls(sum(piece.rows for piece in pieces), files, folder.storage)
 
     def places(self, table: ReadyTable) -> dict[str, Sequence[str]]:
         """Return, for each file of the table, the files that say which of its rows were found."""
         return {path: self.files.get(str(number), []) for number, path in enumerate(table.sql_table().files)}
 
 
-def find_rows(runner: TaskRunner, ready: ReadyTable, wanted: Wanted, job_id: str, folder: str) -> Found:
+def find_rows(runner: TaskRunner, ready: ReadyTable, wanted: Wanted, job_id: str, folder: Location) -> Found:
     """Write the places of the rows that go into a folder."""
-    table, storage = ready.sql_table(positions=True), ready.scan.storage
+    table = ready.sql_table(positions=True)
     shares = _shares(ready, wanted)
     if shares is None:
-        asked = SqlQuery(wanted.query, [table], storage, output=Output(table_spec([FILE_COLUMN]), folder, job_id))
+        asked = SqlQuery(wanted.query, [table], output=Output(table_spec([FILE_COLUMN]), folder, job_id))
         return Found.of(folder, write_rows(runner, asked))
-    share = FindTask(0, shares, wanted.query, list(wanted.keys), table, storage, folder, job_id)
+    share = FindTask(0, shares, wanted.query, list(wanted.keys), table, folder, job_id)
     tasks = [replace(share, number=number).to_bytes() for number in range(shares)]
     with running(runner, KERNEL, tasks) as events:
         return Found.of(folder, [Piece.of(content) for _, content in without_beats(events)])
@@ -105,7 +107,7 @@ def _shares(ready: ReadyTable, wanted: Wanted) -> int | None:
     if ready.rows > MOST_ROWS_BY_TASKS:
         return None
     shares = 1 if ready.rows <= FEW_ROWS else 2 * math.ceil(ready.rows / ROWS_OF_TWO_TASKS)
-    if shares > 1 and not is_local(ready.scan.storage):
+    if shares > 1 and not is_local(ready.scan.location.storage):
         return None  # each of them would have to fetch all files
     read = ready.scan.input_bytes * len(wanted.needed) / max(len(ready.scan.schema), 1)
     return shares if shares * read <= MOST_BYTES_READ else None
@@ -118,19 +120,19 @@ def find_task(content: bytes) -> bytes:
 
 
 def _find(task: FindTask) -> Piece:
-    filesystem = open_filesystem(task.storage)
+    filesystem = open_filesystem(task.positions.storage)
     name = f"part-{task.commit}-{task.number:05}-{uuid.uuid4().hex[:8]}"
     spec = table_spec([FILE_COLUMN])
     with ExitStack() as stack:
         spilled = stack.enter_context(tempfile.TemporaryDirectory(prefix="mason-"))
-        (task,) = [replace(task, table=table) for table in stack.enter_context(at_hand([task.table], task.storage))]
+        (task,) = [replace(task, table=table) for table in stack.enter_context(at_hand([task.table]))]
         connection = stack.enter_context(duckdb.connect())
         connection.execute(f"SET memory_limit = '{_MEMORY}'")
         connection.execute(f"SET temp_directory = '{spilled}'")
         relation = connection.sql(_statement(connection, task))
         schema = relation.limit(0).to_arrow_table().schema
         rows = 0
-        with open_sink(spec.name, SinkPlace(filesystem, task.positions, name), schema, spec.options) as sink:
+        with open_sink(spec.name, SinkPlace(filesystem, task.positions.path, name), schema, spec.options) as sink:
             for batch in relation.to_arrow_reader(BATCH):
                 sink.write(batch)
                 rows += batch.num_rows
@@ -139,7 +141,7 @@ def _find(task: FindTask) -> Piece:
 
 def _statement(connection: duckdb.DuckDBPyConnection, task: FindTask) -> str:
     """The query over the keys of this share alone."""
-    query = SqlQuery(task.query, [task.table], task.storage)
+    query = SqlQuery(task.query, [task.table])
     create_views(connection, query)
     statement = to_duckdb(query).text  # which calls no macro
     if task.shares == 1:

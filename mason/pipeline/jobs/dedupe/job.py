@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
 from mason.engines.execution.models.job import Job
+from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, Unprocessable
 from mason.pipeline.jobs.dedupe.find import Found, Wanted, find_rows
 from mason.pipeline.jobs.dedupe.order import TABLE, order_columns, removed_rows
@@ -49,11 +50,10 @@ class DedupeJob(JobRequest):
     """Remove rows that say the same from a table, or write what is left to another."""
 
     type = "dedupe"
-    path: Annotated[str, INPUT]
-    output: Annotated[str, output_named("path")]
-    removed: Annotated[str, OUTPUT] = ""
+    path: Annotated[Location, INPUT]
+    output: Annotated[Location, output_named("path")]
+    removed: Annotated[Location | None, OUTPUT] = None
     """Where the rows that go are written, if anywhere."""
-    storage: Annotated[str, INPUT] = "file:///"
     options: Annotated[DedupeOptions, OPTIONS] = field(default_factory=DedupeOptions)
     foreign: str = Foreign.REFUSE
 
@@ -83,7 +83,7 @@ class DedupeWork(ScanWork):
         """
         dedupe = DedupeJob.of(job)
         _check_places(dedupe)
-        scan = plan_scan(dedupe.storage, dedupe.path)
+        scan = plan_scan(dedupe.path)
         if scan.commit is None and dedupe.is_in_place:
             raise BadPath(f"{dedupe.path} is no table of Mason's, so it stays as it is.", hint="Give an output_path.")
         refuse_own_names(scan.schema, PLACES)
@@ -106,11 +106,11 @@ class DedupeWork(ScanWork):
         options = self.job.options
         return {
             **self.scan.to_dict(),
-            "Output": self.job.output,
+            "Output": str(self.job.output),
             "Keys": list(self.wanted.keys),
             "OrderBy": list(options.order_by),
             "Keep": options.keep,
-            **where_given({"Removed": self.job.removed}),
+            **where_given({"Removed": str(self.job.removed or "")}),
         }
 
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> DedupeResult:
@@ -121,22 +121,22 @@ class DedupeWork(ScanWork):
             Conflict: another job committed to an output meanwhile.
         """
         job = self.job
-        output = TableOutput.of(job.storage, job.output, job.foreign, [self.scan])
-        removed = TableOutput.of(job.storage, job.removed, job.foreign) if job.removed else None
+        output = TableOutput.of(job.output, job.foreign, [self.scan])
+        removed = TableOutput.of(job.removed, job.foreign) if job.removed else None
         with ExitStack() as stack:
-            ready = made_ready(TableInput(TABLE, self.scan), runner, job_id, progress, stack)
-            scratch = stack.enter_context(scratch_folder(job.storage, job.output))
+            ready = made_ready(TableInput(TABLE, self.scan), runner, job_id, progress, stack, near=job.output)
+            scratch = stack.enter_context(scratch_folder(job.output))
             going = find_rows(runner, ready, self.wanted, job_id, scratch)
             staged = stack.enter_context(output.stage(job_id))
             aside = stack.enter_context(removed.stage(job_id)) if removed else None
             # A table that is written anew keeps its folders.
             keys = ready.scan.commit.partition_keys if ready.scan.commit else ()
-            sink = _sink(ready, going, aside.folder if aside else "", keys)
-            done = run_scan(ready.scan, sink, runner, job_id, progress, staged.folder)
+            sink = _sink(ready, going, aside.location if aside else None, keys)
+            done = run_scan(ready.scan, sink, runner, job_id, progress, staged.location)
             pieces = staged.take(done.files)
             files = staged.unite(runner, pieces) if keys else pieces
             sums = _checked_sums(done, sum(each.rows for each in files), going.rows)
-            details = {"dedupe": asdict(job.options), "input": job.path}
+            details = {"dedupe": asdict(job.options), "input": str(job.path)}
             if aside:
                 _commit_removed(aside, done, details)
             commit = staged.commit(files, sums, done.scan.schema, partition_keys=keys, details=details)
@@ -184,16 +184,18 @@ class DedupeResult(Outcome):
 
 def _check_places(dedupe: DedupeJob) -> None:
     """See that no table lies inside another one; the output may be the table itself."""
-    check_output(dedupe.storage, [dedupe.path], dedupe.output, dedupe.foreign)
-    for table in (dedupe.path, dedupe.output) if dedupe.removed else ():
+    check_output([dedupe.path], dedupe.output, dedupe.foreign)
+    if not dedupe.removed:
+        return
+    for table in (dedupe.path, dedupe.output):
         if overlap(table, dedupe.removed):
             raise BadPath(f"The removed rows cannot go to {dedupe.removed}: {table} and they must be apart.")
-    if dedupe.removed:
-        check_output(dedupe.storage, [], dedupe.removed, dedupe.foreign)
+    check_output([], dedupe.removed, dedupe.foreign)
 
 
-def _sink(ready: ReadyTable, going: Found, removed: str, keys: Sequence[str]) -> SinkSpec:
-    options = {"places": going.places(ready), "removed": removed, "partition_keys": list(keys)}
+def _sink(ready: ReadyTable, going: Found, removed: Location | None, keys: Sequence[str]) -> SinkSpec:
+    aside = vars(removed) if removed else None
+    options = {"places": going.places(ready), "storage": going.storage, "removed": aside, "partition_keys": list(keys)}
     return SinkSpec(NAME, options, keys)
 
 

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.row_places import RowPlaces
 from mason.pipeline.reading.tasks.sinks import Sink, SinkPlace, table_sink
+from mason.pipeline.storage.address import open_filesystem
 
 NAME = "mason.pipeline.jobs.dedupe.sink:dividing_sink"
 
@@ -19,9 +21,12 @@ NAME = "mason.pipeline.jobs.dedupe.sink:dividing_sink"
 def dividing_sink(place: SinkPlace, schema: pa.Schema, options: Mapping[str, Any]) -> DividingSink:
     """Write the rows that stay; and those that go, if there is a folder for them."""
     staying = table_sink(place, schema, options)
-    folder = options["removed"]
-    going = table_sink(replace(place, folder=folder), schema, {}) if folder else None
-    return DividingSink(RowPlaces(place.filesystem, options["places"]), staying, going)
+    places = RowPlaces(open_filesystem(options["storage"]), options["places"])
+    if not options["removed"]:
+        return DividingSink(places, staying, None)
+    aside = Location(**options["removed"])
+    elsewhere = replace(place, filesystem=open_filesystem(aside.storage), folder=aside.path)
+    return DividingSink(places, staying, table_sink(elsewhere, schema, {}))
 
 
 class DividingSink:

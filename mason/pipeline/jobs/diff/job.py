@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import pyarrow as pa
 
 from mason.engines.execution.models.job import Job
+from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.diff.schemas import SchemaDiff, schema_diff
 from mason.pipeline.jobs.query.inputs import ReadyTable, TableInput, made_ready
 from mason.pipeline.reading.chosen_columns import chosen_columns, refuse_own_names
@@ -52,9 +53,8 @@ class DiffJob(JobRequest):
     """Hold two tables against each other: the one at a path, before, and the other, after."""
 
     type = "diff"
-    path: Annotated[str, INPUT]
-    other: Annotated[str, INPUT]
-    storage: Annotated[str, INPUT] = "file:///"
+    path: Annotated[Location, INPUT]
+    other: Annotated[Location, INPUT]
     options: Annotated[DiffOptions, OPTIONS] = field(default_factory=DiffOptions)
 
 
@@ -78,8 +78,8 @@ class DiffWork(Work):
             OwnName: a column is called as one that counts the rows.
         """
         diff = DiffJob.of(job)
-        before = _scan(diff.storage, diff.path, diff.options.version)
-        after = _scan(diff.storage, diff.other, diff.options.other_version)
+        before = _scan(diff.path, diff.options.version)
+        after = _scan(diff.other, diff.options.other_version)
         schemas = schema_diff(before.schema, after.schema)
         refuse_own_names(pa.schema([schemas.before.field(name) for name in schemas.compared]), _OWN_COLUMNS)
         chosen_columns(pa.schema([schemas.before.field(name) for name in schemas.compared]), diff.options.keys)
@@ -119,14 +119,16 @@ class DiffWork(Work):
         with ExitStack() as stack:
             before = made_ready(self.before, runner, job_id, progress, stack)
             after = made_ready(self.after, runner, f"{job_id}a", progress, stack)
-            scratch = stack.enter_context(scratch_folder(self.job.storage, self.job.path))
+            scratch = stack.enter_context(scratch_folder(self.job.path))
             difference = self._find(before, after, runner, job_id, scratch)
             (counts,) = self._ask(runner, difference, self._counts())
             result = DiffResult(self, before, after, counts, self._samples(runner, difference))
         _check(result)
         return result
 
-    def _find(self, before: ReadyTable, after: ReadyTable, runner: TaskRunner, job_id: str, scratch: str) -> SqlTable:
+    def _find(
+        self, before: ReadyTable, after: ReadyTable, runner: TaskRunner, job_id: str, scratch: Location
+    ) -> SqlTable:
         """Write the rows that one table has more often than the other, and how many times more."""
         columns = ", ".join(map(quoted, self.schemas.compared))
         statement = f"""
@@ -136,10 +138,11 @@ class DiffWork(Work):
                 SELECT {self.schemas.selected(self.schemas.after)}, CAST(1 AS BIGINT) AS {_MORE} FROM {_AFTER}
             ) GROUP BY {columns} HAVING SUM({_MORE}) <> 0"""  # noqa: S608 (all names are quoted)
         tables = [before.sql_table(), after.sql_table()]
-        query = SqlQuery(statement, tables, self.job.storage, output=Output(table_spec(), scratch, job_id))
-        files = [f"{scratch}/{path}" for piece in write_rows(runner, query) for path in piece.files]
+        query = SqlQuery(statement, tables, output=Output(table_spec(), scratch, job_id))
+        files = [f"{scratch.path}/{path}" for piece in write_rows(runner, query) for path in piece.files]
         fields = [(name, self.schemas.common_type(name)) for name in self.schemas.compared]
-        return SqlTable(_DIFFERENCE, scratch, files, encode_schema(pa.schema([*fields, (_MORE, pa.int64())])))
+        schema = encode_schema(pa.schema([*fields, (_MORE, pa.int64())]))
+        return SqlTable(_DIFFERENCE, scratch.path, scratch.storage, files, schema)
 
     def _counts(self) -> str:
         added, removed = f"greatest({_MORE}, 0)", f"greatest(-{_MORE}, 0)"
@@ -193,7 +196,7 @@ class DiffWork(Work):
         return f"SELECT *, {so_far} AS {_SO_FAR}, {others} AS {_OTHERS} FROM ({ways})"  # noqa: S608
 
     def _ask(self, runner: TaskRunner, difference: SqlTable, statement: str) -> list[dict[str, Any]]:
-        return python_rows(fetch_rows(runner, SqlQuery(statement, [difference], self.job.storage)))
+        return python_rows(fetch_rows(runner, SqlQuery(statement, [difference])))
 
 
 @dataclass(frozen=True)
@@ -274,11 +277,11 @@ def _check(result: DiffResult) -> None:
         )
 
 
-def _scan(storage: str, path: str, version: str) -> Scan:
+def _scan(place: Location, version: str) -> Scan:
     if not version:
-        return plan_scan(storage, path)
-    found = find_version(path, version, storage)
-    return plan_scan(storage, found.folder or path, commit=found.commit)
+        return plan_scan(place)
+    found = find_version(place, version)
+    return plan_scan(place.beside(found.folder or place.path), commit=found.commit)
 
 
 def _table_told(table: TableInput) -> dict[str, Any]:

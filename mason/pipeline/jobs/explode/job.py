@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
-from mason.engines.execution.models.job import Job
+from mason.engines.storage.models.location import Location
 from mason.pipeline.tables.foreign_files import Foreign
 from mason.pipeline.work.request import INPUT, JobRequest, output_named
 
@@ -16,17 +16,12 @@ class ExplodeJob(JobRequest):
     """Make flat tables of a nested one. Without an output they are only shown."""
 
     type = "explode"
-    path: Annotated[str, INPUT]
+    path: Annotated[Location, INPUT]
     name: str
     """What the table of the records is called; the others begin with it."""
-    output: Annotated[str, output_named("path")] = ""
-    storage: Annotated[str, INPUT] = "file:///"
+    output: Annotated[Location | None, output_named("path")] = None
     columns: Sequence[str] = ()
     separator: str = "_"
     limit: int = 10
     """How many records are shown where nothing is written."""
     foreign: str = Foreign.REFUSE
-
-    def to_job(self) -> Job:
-        job = super().to_job()
-        return job if self.output else replace(job, outputs={})

@@ -68,7 +68,7 @@ class ExplodeResult(Outcome):
     def to_dict(self) -> dict[str, Any]:
         output = self.plan.job.output
         return {
-            "Output": output,
+            "Output": str(output or ""),
             "Commit": self.commit.id,
             **self.sums.to_dict(),
             "Tables": [

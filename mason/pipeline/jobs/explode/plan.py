@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from mason.engines.storage.models.location import Location
 from mason.errors import BadPath
 from mason.pipeline.jobs.explode.job import ExplodeJob
 from mason.pipeline.jobs.explode.json_text import find_texts, held_type, is_worth_it
@@ -75,14 +76,14 @@ class ExplodePlan:
             table if count is None else {**table, "Rows": count} for table, count in zip(tables, rows, strict=True)
         ]
         told["JsonTexts"] = list(map(told_path, self.form.texts))
-        return {**told, **where_given({"Output": self.job.output})}
+        return {**told, **where_given({"Output": str(self.job.output or "")})}
 
 
-def table_dict(table: FlatTable, output: str) -> dict[str, Any]:
+def table_dict(table: FlatTable, output: Location | None) -> dict[str, Any]:
     """Return a flat table as the user sees it."""
     return {
         "Name": table.name,
-        **where_given({"Path": output and f"{output}/{table.folder}"}),
+        **where_given({"Path": str(output.child(table.folder)) if output else ""}),
         "Columns": describe_columns(table.schema),
     }
 
@@ -99,7 +100,7 @@ def plan_explode(job: ExplodeJob) -> ExplodePlan:
     _check_places(job)
     # Rows that are shown without a run must have been looked at, or they need not fit.
     looked_at = SAMPLE if job.output else max(SAMPLE, job.limit)
-    scan = plan_scan(job.storage, job.path, options=None if job.output else ReadOptions(sample=looked_at))
+    scan = plan_scan(job.path, options=None if job.output else ReadOptions(sample=looked_at))
     named = chosen_columns(scan.schema, job.columns)
     plan = ExplodePlan(job, scan, find_texts(named, sample_rows(scan, named.names, looked_at)))
     if len(plan.tables) > MOST_TABLES:
@@ -112,15 +113,16 @@ def plan_explode(job: ExplodeJob) -> ExplodePlan:
 
 def sample_rows(scan: Scan, columns: Iterable[str], limit: int) -> Sequence[dict[str, Any]]:
     """Return the first rows of a table."""
-    filesystem = open_filesystem(scan.storage)
+    filesystem = open_filesystem(scan.location.storage)
     return preview_table(filesystem, TableView(scan.plan, scan.commit), limit, list(columns)).rows
 
 
 def _check_places(job: ExplodeJob) -> None:
-    if job.output and overlap(job.path, job.output):
+    if job.output is None:
+        return
+    if overlap(job.path, job.output):
         raise BadPath(
             f"The output {job.output} and the input {job.path} lie one in the other.",
             hint="Give the tables a folder of their own.",
         )
-    if job.output:
-        check_output(job.storage, [], job.output, job.foreign)
+    check_output([], job.output, job.foreign)

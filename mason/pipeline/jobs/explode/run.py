@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Any
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.explode.numbering import first_rows
 from mason.pipeline.jobs.explode.outcome import ExplodeResult, WrittenTable
 from mason.pipeline.jobs.explode.plan import ExplodePlan
@@ -50,11 +51,12 @@ def run_explode(plan: ExplodePlan, runner: TaskRunner, job_id: str, progress: Pr
         TooManyBadRecords: so many records are none that something else must be wrong.
         UnreadableFile: a file cannot be read, or changed after the plan was made.
     """
-    output = TableOutput.of(plan.job.storage, plan.job.output, plan.job.foreign)
+    assert plan.job.output is not None
+    output = TableOutput.of(plan.job.output, plan.job.foreign)
     with output.stage(job_id) as staged:
-        plan, scanned = _run_until_it_fits(plan, runner, staged.folder, job_id, progress)
+        plan, scanned = _run_until_it_fits(plan, runner, staged.location, job_id, progress)
         tables = _tables(plan, staged.take(accepted_paths(scanned.results)))
-        quarantine = staged.take_quarantine(scanned.scan.plan.files, scanned.results)
+        quarantine = staged.take_quarantine(scanned.scan.plan, scanned.results)
         _check_rows(tables, scanned)
         sums = Sums.of(scanned.results, tables[0].rows, quarantine.records)
         check_share(staged.filesystem, ReadOptions(), sums, quarantine.files, _REMEDY)
@@ -65,10 +67,10 @@ def run_explode(plan: ExplodePlan, runner: TaskRunner, job_id: str, progress: Pr
 
 
 def _run_until_it_fits(
-    plan: ExplodePlan, runner: TaskRunner, staging: str, job_id: str, progress: Progress
+    plan: ExplodePlan, runner: TaskRunner, staging: Location, job_id: str, progress: Progress
 ) -> tuple[ExplodePlan, ScanResult]:
     """The types of what texts hold, and the number of rows before each task, are hypotheses: the tasks tell."""
-    filesystem = open_filesystem(plan.job.storage)
+    filesystem = open_filesystem(plan.job.path.storage)
     firsts = first_rows(filesystem, plan.scan.plan) if plan.tables[0].keys else ()
     for _ in range(MOST_ROUNDS):
         scanned = run_scan(plan.scan, explode_spec(plan.form, firsts), runner, job_id, progress, staging)
@@ -84,7 +86,7 @@ def _run_until_it_fits(
         else:
             return plan, scanned
         firsts = right
-        empty(filesystem, staging)
+        empty(staging)
     raise RowsLost(f"No types were found for the texts in {MOST_ROUNDS} rounds.")
 
 
@@ -134,7 +136,7 @@ def _check_rows(tables: Sequence[WrittenTable], scanned: ScanResult) -> None:
 
 def _write_record(staged: StagedTable, table: WrittenTable, plan: ExplodePlan) -> None:
     """Write the commit record of one of the tables, which comes with it when the output is published."""
-    details = {"exploded": {"from": plan.job.path, "with": plan.job.output}}
+    details = {"exploded": {"from": str(plan.job.path), "with": str(plan.job.output)}}
     prepared = staged.prepare(table.files, RowSums(table.rows, table.rows), table.flat.schema, details=details)
     before, now = staged.output.expected, datetime.now(UTC).isoformat(timespec="microseconds")
     record = replace(prepared, number=before.number + 1 if before else 1, created_at=now)
@@ -157,4 +159,4 @@ def _commit(staged: StagedTable, tables: Sequence[WrittenTable], plan: ExplodePl
         }
         for table in tables
     }
-    return staged.commit(files, sums, main.flat.schema, details={"tables": told, "from": plan.job.path})
+    return staged.commit(files, sums, main.flat.schema, details={"tables": told, "from": str(plan.job.path)})

@@ -56,7 +56,7 @@ class ExplodeWork(Work):
 def show_tables(plan: ExplodePlan) -> ShownTables:
     """Take only the first records apart, and write nothing."""
     scan, tables = plan.scan, plan.tables
-    records = first_rows(open_filesystem(scan.storage), TableView(scan.plan, scan.commit), plan.job.limit)
+    records = first_rows(open_filesystem(scan.location.storage), TableView(scan.plan, scan.commit), plan.job.limit)
     found: list[list[dict[str, Any]]] = [[] for _ in tables]
     for number, flat in unnest(tables, records, 0, Tally()):
         found[number] += python_rows(flat)

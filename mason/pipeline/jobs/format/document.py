@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.formats.writers.output_format import output_format
 from mason.pipeline.jobs.format.files import FileKind, OpenFile
 from mason.pipeline.storage.address import open_filesystem
@@ -25,8 +26,7 @@ _ROWS_AT_ONCE = 20_000
 class DocumentTask:
     """The pieces of a document in the order of their rows, all in the folder that the document gets."""
 
-    storage: str
-    staging: str
+    staging: Location
     name: str
     """What the name of the document begins with."""
     pieces: Sequence[str]
@@ -39,7 +39,8 @@ class DocumentTask:
 
     @classmethod
     def of(cls, content: bytes) -> DocumentTask:
-        return cls(**json.loads(content))
+        value = json.loads(content)
+        return cls(**{**value, "staging": Location(**value["staging"])})
 
 
 def document_task(content: bytes) -> bytes:
@@ -49,20 +50,20 @@ def document_task(content: bytes) -> bytes:
 
 def write_document(task: DocumentTask) -> Mapping[str, Any]:
     """Write a document and return what a sink would: the rows that are really in it, and what became of values."""
-    filesystem = open_filesystem(task.storage)
+    filesystem = open_filesystem(task.staging.storage)
     kind = FileKind(output_format(task.format), task.compression)
     folder = task.pieces[0].rpartition("/")[0] if task.pieces else ""
     name = f"{folder}/" * bool(folder) + f"{task.name}-{uuid.uuid4().hex[:8]}{kind.ending}"
-    file = OpenFile(filesystem, task.staging, name, decode_schema(task.schema), kind)
+    file = OpenFile(filesystem, task.staging.path, name, decode_schema(task.schema), kind)
     try:
         for piece in task.pieces:
-            for rows in _rows(filesystem, f"{task.staging}/{piece}"):
+            for rows in _rows(filesystem, f"{task.staging.path}/{piece}"):
                 file.write(rows)
     except BaseException:
         file.give_up()
         raise
     file.close()
-    return {"rows": {name: kind.format.count(filesystem, f"{task.staging}/{name}")}, "noted": dict(file.noted)}
+    return {"rows": {name: kind.format.count(filesystem, f"{task.staging.path}/{name}")}, "noted": dict(file.noted)}
 
 
 def _rows(filesystem: pafs.FileSystem, path: str) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from mason.engines.storage.models.location import Location
 from mason.errors import BadInput
 from mason.pipeline.tables.foreign_files import Foreign
 from mason.pipeline.work.request import INPUT, OPTIONS, JobRequest, output_named
@@ -31,13 +32,12 @@ class FormatOptions:
 
 @dataclass(frozen=True)
 class FormatJob(JobRequest):
-    """Write the table at a path in another format. `storage` is the address of the file system that both lie in."""
+    """Write a table in another format, in whichever storage."""
 
     type = "format"
-    path: Annotated[str, INPUT]
-    output: Annotated[str, output_named("path")]
+    path: Annotated[Location, INPUT]
+    output: Annotated[Location, output_named("path")]
     options: Annotated[FormatOptions, OPTIONS]
-    storage: Annotated[str, INPUT] = "file:///"
     foreign: str = Foreign.REFUSE
 
 

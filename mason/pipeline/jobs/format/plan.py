@@ -108,9 +108,9 @@ def plan_format(job: FormatJob) -> FormatPlan:
     if size and format_.is_document:
         problem = f"A table in {format_.name} is one document: it cannot be cut into files of a size (file_size)."
         raise PlanRefused([problem])
-    check_output(job.storage, [job.path], job.output, job.foreign)
+    check_output([job.path], job.output, job.foreign)
     condition = Condition.of(options.filter) if options.filter else None
-    scan = plan_scan(job.storage, job.path)
+    scan = plan_scan(job.path)
     chosen_columns(scan.schema, [*options.columns, *options.partition_columns])
     needed = [*options.columns, *(condition.columns(scan.schema) if condition and options.columns else ())]
     return checked(FormatPlan(job, replace(scan, columns=tuple(dict.fromkeys(needed))), format_, compression, size))

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.format import document
 from mason.pipeline.jobs.format.document import DocumentTask, group_pieces, write_document
 from mason.pipeline.jobs.format.outcome import FormatResult
@@ -37,11 +38,11 @@ def run_format(plan: FormatPlan, runner: TaskRunner, job_id: str, progress: Prog
         UnreadableFile: a file cannot be read, or changed after the plan was made.
     """
     planned, job = plan, plan.job
-    with TableOutput.of(job.storage, job.output, job.foreign, [plan.scan]).stage(job_id) as staged:
+    with TableOutput.of(job.output, job.foreign, [plan.scan]).stage(job_id) as staged:
         plan, sample = _sampled(plan, runner, job_id, progress)
-        scanned = run_scan(plan.scan, sink_of(plan, sample), runner, job_id, progress, staged.folder)
+        scanned = run_scan(plan.scan, sink_of(plan, sample), runner, job_id, progress, staged.location)
         plan = plan.widened(scanned.scan)
-        payloads = _documents(plan, runner, job_id, staged.folder, scanned)
+        payloads = _documents(plan, runner, job_id, staged.location, scanned)
         files = _written(staged, payloads)
         sums = _checked_sums(staged, scanned, sum(each.rows for each in files))
         details = {FORMAT: plan.format.name, "written_by": asdict(job.options)}
@@ -85,11 +86,10 @@ def sink_of(plan: FormatPlan, sample: Mapping[str, Any] | None = None) -> SinkSp
 
 
 def _documents(
-    plan: FormatPlan, runner: TaskRunner, job_id: str, staging: str, scanned: ScanResult
+    plan: FormatPlan, runner: TaskRunner, job_id: str, staging: Location, scanned: ScanResult
 ) -> Sequence[Mapping[str, Any]]:
     """Make documents of pieces where the format has such; a table without rows is one file without rows in any case."""
-    common = {
-        "storage": plan.job.storage,
+    common: dict[str, Any] = {
         "staging": staging,
         "schema": encode_schema(plan.file_schema),
         "format": plan.format.name,
@@ -123,7 +123,7 @@ def _written(staged: StagedTable, payloads: Sequence[Mapping[str, Any]]) -> list
 
 
 def _checked_sums(staged: StagedTable, scanned: ScanResult, rows_out: int) -> RowSums:
-    quarantine = staged.take_quarantine(scanned.scan.plan.files, scanned.results)
+    quarantine = staged.take_quarantine(scanned.scan.plan, scanned.results)
     filtered, not_sampled = (sum(each[what] for each in scanned.payloads) for what in ("filtered", "not_sampled"))
     left_out = [
         LeftOut("Filtered", filtered),

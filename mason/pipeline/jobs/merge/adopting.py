@@ -9,6 +9,7 @@ import pyarrow.fs as pafs
 
 from mason.errors import PathNotFound
 from mason.pipeline.jobs.merge.job import MergeJob
+from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.file_stamp import FileStamp, file_stamp
 from mason.pipeline.storage.files import DataFile, list_files, partition_of
 from mason.pipeline.tables.commit import DATA, TableStore
@@ -24,9 +25,7 @@ class AdoptedFile:
     stamp: FileStamp
 
 
-def list_adopted(
-    filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, inputs: Sequence[DataFile]
-) -> list[AdoptedFile]:
+def list_adopted(job: MergeJob, table: TableStore, inputs: Sequence[DataFile]) -> list[AdoptedFile]:
     """Return the files of others in the output, if the merge is to adopt them.
 
     Raises:
@@ -36,18 +35,18 @@ def list_adopted(
     if job.options.foreign is not Foreign.ADOPT:
         return []
     strangers = set(table.strangers().data)
+    filesystem, output = open_filesystem(job.output.storage), job.output.path
     try:
-        there = list_files(filesystem, job.output, strict=True) if strangers else []
+        there = list_files(filesystem, output, strict=True) if strangers else []
     except PathNotFound:
         there = []
-    paths, names = {each.path for each in inputs}, {each.name for each in inputs}
+    is_same_storage = job.inputs.scheme == job.output.scheme
+    paths, names = {each.path for each in inputs if is_same_storage}, {each.name for each in inputs}
     found = {each.name: each for each in there if each.name in strangers and each.path not in paths}
-    found |= {name: _inserted(filesystem, job.output, name) for name in strangers if name.startswith(f"{DATA}/")}
+    found |= {name: _inserted(filesystem, output, name) for name in strangers if name.startswith(f"{DATA}/")}
     stamps = {name: file_stamp(filesystem, found[name].path) for name in sorted(found)}
     return [
-        AdoptedFile(name, _with_own_name(found[name], job.output, names), stamp)
-        for name, stamp in stamps.items()
-        if stamp
+        AdoptedFile(name, _with_own_name(found[name], output, names), stamp) for name, stamp in stamps.items() if stamp
     ]
 
 

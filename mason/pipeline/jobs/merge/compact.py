@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.formats.writers.table_writer import TableWriter
 from mason.pipeline.reading.tasks.staging import committed_file, remove_strangers
 from mason.pipeline.storage.address import open_filesystem
@@ -28,17 +29,21 @@ _ROW_GROUP_BYTES = 32 * 1024 * 1024
 class CompactTask:
     """Groups of pieces; each group becomes one file."""
 
-    storage: str
-    staging: str
+    staging: Location
     commit: str
     groups: Sequence[Sequence[str]]
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
 
+    @classmethod
+    def of(cls, content: bytes) -> CompactTask:
+        value = json.loads(content)
+        return cls(**{**value, "staging": Location(**value["staging"])})
+
 
 def plan_compaction(
-    pieces: Sequence[CommittedFile], storage: str, staging: str, commit: str
+    pieces: Sequence[CommittedFile], staging: Location, commit: str
 ) -> tuple[list[CommittedFile], list[CompactTask]]:
     """Return the pieces that stay as they are, and the tasks that unite the others."""
     stay: list[CommittedFile] = []
@@ -52,34 +57,34 @@ def plan_compaction(
         groups.append([each.path for each in group])
         size += sum(each.bytes for each in group)
         if size >= TASK_BYTES or sum(map(len, groups)) >= TASK_FILES:
-            tasks.append(CompactTask(storage, staging, commit, groups))
+            tasks.append(CompactTask(staging, commit, groups))
             groups, size = [], 0
     if groups:
-        tasks.append(CompactTask(storage, staging, commit, groups))
+        tasks.append(CompactTask(staging, commit, groups))
     return stay, tasks
 
 
 def united(
-    runner: TaskRunner, storage: str, staging: str, commit: str, pieces: Sequence[CommittedFile]
+    runner: TaskRunner, staging: Location, commit: str, pieces: Sequence[CommittedFile]
 ) -> Sequence[CommittedFile]:
     """Unite the pieces of partitions in the staging folder, and return the files that there are then."""
-    filesystem = open_filesystem(storage)
-    stay, tasks = plan_compaction(pieces, storage, staging, commit)
+    filesystem = open_filesystem(staging.storage)
+    stay, tasks = plan_compaction(pieces, staging, commit)
     if not tasks:
         return stay
     made: list[str] = []
     with running(runner, KERNEL, [task.to_bytes() for task in tasks]) as events:
         for _, content in without_beats(events):
             made += json.loads(content)
-    files = [*stay, *(committed_file(filesystem, staging, path) for path in made)]
-    remove_strangers(filesystem, staging, files)
+    files = [*stay, *(committed_file(filesystem, staging.path, path) for path in made)]
+    remove_strangers(filesystem, staging.path, files)
     return files
 
 
 def compact_task(content: bytes) -> bytes:
     """Run a task and return the files that it wrote."""
-    task = CompactTask(**json.loads(content))
-    filesystem = open_filesystem(task.storage)
+    task = CompactTask.of(content)
+    filesystem = open_filesystem(task.staging.storage)
     return json.dumps([_unite(filesystem, task, group) for group in task.groups]).encode()
 
 
@@ -101,8 +106,8 @@ def _groups(pieces: Sequence[CommittedFile]) -> Iterator[list[CommittedFile]]:
 def _unite(filesystem: pafs.FileSystem, task: CompactTask, group: Sequence[str]) -> str:
     folder = group[0].rpartition("/")[0]
     name = f"{folder}/part-{task.commit}-{uuid.uuid4().hex[:12]}.parquet"
-    paths = [f"{task.staging}/{piece}" for piece in group]
-    with TableWriter(filesystem, task.staging, name, pq.read_schema(paths[0], filesystem=filesystem)) as writer:
+    paths = [f"{task.staging.path}/{piece}" for piece in group]
+    with TableWriter(filesystem, task.staging.path, name, pq.read_schema(paths[0], filesystem=filesystem)) as writer:
         for rows in _row_groups(filesystem, paths):
             for batch in rows.to_batches():
                 writer.write(batch)

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.reading.request import ReadOptions, ReadRequest
 from mason.pipeline.tables.foreign_files import Foreign
 from mason.pipeline.work.output_place import is_same_place
-from mason.pipeline.work.request import INPUT, OPTIONS, JobRequest, input_named, output_named
+from mason.pipeline.work.request import OPTIONS, JobRequest, input_named, output_named
 
 COMMIT_TIMEOUT = 60.0
 
@@ -40,12 +41,11 @@ class MergeOptions(ReadOptions):
 
 @dataclass(frozen=True)
 class MergeJob(JobRequest):
-    """Merge the files below a path into one table. `storage` is the address of the file system they lie in."""
+    """Merge the files below a place into one table, in whichever storage that is."""
 
     type = "merge"
-    inputs: Annotated[str, input_named("path")]
-    output: Annotated[str, output_named("path")]
-    storage: Annotated[str, INPUT] = "file:///"
+    inputs: Annotated[Location, input_named("path")]
+    output: Annotated[Location, output_named("path")]
     options: Annotated[MergeOptions, OPTIONS] = field(default_factory=MergeOptions)
 
     @property
@@ -56,4 +56,4 @@ class MergeJob(JobRequest):
     @property
     def reading(self) -> ReadRequest:
         """What of the merge is reading."""
-        return ReadRequest(self.inputs, self.storage, self.options)
+        return ReadRequest(self.inputs, self.options)

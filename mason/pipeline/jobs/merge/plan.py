@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import pyarrow.fs as pafs
-
+from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, MasonError, NoData
 from mason.pipeline.formats.file_readings import describe_readings, explain_file
 from mason.pipeline.formats.file_warnings import group_warnings
@@ -20,8 +19,10 @@ from mason.pipeline.reading.plan.column_notes import notes_on_columns, respelled
 from mason.pipeline.reading.plan.gather import settle_base, unite_evidence
 from mason.pipeline.reading.plan.inputs import check_nothing_is_there, list_inputs
 from mason.pipeline.reading.plan.look import PlanRefused
-from mason.pipeline.reading.plan.read_plan import ReadPlan, plan_files
+from mason.pipeline.reading.plan.read_plan import OtherFiles, ReadPlan, plan_files
+from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.file_stamp import FileStamp
+from mason.pipeline.storage.files import is_file
 from mason.pipeline.tables.commit import CommitRecord, TableStore, open_table
 from mason.pipeline.tables.foreign_files import Foreign, check_foreign
 from mason.pipeline.types.column_types import decide, evidence_of, merge, storable
@@ -70,7 +71,7 @@ class MergePlan(ReadPlan):
         """Rows that are in the table already, and are written anew because a column of theirs widens."""
         return self.base.commit.rows if self.base and self.rewrites_base else 0
 
-    def with_base_files(self, filesystem: pafs.FileSystem) -> MergePlan:
+    def with_base_files(self) -> MergePlan:
         """Return the plan with the table's own files as inputs, if its schema is too narrow for what was seen.
 
         Raises:
@@ -88,7 +89,7 @@ class MergePlan(ReadPlan):
             )
         if self.job.options.mode is Mode.REPLACE_PARTITIONS:
             raise PlanRefused([self._wider(name) for name in columns], hint="Replace the whole table (mode: replace).")
-        return replace(self, files=[*self.base.planned_files(filesystem, self.job.output), *self.files])
+        return replace(self, files=[*self.base.planned_files(self.job.output), *self.files])
 
     def problems(self) -> list[str]:
         problems = super().problems()
@@ -111,7 +112,7 @@ class MergePlan(ReadPlan):
         told: dict[str, Any] = {
             "Inputs": [each.file.path for each in inputs],
             "InputBytes": sum(each.file.size for each in inputs),
-            "Output": self.job.output,
+            "Output": str(self.job.output),
             "Mode": self.job.options.mode,
             "Columns": describe_columns(self.schema),
             "Tasks": len(self.tasks()),
@@ -141,14 +142,13 @@ class MergePlan(ReadPlan):
         return f'Column "{name}" is {self.base.schema.field(name).type} and would become {self._type(name)}.'
 
 
-def plan_table(read: ReadPlan, output: str) -> MergePlan:
+def plan_table(read: ReadPlan, output: Location) -> MergePlan:
     """Return the plan by which what is read becomes a table."""
-    request = read.request
-    job = MergeJob(request.path, output, request.storage, MergeOptions(**vars(request.options)))
+    job = MergeJob(read.request.location, output, MergeOptions(**vars(read.request.options)))
     return MergePlan(job=job, **vars(read))
 
 
-def plan_merge(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
+def plan_merge(job: MergeJob) -> MergePlan:
     """Look at every file and return the plan of a merge that writes its output.
 
     Raises:
@@ -156,15 +156,15 @@ def plan_merge(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
         ForeignFiles, ChangedFiles: it holds data of others, or they have written over its own.
         MasonError: as `plan_reading` does.
     """
-    table = open_table(job.storage, job.output, job.options.foreign)
+    table = open_table(job.output, job.options.foreign)
     rewritten = table.current() if job.is_in_place else None  # first: what is committed after it is not read
-    plan = _plan_table(filesystem, job)
+    plan = _plan_table(job)
     table.check_room()
-    check_foreign(table, job.output)
+    check_foreign(table, str(job.output))
     return replace(plan, rewritten=rewritten)
 
 
-def _plan_table(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
+def _plan_table(job: MergeJob) -> MergePlan:
     """Look at every file and return how they are read into one table.
 
     Raises:
@@ -176,49 +176,50 @@ def _plan_table(filesystem: pafs.FileSystem, job: MergeJob) -> MergePlan:
             output that nothing can be added to.
     """
     job = _settled(job)
-    table = open_table(job.storage, job.output, job.options.foreign)
+    table = open_table(job.output, job.options.foreign)
     current = table.current() if job.options.mode is not Mode.REPLACE else None
     base = BaseTable.of(current) if current else None
     try:
-        return _plan_on(filesystem, job, table, base)
+        return _plan_on(job, table, base)
     except (MasonError, OSError):
-        if job.options.mode is Mode.REPLACE or is_as_before(filesystem, table, base, job.output):
+        if job.options.mode is Mode.REPLACE or is_as_before(table, base, job.output):
             raise
-        return _plan_table(filesystem, job)  # another job has made it a table, or moved the files that were looked at
+        return _plan_table(job)  # another job has made it a table, or moved the files that were looked at
 
 
-def _plan_on(filesystem: pafs.FileSystem, job: MergeJob, table: TableStore, base: BaseTable | None) -> MergePlan:
+def _plan_on(job: MergeJob, table: TableStore, base: BaseTable | None) -> MergePlan:
+    filesystem = open_filesystem(job.inputs.storage)
     given = parse_given_schema(job.options.schema).types
     files, warnings = list_inputs(filesystem, job.reading)
     work = Work.here()
     merged = merged_before(job.options, table, work)
     new = merged.without_merged(filesystem, files)
-    adopted = list_adopted(filesystem, job, table, files)
+    adopted = list_adopted(job, table, files)
     warnings += map(describe_adopted, adopted)
     columns = base.schema.names if base else ()
-    others = [each.file for each in adopted]
+    others = OtherFiles([each.file for each in adopted], job.output.storage)
     planned = plan_files(filesystem, job.reading, new, warnings, others, columns)
     if not planned and len(new) == len(files):
         raise NoData(f'All data files at "{job.inputs}" are empty.')
-    if not job.is_in_place and filesystem.get_file_info(job.output).type == pafs.FileType.File:
+    if not job.is_in_place and is_file(job.output):
         raise BadPath(f"The output {job.output} is a file: a table is a folder.")
     if base is None and job.options.mode is not Mode.REPLACE and job.options.foreign is Foreign.REFUSE:
-        check_nothing_is_there(filesystem, job.output)
-    base = settle_base(filesystem, job.output, base, given, planned)
+        check_nothing_is_there(job.output)
+    base = settle_base(job.output, base, given, planned)
     warnings += notes_on_columns(given, planned, columns)
     plan = MergePlan(
         request=job.reading,
         job=job,
         files=planned,
         evidence=unite_evidence(planned, given, base),
-        warnings=group_warnings(warnings, [each.name for each in (*files, *others)]),
+        warnings=group_warnings(warnings, [each.name for each in (*files, *others.files)]),
         given=given,
         base=base,
         merged_before=len(files) - len(new),
         work=work,
         adopted={each.name: each.stamp for each in adopted},
     )
-    return plan.with_conflicts().check().with_base_files(filesystem)
+    return plan.with_conflicts().check().with_base_files()
 
 
 def _settled(job: MergeJob) -> MergeJob:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import pyarrow.fs as pafs
 
 from mason.engines.execution.models.job import Job
+from mason.engines.storage.models.location import Location
 from mason.errors import NotFound
 from mason.pipeline.formats.delimited.reading import CsvReading
 from mason.pipeline.formats.delimited.swallowed_lines import LINE_END
@@ -37,7 +38,7 @@ from mason.pipeline.tables.rejects import FOLDER, Reject, read_quarantine
 from mason.pipeline.types.column_types import NOTHING
 from mason.pipeline.types.sql_types import parse_given_schema
 from mason.pipeline.work.base import Outcome, Progress
-from mason.pipeline.work.request import INPUT, JobRequest, input_named, output_named
+from mason.pipeline.work.request import JobRequest, input_named, output_named
 from mason.pipeline.work.row_sums import RowsLost
 from mason.pipeline.work.tasks import TaskRunner
 from mason.util.words import counted
@@ -54,9 +55,9 @@ class ReplayJob(JobRequest):
     """Merge the mended records of a file into the table that had set them aside."""
 
     type = "replay"
-    table: Annotated[str, output_named("path")]
-    mended: Annotated[str, input_named("path")]
-    storage: Annotated[str, INPUT] = "file:///"
+    table: Annotated[Location, output_named("path")]
+    mended: Annotated[Location, input_named("path")]
+    """A file of this machine."""
     foreign: str = Foreign.REFUSE
 
 
@@ -77,7 +78,7 @@ class ReplayPlan:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "Output": self.job.table,
+            "Output": str(self.job.table),
             "Records": len(self.records),
             "Unchanged": self.unchanged,
             "Quarantined": len(self.replaced) + self.unchanged + self.others,
@@ -103,11 +104,11 @@ class ReplayResult(Outcome):
 
     def to_dict(self) -> dict[str, Any]:
         left = self.merge.quarantined + self.plan.unchanged + self.plan.others
-        written = {"Output": self.plan.job.table, "Commit": self.merge.commit.id}
+        written = {"Output": str(self.plan.job.table), "Commit": self.merge.commit.id}
         return {**written, **self.merge.rows.to_dict(), "StillQuarantined": left}
 
 
-def plan_replay(filesystem: pafs.FileSystem, job: ReplayJob) -> ReplayPlan:
+def plan_replay(job: ReplayJob) -> ReplayPlan:
     """Find out which records were mended.
 
     Raises:
@@ -117,15 +118,15 @@ def plan_replay(filesystem: pafs.FileSystem, job: ReplayJob) -> ReplayPlan:
         ForeignFiles, ChangedFiles: the table holds data of others, or they have written over its own.
         PlanRefused: some of them are not one record each, are not in the quarantine, or were read in different ways.
     """
-    table = open_table(job.storage, job.table, job.foreign)
+    table = open_table(job.table, job.foreign)
     current = table.current()
     if current is None:
         raise NotFound(f"At {job.table} there is no table that a merge has made.")
-    check_foreign(table, job.table)
-    mended = read_mended(Path(job.mended))
-    quarantined = {each.id: each for each in read_quarantine(filesystem, job.table, job.storage)}
+    check_foreign(table, str(job.table))
+    mended = read_mended(Path(job.mended.path))
+    quarantined = {each.id: each for each in read_quarantine(job.table)}
     gone = [name for name in mended if name not in quarantined]
-    problems = [_told_gone(gone, job.table)] if gone else []
+    problems = [_told_gone(gone, str(job.table))] if gone else []
     changed = {name: raw for name, raw in mended.items() if name in quarantined and raw != quarantined[name].raw}
     commits = _commits(job)
     records: list[Reject] = []
@@ -160,7 +161,7 @@ def run_replay(plan: ReplayPlan, runner: TaskRunner, job_id: str, progress: Prog
     Raises:
         ChangedMeanwhile: another job committed to the table meanwhile.
     """
-    filesystem = open_filesystem(plan.job.storage)
+    filesystem = open_filesystem(plan.job.table.storage)
     with _scratch(filesystem, plan, job_id) as (files, origins):
         base = BaseTable.of(plan.base)
         job = _merge_job(plan)
@@ -189,12 +190,13 @@ def _types(base: BaseTable) -> Mapping[str, Any]:
 
 
 def _merge_job(plan: ReplayPlan) -> MergeJob:
-    options = MergeJob.of(Job(MergeJob.type, {"path": "", "storage": ""}, {"path": ""}, plan.options)).options
+    nowhere = Location("")
+    options = MergeJob.of(Job(MergeJob.type, {"path": nowhere}, {"path": nowhere}, plan.options)).options
     # However many are still bad, they are where they were before: in the quarantine.
     bad: dict[str, Any] = {"on_bad_record": OnBadRecord.QUARANTINE, "most_bad_share": 1.0}
     given: dict[str, Any] = {"mode": Mode.APPEND, "incremental": False, "foreign": Foreign(plan.job.foreign)}
     again = replace(options, repartition_keys=(), **given, **bad)
-    return MergeJob(plan.job.mended, plan.job.table, plan.job.storage, again)
+    return MergeJob(plan.job.mended, plan.job.table, again)
 
 
 def _options(commit: CommitRecord | None) -> Mapping[str, Any]:
@@ -229,19 +231,20 @@ def _scratch(
     for each in plan.records:
         groups.setdefault((each.commit, each.file), []).append(each)
     # Staged as a version is: what a killed job leaves behind is removed by the next one.
-    with open_table(plan.job.storage, plan.job.table).stage(f"{job_id}-replay") as folder:
+    with open_table(plan.job.table).stage(f"{job_id}-replay") as folder:
         files, origins = [], {}
         for number, ((commit, _), records) in enumerate(groups.items()):
             extracts = _options(commits.get(commit))["extract_paths"]
-            place = f"{folder}/{number}"
+            place = plan.job.table.beside(f"{folder}/{number}")
             files.append(_written(filesystem, place, records, _reading(commits, records[0]), extracts))
             origins[files[-1].file.name] = records
         yield files, origins
 
 
 def _written(
-    filesystem: pafs.FileSystem, folder: str, records: Sequence[Reject], reading: Reading, extracts: bool
+    filesystem: pafs.FileSystem, place: Location, records: Sequence[Reject], reading: Reading, extracts: bool
 ) -> PlannedFile:
+    folder = place.path
     file = f"{folder}/records.{'csv' if reading.format == 'csv' else 'jsonl'}"
     make_folder(filesystem, folder)
     text = "".join(each.raw.rstrip("\r\n") + "\n" for each in records)
@@ -254,7 +257,7 @@ def _written(
     name = records[0].file
     constants = constants_of(DataFile(name, name, 0, partition_of(name.rpartition("/")[0])), extracts)
     data = DataFile(file, folder.rpartition("/")[2], stamp.size)
-    return PlannedFile(data, stamp.number, schema, constants, is_scratch=True)
+    return PlannedFile(data, stamp.number, schema, constants, is_scratch=True, storage=place.storage)
 
 
 def _as_mended(reading: CsvReading) -> CsvReading:
@@ -279,7 +282,7 @@ def _tell_origins(
 def _take_out(filesystem: pafs.FileSystem, plan: ReplayPlan, staging: str) -> None:
     """Stage the quarantine without the records that go back; its other files are carried over by the commit."""
     left = 0
-    selector = pafs.FileSelector(f"{plan.job.table}/{FOLDER}", allow_not_found=True)
+    selector = pafs.FileSelector(f"{plan.job.table.path}/{FOLDER}", allow_not_found=True)
     for info in filesystem.get_file_info(selector):
         lines = read_bytes(filesystem, info.path).splitlines(keepends=True)
         kept = [line for line in lines if json.loads(line)["Id"] not in plan.replaced]
@@ -288,14 +291,14 @@ def _take_out(filesystem: pafs.FileSystem, plan: ReplayPlan, staging: str) -> No
             make_folder(filesystem, f"{staging}/{FOLDER}")
             write_bytes(filesystem, f"{staging}/{FOLDER}/{info.base_name}", b"".join(kept))
     if left != plan.unchanged + plan.others:
-        current = open_table(plan.job.storage, plan.job.table).current()
+        current = open_table(plan.job.table).current()
         if current is None or current.id != plan.base.id:
-            raise ChangedMeanwhile(plan.job.table, current)
+            raise ChangedMeanwhile(str(plan.job.table), current)
         raise RowsLost(f"{left:,} records would stay in the quarantine instead of {plan.unchanged + plan.others:,}.")
 
 
 def _commits(job: ReplayJob) -> dict[str, CommitRecord]:
-    return {each.id: each for each in open_table(job.storage, job.table).history()}
+    return {each.id: each for each in open_table(job.table).history()}
 
 
 def _reading(commits: Mapping[str, CommitRecord], reject: Reject) -> Reading:

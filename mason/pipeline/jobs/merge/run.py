@@ -21,7 +21,6 @@ from mason.pipeline.reading.plan.kept_patterns import pattern_details
 from mason.pipeline.reading.tasks.rounds import Rounds
 from mason.pipeline.reading.tasks.sinks import table_spec
 from mason.pipeline.reading.tasks.staging import accepted_paths
-from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.tables.commit import (
     ChangedMeanwhile,
     CommitRecord,
@@ -60,10 +59,10 @@ def run_merge(
     foreseen = {each.column for each in plan.conflicts}
     patience = patience or Patience(plan.job.options.commit_timeout)
     with _while_nobody_else_commits(plan, output.expected), output.stage(job_id) as staged:
-        tasks = Rounds(runner, table_spec(plan.partition_keys), job_id, progress, staged.folder)
+        tasks = Rounds(runner, table_spec(plan.partition_keys), job_id, progress, staged.location)
         plan, results, rounds = tasks.run(plan)
         files = _files(plan, runner, staged, accepted_paths(results.values()))
-        quarantine = staged.take_quarantine(plan.files, results.values())
+        quarantine = staged.take_quarantine(plan, results.values())
         sums = Sums.of(results.values(), sum(each.rows for each in files), quarantine.records)
         sums.rows.check()
         from_outside = replace(sums, rows_in=sums.rows_in - plan.rows_rewritten)
@@ -109,13 +108,13 @@ def _while_nobody_else_commits(plan: MergePlan, expected: CommitRecord | None) -
     try:
         yield
     except (MasonError, OSError) as error:
-        storage, output = plan.job.storage, plan.job.output
-        if not plan.adopted and (plan.base is None or plan.base.is_there(open_filesystem(storage), output)):
+        output = plan.job.output
+        if not plan.adopted and (plan.base is None or plan.base.is_there(output)):
             raise
-        current = open_table(storage, output).current()
+        current = open_table(output).current()
         if (current and current.id) == (expected and expected.id):
             raise
-        raise ChangedMeanwhile(output, current) from error
+        raise ChangedMeanwhile(str(output), current) from error
 
 
 def _output(plan: MergePlan) -> TableOutput:
@@ -123,10 +122,10 @@ def _output(plan: MergePlan) -> TableOutput:
     anew."""
     job = plan.job
     if job.options.mode is Mode.REPLACE and not job.is_in_place:
-        return TableOutput.of(job.storage, job.output, job.options.foreign)
+        return TableOutput.of(job.output, job.options.foreign)
     expected = plan.rewritten if job.options.mode is Mode.REPLACE else plan.base_commit
-    store = open_table(job.storage, job.output, job.options.foreign)
-    return TableOutput(job.storage, job.output, store, expected, is_rewritten=job.is_in_place and plan.base is None)
+    store = open_table(job.output, job.options.foreign)
+    return TableOutput(job.output, store, expected, is_rewritten=job.is_in_place and plan.base is None)
 
 
 def _files(plan: MergePlan, runner: TaskRunner, staged: StagedTable, paths: Sequence[str]) -> Sequence[CommittedFile]:

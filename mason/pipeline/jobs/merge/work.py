@@ -16,7 +16,6 @@ from mason.pipeline.jobs.merge.outcome import MergeResult
 from mason.pipeline.jobs.merge.plan import MergePlan, plan_merge
 from mason.pipeline.jobs.merge.replay import ReplayJob, ReplayPlan, ReplayResult, plan_replay, run_replay
 from mason.pipeline.jobs.merge.run import run_merge
-from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.work.base import Progress, Work
 from mason.pipeline.work.record_parts import Column
 from mason.pipeline.work.tasks import TaskRunner
@@ -32,8 +31,7 @@ class MergeWork(Work):
     @classmethod
     def plan(cls, job: Job) -> MergeWork:
         merge = MergeJob.of(job)
-        filesystem = open_filesystem(merge.storage)
-        return cls(plan_merge(filesystem, merge))
+        return cls(plan_merge(merge))
 
     @property
     def amounts(self) -> Sequence[str]:
@@ -66,7 +64,7 @@ class MergeWork(Work):
         merge = partial(run_merge, runner=runner, job_id=job_id, progress=progress, patience=patience)
         if job.options.mode is not Mode.APPEND:
             return merge(self.merge)
-        plan_again = partial(plan_merge, open_filesystem(job.storage), job)
+        plan_again = partial(plan_merge, job)
         return after_others(self.merge, merge, plan_again, patience)
 
 
@@ -79,8 +77,7 @@ class ReplayWork(Work):
     @classmethod
     def plan(cls, job: Job) -> ReplayWork:
         replay = ReplayJob.of(job)
-        filesystem = open_filesystem(replay.storage)
-        return cls(plan_replay(filesystem, replay))
+        return cls(plan_replay(replay))
 
     @property
     def amounts(self) -> Sequence[str]:
@@ -102,5 +99,5 @@ class ReplayWork(Work):
         """Run the replay; again, if another job changed the table meanwhile: it is planned for what is there then."""
         job = self.replay.job
         replay = partial(run_replay, runner=runner, job_id=job_id, progress=progress)
-        plan_again = partial(plan_replay, open_filesystem(job.storage), job)
+        plan_again = partial(plan_replay, job)
         return after_others(self.replay, replay, plan_again, Patience(COMMIT_TIMEOUT))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.merge.plan import plan_table
 from mason.pipeline.jobs.merge.run import run_merge
 from mason.pipeline.reading.scan import Scan, plan_scan
@@ -42,7 +43,7 @@ class TableInput:
     def to_dict(self) -> dict[str, Any]:
         told: dict[str, Any] = {
             "Name": self.name,
-            "Path": self.scan.path,
+            "Path": str(self.scan.location),
             "Files": len(self.scan.plan.files),
             "Bytes": self.scan.input_bytes,
             "Columns": list(self.columns),
@@ -75,22 +76,40 @@ class ReadyTable:
         """Return the table as an engine that knows SQL reads it."""
         commit = self.scan.commit
         assert commit is not None
-        files = [f"{self.scan.path}/{each.place}" for each in commit.files]
+        place = self.scan.location
+        files = [f"{place.path}/{each.place}" for each in commit.files]
         keys, stored = list(commit.partition_keys), self.scan.schema
         schema = sql_schema(stored)
         converted = [each.name for each in schema if each.type != stored.field(each.name).type]
-        return SqlTable(self.name, self.scan.path, files, encode_schema(schema), keys, positions, converted)
+        return SqlTable(
+            name=self.name,
+            path=place.path,
+            storage=place.storage,
+            files=files,
+            schema=encode_schema(schema),
+            partition_keys=keys,
+            positions=positions,
+            converted=converted,
+        )
 
 
-def made_ready(table: TableInput, runner: TaskRunner, job_id: str, progress: Progress, stack: ExitStack) -> ReadyTable:
+def made_ready(
+    table: TableInput,
+    runner: TaskRunner,
+    job_id: str,
+    progress: Progress,
+    stack: ExitStack,
+    near: Location | None = None,
+) -> ReadyTable:
     """Return the table as it is; files that are none are merged into one that lasts as long as the stack.
+
+    That one is in the storage of `near`, which can be written to; where there is none, beside the files.
 
     Raises:
         TooManyBadRecords, RowsLost, UnreadableFile: as a merge of them would.
     """
     if table.is_ready:
         return ReadyTable(table.name, table.scan)
-    scratch = stack.enter_context(scratch_folder(table.scan.storage, table.scan.path))
-    plan = table.scan.plan
-    done = run_merge(plan_table(plan, f"{scratch}/table"), runner, job_id, progress)
-    return ReadyTable(table.name, plan_scan(table.scan.storage, f"{scratch}/table"), done.quarantined)
+    made = stack.enter_context(scratch_folder(near or table.scan.location)).child("table")
+    done = run_merge(plan_table(table.scan.plan, made), runner, job_id, progress)
+    return ReadyTable(table.name, plan_scan(made), done.quarantined)

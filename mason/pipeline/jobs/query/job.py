@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mason.engines.execution.models.job import Job
+from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import BadPath, InvalidParameters
 from mason.pipeline.jobs.query.inputs import ReadyTable, TableInput, made_ready
 from mason.pipeline.jobs.table_output import StagedTable, TableOutput
@@ -31,7 +32,7 @@ from mason.pipeline.work.base import Outcome, Progress, Work
 from mason.pipeline.work.memory_limits import memory_limits
 from mason.pipeline.work.output_place import check_output, is_same_place
 from mason.pipeline.work.record_parts import describe_columns, describe_files
-from mason.pipeline.work.request import INPUT, OUTPUT, JobRequest, output_named
+from mason.pipeline.work.request import INPUT, JobRequest, output_named
 from mason.pipeline.work.row_sums import RowSums
 from mason.pipeline.work.tasks import TaskRunner
 from mason.util.words import counted
@@ -39,18 +40,22 @@ from mason.util.words import counted
 
 @dataclass(frozen=True)
 class QueryJob(JobRequest):
-    """Ask a statement of the tables of a database, which are given by their paths."""
+    """Ask a statement of the tables of a database."""
 
     type = "query"
     statement: str
-    database: Annotated[str, INPUT]
-    tables: Annotated[Mapping[str, str], INPUT]
-    storage: Annotated[str, INPUT] = "file:///"
+    database: str
+    tables: Annotated[Mapping[str, TableRef], INPUT]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     limit: int = 1000
-    output: Annotated[str, output_named("path")] = ""
-    format: Annotated[str, OUTPUT] = "parquet"
+    output: Annotated[Location | None, output_named("path")] = None
+    format: str = "parquet"
     foreign: str = Foreign.REFUSE
+
+    @property
+    def places(self) -> Mapping[str, Location]:
+        """Where the tables lie whose files are read."""
+        return {name: table.location for name, table in self.tables.items() if table.location}
 
 
 @dataclass(frozen=True)
@@ -81,8 +86,8 @@ class QueryWork(Work):
         check_value_sizes(statement, memory_limits().result_bytes, query.parameters)
         check_parameters(statement, query.parameters)
         if query.output:
-            check_output(query.storage, list(query.tables.values()), query.output, query.foreign)
-        scans = {name: plan_scan(query.storage, path) for name, path in query.tables.items()}
+            check_output(list(query.places.values()), query.output, query.foreign)
+        scans = {name: plan_scan(place) for name, place in query.places.items()}
         columns = check_columns(statement, {name: scan.schema for name, scan in scans.items()})
         inputs = [TableInput(name, scan, columns[name]) for name, scan in scans.items()]
         text = without_database(statement, query.database)
@@ -94,8 +99,9 @@ class QueryWork(Work):
     @property
     def rewritten(self) -> Scan | None:
         """What is read of the output, where that is a table whose rows are asked for."""
-        scans = [each.scan for each in self.tables if self.job.output]
-        return next((each for each in scans if is_same_place(each.path, self.job.output)), None)
+        output = self.job.output
+        scans = [each.scan for each in self.tables]
+        return next((each for each in scans if output and is_same_place(each.location, output)), None)
 
     def check_here(self) -> None:
         """Check that this process gives the answer that Spark would give.
@@ -132,7 +138,7 @@ class QueryWork(Work):
             told["RowsRead"] = sum(each for each in rows if each is not None)
         if not self.job.output:
             return {**told, "Limit": self.job.limit}
-        return {**told, "Output": self.job.output, "Format": self.job.format}
+        return {**told, "Output": str(self.job.output), "Format": self.job.format}
 
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> QueryResult:
         """Ask the engine, and commit the rows if they are to be kept.
@@ -142,38 +148,42 @@ class QueryWork(Work):
             TableChanged: a table was replaced meanwhile.
         """
         with ExitStack() as stack:
-            ready = [made_ready(each, runner, job_id, progress, stack) for each in self.tables]
+            ready = [made_ready(each, runner, job_id, progress, stack, self.job.output) for each in self.tables]
             query = SqlQuery(
                 statement=self.text,
                 tables=[each.sql_table() for each in ready],
-                storage=self.job.storage,
                 parameters=self.job.parameters,
                 names=self.statement.names,
                 rendered=self.rendered,
             )
             if self.job.output:
-                return self._kept(query, ready, runner, job_id, progress)
+                return self._kept(query, self.job.output, ready, runner, job_id, progress)
             limited = replace(query, limit=self.job.limit + 1, most_bytes=self.most_bytes)
             rows = fetch_rows(runner, limited)
             return QueryResult(self, ready, rows.slice(0, self.job.limit), has_more=rows.num_rows > self.job.limit)
 
     def _kept(
-        self, query: SqlQuery, ready: Sequence[ReadyTable], runner: TaskRunner, job_id: str, progress: Progress
+        self,
+        query: SqlQuery,
+        output: Location,
+        ready: Sequence[ReadyTable],
+        runner: TaskRunner,
+        job_id: str,
+        progress: Progress,
     ) -> QueryResult:
         """Write the rows, by way of a table of their own where they are to be in another format."""
         details = {"query": self.job.statement}
         if self.job.format == "parquet":
-            commit = write_table(query, self.job.output, runner, job_id, details, self.rewritten, self.job.foreign)
+            commit = write_table(query, output, runner, job_id, details, self.rewritten, self.job.foreign)
             return QueryResult(self, ready, commit=commit)
         from mason.pipeline.jobs.format.job import FormatJob, FormatOptions  # loaded by those who need it: it is much
         from mason.pipeline.jobs.format.plan import plan_format
         from mason.pipeline.jobs.format.run import run_format
 
-        with scratch_folder(self.job.storage, self.job.output) as scratch:
-            write_table(query, f"{scratch}/table", runner, job_id, details)
-            options = FormatOptions(self.job.format)
-            written = FormatJob(f"{scratch}/table", self.job.output, options, self.job.storage, self.job.foreign)
-            plan = plan_format(written)
+        with scratch_folder(output) as scratch:
+            table = scratch.child("table")
+            write_table(query, table, runner, job_id, details)
+            plan = plan_format(FormatJob(table, output, FormatOptions(self.job.format), self.job.foreign))
             done = run_format(plan, runner, job_id, progress)
         return QueryResult(self, ready, commit=done.commit, changes=tuple(done.warnings))
 
@@ -233,7 +243,7 @@ def only_the_first(limit: int) -> str:
 
 def write_table(
     query: SqlQuery,
-    output: str,
+    output: Location,
     runner: TaskRunner,
     job_id: str,
     details: Mapping[str, Any],
@@ -247,8 +257,8 @@ def write_table(
         Conflict: another job committed to the table meanwhile.
     """
     read = [rewritten] if rewritten else []
-    with TableOutput.of(query.storage, output, foreign, read).stage(job_id) as staged:
-        pieces = write_rows(runner, replace(query, output=Output(table_spec(), staged.folder, job_id)))
+    with TableOutput.of(output, foreign, read).stage(job_id) as staged:
+        pieces = write_rows(runner, replace(query, output=Output(table_spec(), staged.location, job_id)))
         paths = [path for piece in pieces for path in piece.files]
         files = staged.take(paths)
         given = sum(piece.rows for piece in pieces)

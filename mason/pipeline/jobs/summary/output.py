@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from mason.engines.storage.models.location import Location
 from mason.errors import BadPath
 from mason.pipeline.formats.writers.table_writer import TableWriter
 from mason.pipeline.jobs.summary.summaries import SHARES, ColumnSummary
@@ -47,11 +48,11 @@ SCHEMA = pa.schema(
 """Values of columns are text: each row is of a column of another type."""
 
 
-def check_place(storage: str, path: str, output: str, foreign: str = Foreign.REFUSE) -> None:
+def check_place(path: Location, output: Location, foreign: str = Foreign.REFUSE) -> None:
     """Raise BadPath where the summary would replace what it summarizes, or lie in it, or over what must not go."""
     if overlap(path, output):
         raise BadPath(f"The output {output} and {path}, which is summarized, must be apart.")
-    check_output(storage, [], output, foreign)
+    check_output([], output, foreign)
 
 
 def commit_summary(output: TableOutput, job_id: str, columns: Sequence[ColumnSummary]) -> CommitRecord:

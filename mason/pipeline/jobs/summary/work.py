@@ -49,7 +49,7 @@ class Summary(Outcome):
     @property
     def summary(self) -> str:
         said = f"{counted(len(self.columns), 'column')} of {counted(self.rows, 'row')} summarized."
-        written = [place for place in (self.job.output, self.job.html) if place]
+        written = [str(place) for place in (self.job.output, self.job.html) if place]
         return f"{said} Written: {', '.join(written)}" if written else said
 
     @property
@@ -59,16 +59,16 @@ class Summary(Outcome):
 
     def to_dict(self) -> dict[str, Any]:
         told: dict[str, Any] = {
-            "Path": self.job.path,
+            "Path": str(self.job.path),
             "RowsIn": self.rows_in,
             "Rows": self.rows,
             "RowsQuarantined": self.quarantined,
         }
         if self.commit:
-            told |= {"Output": self.job.output, "Commit": self.commit.id}
+            told |= {"Output": str(self.job.output), "Commit": self.commit.id}
         return {
             **told,
-            **where_given({"Html": self.job.html}),
+            **where_given({"Html": str(self.job.html or "")}),
             "Columns": json_value([each.to_dict() for each in self.columns]),
         }
 
@@ -88,12 +88,13 @@ class SummaryWork(ScanWork):
     def plan(cls, job: Job) -> SummaryWork:
         asked = SummaryJob.of(job)
         if asked.output:
-            check_place(asked.storage, asked.path, asked.output, asked.foreign)
-        if asked.html and not Path(asked.html).parent.is_dir():
-            raise NoSuchFolder(f"There is no folder {Path(asked.html).parent} for the page.", hint="Make it first.")
+            check_place(asked.path, asked.output, asked.foreign)
         if asked.html:
-            check_side_file(asked.html, overwrite=asked.overwrite)
-        return cls(asked, plan_scan(asked.storage, asked.path, asked.columns))
+            folder = Path(asked.html.path).parent
+            if not folder.is_dir():
+                raise NoSuchFolder(f"There is no folder {folder} for the page.", hint="Make it first.")
+            check_side_file(asked.html.path, overwrite=asked.overwrite)
+        return cls(asked, plan_scan(asked.path, asked.columns))
 
     @property
     def amounts(self) -> Sequence[str]:
@@ -106,7 +107,7 @@ class SummaryWork(ScanWork):
             **self.scan.to_dict(),
             "Columns": describe_columns(self._leaves),
             "ExactUpTo": None if sizes.exact else sizes.values,
-            **where_given({"Output": self.job.output, "Html": self.job.html}),
+            **where_given({"Output": str(self.job.output or ""), "Html": str(self.job.html or "")}),
         }
 
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> Summary:
@@ -118,15 +119,15 @@ class SummaryWork(ScanWork):
             AlreadyExists: somebody else made the page meanwhile.
         """
         job = self.job
-        output = TableOutput.of(job.storage, job.output, job.foreign) if job.output else None
+        output = TableOutput.of(job.output, job.foreign) if job.output else None
         sizes = self._sizes
         done = run_scan(self.scan, SinkSpec(SINK, asdict(sizes)), runner, job_id, progress)
         columns = _summaries(done, sizes, self.job.histogram)
         commit = commit_summary(output, job_id, columns) if output else None
         summary = Summary(self.job, done.rows_in, done.rows, done.quarantined, columns, commit)
         if self.job.html:
-            content = page(self.job.path, summary.rows, columns).encode("utf-8", "replace")
-            write_side_file(self.job.html, content, overwrite=self.job.overwrite)
+            content = page(str(self.job.path), summary.rows, columns).encode("utf-8", "replace")
+            write_side_file(self.job.html.path, content, overwrite=self.job.overwrite)
         return summary
 
     @property

@@ -9,11 +9,13 @@ from decimal import Decimal
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.formats.delimited.dialect import Dialect
 from mason.pipeline.formats.delimited.reading import CsvReading
 from mason.pipeline.formats.file_schema import FileSchema
 from mason.pipeline.reading.plan.look import find_file_ranges
 from mason.pipeline.reading.plan.planned_file import PlannedFile
+from mason.pipeline.storage.address import is_local, open_filesystem
 from mason.pipeline.storage.file_stamp import FileStamp, file_stamp
 from mason.pipeline.storage.files import DataFile, partition_of
 from mason.pipeline.tables.commit import CommitRecord, CommittedFile, TableStore
@@ -42,39 +44,39 @@ class BaseTable:
     def evidence(self) -> Mapping[str, Evidence]:
         return {field.name: evidence_of(field.type) for field in self.schema} | dict(self.digits)
 
-    def with_digits(self, filesystem: pafs.FileSystem, output: str, columns: Iterable[str]) -> BaseTable:
+    def with_digits(self, output: Location, columns: Iterable[str]) -> BaseTable:
         """Return the table with how long decimals of it are, for those of which its files tell it.
 
         Mason gives decimals more room than they need, and by their type alone no double would hold them.
         """
-        found = {name: _digits_in(filesystem, output, self.commit, self.schema.field(name)) for name in columns}
+        found = {name: _digits_in(output, self.commit, self.schema.field(name)) for name in columns}
         return replace(self, digits={name: digits for name, digits in found.items() if digits})
 
     def widened_columns(self, schema: pa.Schema) -> Sequence[str]:
         """Return the columns whose type is another one in this schema, so that the files do not fit it any more."""
         return [field.name for field in self.schema if schema.field(field.name).type != field.type]
 
-    def is_there(self, filesystem: pafs.FileSystem, output: str) -> bool:
+    def is_there(self, output: Location) -> bool:
         """Say whether the files of the table are still where they were; on a store they stay until a vacuum."""
-        if filesystem.type_name != "local":
+        if not is_local(output.storage):
             return True
-        found = filesystem.get_file_info([f"{output}/{each.place}" for each in self.commit.files])
+        filesystem = open_filesystem(output.storage)
+        found = filesystem.get_file_info([f"{output.path}/{each.place}" for each in self.commit.files])
         return all(each.type != pafs.FileType.NotFound for each in found)
 
-    def planned_files(self, filesystem: pafs.FileSystem, output: str) -> list[PlannedFile]:
+    def planned_files(self, output: Location) -> list[PlannedFile]:
         """Return the files of the table as inputs of a merge."""
-        evidence = self.evidence
-        format_ = self.commit.format
-        return [_planned(filesystem, output, each, evidence, format_) for each in self.commit.files]
+        evidence, filesystem = self.evidence, open_filesystem(output.storage)
+        return [_planned(filesystem, output, each, evidence, self.commit.format) for each in self.commit.files]
 
 
-def _digits_in(filesystem: pafs.FileSystem, output: str, commit: CommitRecord, column: pa.Field) -> Evidence | None:
+def _digits_in(output: Location, commit: CommitRecord, column: pa.Field) -> Evidence | None:
     """The digits of a column of decimals by the footers of its files; None where these do not tell."""
     from mason.pipeline.formats.binary.parquet_files import open_parquet
 
-    largest = Decimal(0)
+    filesystem, largest = open_filesystem(output.storage), Decimal(0)
     for each in commit.files:
-        with filesystem.open_input_file(f"{output}/{each.place}") as source:
+        with filesystem.open_input_file(f"{output.path}/{each.place}") as source:
             stored = open_parquet(source).metadata
         for group in map(stored.row_group, range(stored.num_row_groups)):
             chunks = (group.column(number) for number in range(group.num_columns))
@@ -92,18 +94,22 @@ def _digits_in(filesystem: pafs.FileSystem, output: str, commit: CommitRecord, c
 
 
 def _planned(
-    filesystem: pafs.FileSystem, output: str, committed: CommittedFile, evidence: Mapping[str, Evidence], format_: str
+    filesystem: pafs.FileSystem,
+    output: Location,
+    committed: CommittedFile,
+    evidence: Mapping[str, Evidence],
+    format_: str,
 ) -> PlannedFile:
-    path = f"{output}/{committed.place}"
+    path = f"{output.path}/{committed.place}"
     found = file_stamp(filesystem, path) or FileStamp(committed.bytes, 0)  # one that is gone is missed by its reader
     constants = partition_of(committed.path.rpartition("/")[0])
     columns = {name: seen for name, seen in evidence.items() if name not in constants}
     file = DataFile(path, committed.path, found.size, constants)
     schema = FileSchema(format_, columns, csv=_OWN_CSV if format_ == "csv" else None, encoding="utf-8")
     ranges = find_file_ranges(filesystem, file, schema)
-    return PlannedFile(file, found.number, schema, constants, ranges, is_base=True)
+    return PlannedFile(file, found.number, schema, constants, ranges, is_base=True, storage=output.storage)
 
 
-def is_as_before(filesystem: pafs.FileSystem, table: TableStore, base: BaseTable | None, output: str) -> bool:
+def is_as_before(table: TableStore, base: BaseTable | None, output: Location) -> bool:
     """Return whether a table is what it was when it was looked at."""
-    return base.is_there(filesystem, output) if base else table.current() is None
+    return base.is_there(output) if base else table.current() is None

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
 
 import pyarrow as pa
-import pyarrow.fs as pafs
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.formats.findings import FoundColumn
 from mason.pipeline.reading.plan.base import BaseTable
 from mason.pipeline.reading.plan.kept_patterns import check_patterns
@@ -38,8 +38,7 @@ def gather_columns(
 
 
 def settle_base(
-    filesystem: pafs.FileSystem,
-    output: str,
+    output: Location,
     base: BaseTable | None,
     given: Collection[str],
     planned: Sequence[PlannedFile],
@@ -54,7 +53,7 @@ def settle_base(
     check_patterns(base, given, planned)
     decimals = [field.name for field in base.schema if pa.types.is_decimal(field.type) and field.name not in given]
     meet = [name for name in decimals if any(_has_floats(each, name) for each in planned)]
-    return base.with_digits(filesystem, output, meet) if meet and base.commit.format == "parquet" else base
+    return base.with_digits(output, meet) if meet and base.commit.format == "parquet" else base
 
 
 def _has_floats(file: PlannedFile, name: str) -> bool:

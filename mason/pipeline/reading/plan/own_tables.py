@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pyarrow.fs as pafs
-
 from mason.pipeline.reading.plan.base import BaseTable
 from mason.pipeline.reading.plan.look import PlanRefused, constants_of
 from mason.pipeline.reading.plan.planned_file import PlannedFile
@@ -16,7 +14,7 @@ from mason.pipeline.storage.format_names import FORMATS
 from mason.pipeline.tables.files import newest_commit
 
 
-def plan_own_files(filesystem: pafs.FileSystem, request: ReadRequest, files: Sequence[DataFile]) -> list[PlannedFile]:
+def plan_own_files(request: ReadRequest, files: Sequence[DataFile]) -> list[PlannedFile]:
     """Return the files as the commit of their table knows them; none if they are not such files.
 
     Parquet says itself what it holds, and who gives `input_format` wants the files, not the table.
@@ -24,13 +22,13 @@ def plan_own_files(filesystem: pafs.FileSystem, request: ReadRequest, files: Seq
     Raises:
         PlanRefused: another job has committed to the table since the files were listed.
     """
-    commit = newest_commit(request.storage, request.path)
+    commit = newest_commit(request.location)
     if commit is None or commit.format == "parquet" or commit.format not in FORMATS or request.options.input_format:
         return []
-    known = {each.file.path: each for each in BaseTable.of(commit).planned_files(filesystem, request.path)}
+    known = {each.file.path: each for each in BaseTable.of(commit).planned_files(request.location)}
     if any(file.path not in known for file in files):
         raise PlanRefused(
-            [f"{request.path}: another job has changed the table meanwhile."], hint="Run the merge again."
+            [f"{request.location}: another job has changed the table meanwhile."], hint="Run the merge again."
         )
     extracts = request.options.extract_paths
     return [

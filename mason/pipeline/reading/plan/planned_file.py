@@ -29,7 +29,8 @@ class PlannedFile:
     """What tasks saw in columns, by their names in the table, that the sample had not shown."""
     is_base: bool = False
     """The file is one of the table's own, which is written anew because a column of it widens."""
-
+    storage: str = ""
+    """The address of the storage that the file is in, where that is not the one of the input."""
     own_schema: str = ""
     """The schema of the table that the file is one of, where that is the input and says more than the file."""
     is_scratch: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -25,6 +25,7 @@ from mason.pipeline.reading.plan.names import find_twins, fold_names, twins_in
 from mason.pipeline.reading.plan.own_tables import plan_own_files
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.reading.request import Names, OnConflict, ReadRequest
+from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.files import DataFile
 from mason.pipeline.types.column_types import NOTHING, Evidence, decide, merge, mixes_zones, storable
 from mason.pipeline.types.sql_types import parse_given_schema
@@ -136,7 +137,7 @@ class ReadPlan:
         files = [replace(each, ranges=()) if each.file.path in paths else each for each in self.files]
         return replace(self, files=files)
 
-    def with_base_files(self, filesystem: pafs.FileSystem) -> Self:
+    def with_base_files(self) -> Self:
         """Return the plan with what has to be read besides, since the schema became wider: here it is nothing."""
         return self
 
@@ -199,6 +200,18 @@ class ReadPlan:
         return storable(decide(self.evidence[name], self.request.options.timezone))
 
 
+@dataclass(frozen=True)
+class OtherFiles:
+    """Files that are read beside those of the request, in a storage that may be another one."""
+
+    files: Sequence[DataFile]
+    storage: str
+
+    def is_elsewhere(self, request: ReadRequest) -> bool:
+        """Whether they lie in another storage than what is read."""
+        return self.storage != request.location.storage
+
+
 def plan_reading(filesystem: pafs.FileSystem, request: ReadRequest) -> ReadPlan:
     """Look at every file and return how they are read as one table.
 
@@ -213,7 +226,7 @@ def plan_reading(filesystem: pafs.FileSystem, request: ReadRequest) -> ReadPlan:
     files, warnings = list_inputs(filesystem, request)
     planned = plan_files(filesystem, request, files, warnings)
     if not planned:
-        raise NoData(f'All data files at "{request.path}" are empty.')
+        raise NoData(f'All data files at "{request.location}" are empty.')
     warnings += notes_on_columns(given, planned, ())
     plan = ReadPlan(
         request=request,
@@ -230,7 +243,7 @@ def plan_files(
     request: ReadRequest,
     files: Sequence[DataFile],
     warnings: list[str],
-    others: Iterable[DataFile] = (),
+    others: OtherFiles | None = None,
     columns: Sequence[str] = (),
 ) -> list[PlannedFile]:
     """Return how files of the request are read, and others with them; what is odd about them is added to the warnings.
@@ -240,9 +253,12 @@ def plan_files(
     Raises:
         PlanRefused: files that cannot be read, or columns that cannot be told apart.
     """
-    own = plan_own_files(filesystem, request, files)
-    looked_at = [*(() if own else files), *others]
+    own = plan_own_files(request, files)
+    looked_at = [*(() if own else files), *(others.files if others and not others.is_elsewhere(request) else ())]
     planned = [*own, *look_at_files(filesystem, request.options, looked_at, warnings, columns)]
+    if others and others.is_elsewhere(request):
+        there = look_at_files(open_filesystem(others.storage), request.options, others.files, warnings, columns)
+        planned += [replace(each, storage=others.storage) for each in there]
     if request.options.names is Names.FOLD:
         return fold_names(planned)
     if twins := find_twins(planned, request.options.names):

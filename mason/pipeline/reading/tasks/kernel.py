@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.fs as pafs
 
 from mason.engines.metastore.models.partition import NULL_PARTITION
+from mason.engines.storage.models.location import Location
 from mason.errors import UnreadableFile
 from mason.pipeline.formats.binary.finer_times import count_finer_in
 from mason.pipeline.formats.delimited.records import QUOTED_EMPTY
@@ -48,11 +48,10 @@ def merge_task(content: bytes) -> bytes:
     footers and the lines of the quarantine.
     """
     task = MergeTask.of(content)
-    filesystem = open_filesystem(task.storage)
     with ExitStack() as stack:
-        work = _Work(task, filesystem, stack)
+        work = _Work(task, stack)
         try:
-            for file, batch in read_files(filesystem, task.files, task.nulls, work.schema, work.needed):
+            for file, batch in read_files(task.files, task.nulls, work.schema, work.needed):
                 work.take(file, batch)
         except CannotBeCut as problem:
             return TaskResult(task.number, 0, 0, [], not_to_cut=[problem.path]).to_bytes()
@@ -62,9 +61,10 @@ def merge_task(content: bytes) -> bytes:
 class _Work:
     """What a task has read and written so far. Each attempt writes files of its own names."""
 
-    def __init__(self, task: MergeTask, filesystem: pafs.FileSystem, stack: ExitStack) -> None:
+    def __init__(self, task: MergeTask, stack: ExitStack) -> None:
         self._task = task
-        self._filesystem = filesystem
+        self._staging = task.staging or Location("")
+        self._filesystem = open_filesystem(self._staging.storage)
         self._stack = stack
         self.schema = decode_schema(task.schema)
         self._given = set(task.given)
@@ -143,7 +143,7 @@ class _Work:
         return f"_mason/quarantine/{self._attempt}.jsonl"
 
     def _new_sink(self) -> Sink:
-        place = SinkPlace(self._filesystem, self._task.staging, f"part-{self._attempt}")
+        place = SinkPlace(self._filesystem, self._staging.path, f"part-{self._attempt}")
         schema = pa.schema([self.schema.field(name) for name in self._columns])
         return open_sink(self._task.sink, place, schema, self._task.sink_options)
 
@@ -297,7 +297,7 @@ class _Work:
         if not self._task.staging:
             return  # the job writes nothing: what does not fit is only counted
         if self._rejects is None:
-            path = f"{self._task.staging}/{self._quarantine_path}"
+            path = f"{self._task.staging.path}/{self._quarantine_path}"
             # Not what is above it: a task that outlives its job must not bring the staging folder back.
             make_folder(self._filesystem, path.rpartition("/")[0], recursive=False)
             self._rejects = self._stack.enter_context(self._filesystem.open_output_stream(path))

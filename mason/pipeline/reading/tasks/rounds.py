@@ -9,13 +9,13 @@ from typing import TypeVar
 
 import pyarrow as pa
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.formats.odd_values import Misfit
 from mason.pipeline.reading.plan.read_plan import ReadPlan
 from mason.pipeline.reading.tasks.kernel import evidence_of_results
 from mason.pipeline.reading.tasks.sinks import SinkSpec
 from mason.pipeline.reading.tasks.staging import empty
 from mason.pipeline.reading.tasks.task import KERNEL, TaskResult, tasks_of
-from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.work.base import Progress
 from mason.pipeline.work.row_sums import RowsLost
 from mason.pipeline.work.tasks import TaskRunner, running, without_beats
@@ -34,8 +34,8 @@ class Rounds:
     sink: SinkSpec
     job_id: str
     progress: Progress
-    staging: str = ""
-    """The folder that the sinks write to; empty if they write nothing."""
+    staging: Location | None = None
+    """The folder that the sinks write to; None if they write nothing."""
     columns: Sequence[str] = ()
     """The columns that the sinks get; none stands for all."""
 
@@ -48,7 +48,6 @@ class Rounds:
             PlanRefused: what was seen beyond the sample cannot be in one table.
             RowsLost: a task gave no result, or no schema holds all values.
         """
-        filesystem = open_filesystem(plan.request.storage)
         for number in range(1, MOST_ROUNDS + 1):
             results = self._run_tasks(plan)
             untrusted = {path for result in results.values() for path in result.not_to_cut}
@@ -56,12 +55,12 @@ class Rounds:
             if untrusted:
                 plan = plan.without_cuts(untrusted)
             elif seen:
-                plan = _wider(plan, plan.widened(seen).with_base_files(filesystem), seen)
+                plan = _wider(plan, plan.widened(seen).with_base_files(), seen)
                 plan = plan.with_misfits(_misfits(results))
             else:
                 return plan, results, number
             if self.staging:
-                empty(filesystem, self.staging)
+                empty(self.staging)
         raise RowsLost(f"No schema was found in {MOST_ROUNDS} rounds.")
 
     def _run_tasks(self, plan: P) -> Mapping[int, TaskResult]:

@@ -8,7 +8,9 @@ from functools import partial
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.reading.tasks.task import TaskResult
+from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.tables.commit import OWN_FOLDER, CommittedFile
 from mason.pipeline.tables.rejects import FOLDER
 from mason.util.asking import asked_ahead
@@ -51,10 +53,11 @@ def remove_strangers(filesystem: pafs.FileSystem, staging: str, files: Sequence[
             filesystem.delete_dir(folder)
 
 
-def empty(filesystem: pafs.FileSystem, staging: str) -> None:
+def empty(staging: Location) -> None:
     """Remove what a round of tasks left that must run again."""
-    remove_strangers(filesystem, staging, [])
-    quarantine_files(filesystem, staging, [])
+    filesystem = open_filesystem(staging.storage)
+    remove_strangers(filesystem, staging.path, [])
+    quarantine_files(filesystem, staging.path, [])
 
 
 def committed_file(filesystem: pafs.FileSystem, staging: str, path: str) -> CommittedFile:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.formats.delimited.reading import CsvReading
 from mason.pipeline.formats.scanning.splits import Range
 from mason.pipeline.formats.sheets.parts import SheetPart
@@ -28,6 +29,7 @@ KERNEL = "mason.pipeline.reading.tasks.kernel:merge_task"
 class FileInTask:
     """One file, or a range of it, and how it is read."""
 
+    storage: str
     path: str
     name: str
     size: int
@@ -58,14 +60,19 @@ class FileInTask:
 
     @classmethod
     def of(
-        cls, planned: PlannedFile, part: Range, types: Mapping[str, str], patterned: Sequence[str] = ()
+        cls,
+        planned: PlannedFile,
+        part: Range,
+        types: Mapping[str, str],
+        storage: str,
+        patterned: Sequence[str] = (),
     ) -> FileInTask:
         file, schema = planned.file, planned.schema
         columns, constants = list(schema.columns), dict(planned.constants)
         written = (schema.format, schema.encoding)
         place = (part.offset, part.length)
         names = (dict(planned.renames), types)
-        pinned = (file.path, file.name, file.size, planned.stamp)
+        pinned = (planned.storage or storage, file.path, file.name, file.size, planned.stamp)
         most = None if planned.is_base else memory_limits().field_bytes  # what a table has, it keeps
         is_own = planned.is_base or bool(planned.own_schema)
         return cls(
@@ -96,8 +103,8 @@ class MergeTask:
     """Some files, the schema that they are fitted to, and the folder that the result is staged in."""
 
     number: int
-    storage: str
-    staging: str
+    staging: Location | None
+    """Where the sink writes; None if it writes nothing."""
     commit: str
     schema: str
     nulls: Sequence[str]
@@ -121,7 +128,8 @@ class MergeTask:
     @classmethod
     def of(cls, content: bytes) -> MergeTask:
         value = json.loads(content)
-        return cls(**{**value, "files": [FileInTask.from_json(each) for each in value["files"]]})
+        staging = Location(**value["staging"]) if value["staging"] else None
+        return cls(**{**value, "staging": staging, "files": [FileInTask.from_json(each) for each in value["files"]]})
 
 
 @dataclass(frozen=True)
@@ -167,7 +175,7 @@ class TaskResult:
 
 
 def tasks_of(
-    plan: ReadPlan, staging: str, commit: str, sink: SinkSpec | None = None, columns: Sequence[str] = ()
+    plan: ReadPlan, staging: Location | None, commit: str, sink: SinkSpec | None = None, columns: Sequence[str] = ()
 ) -> list[MergeTask]:
     """Return the tasks of a plan; without a sink their rows become the files of a table."""
     sink = sink or table_spec(plan.partition_keys)
@@ -191,10 +199,12 @@ def tasks_of(
     return [
         MergeTask(
             number,
-            plan.request.storage,
             staging,
             commit,
-            files=[FileInTask.of(file, part, _types_in(plan, file, of_folders), patterned) for file, part in parts],
+            files=[
+                FileInTask.of(file, part, _types_in(plan, file, of_folders), plan.request.location.storage, patterned)
+                for file, part in parts
+            ],
             **common,
         )
         for number, parts in enumerate(plan.tasks())

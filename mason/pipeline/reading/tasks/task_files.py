@@ -6,6 +6,7 @@ import io
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import groupby
 from types import TracebackType
 from typing import Any
 
@@ -15,6 +16,7 @@ import pyarrow.fs as pafs
 from mason.pipeline.reading.tasks.batches import Batch
 from mason.pipeline.reading.tasks.readers import check_stamp, check_unchanged, read_batches, read_records, vanished
 from mason.pipeline.reading.tasks.task import FileInTask
+from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.blocks import reading
 from mason.pipeline.storage.file_stamp import stamp_of
 from mason.pipeline.storage.object_store import StreamingFiles
@@ -25,7 +27,6 @@ _AT_ONCE = 16
 
 
 def read_files(
-    filesystem: pafs.FileSystem,
     files: Sequence[FileInTask],
     nulls: Sequence[str],
     schema: pa.Schema,
@@ -36,6 +37,18 @@ def read_files(
     Raises:
         UnreadableFile: a file cannot be read, or is not what it was when the plan was made.
     """
+    for storage, together in groupby(files, key=lambda file: file.storage):
+        yield from _read_files_in(open_filesystem(storage), list(together), nulls, schema, columns)
+
+
+def _read_files_in(
+    filesystem: pafs.FileSystem,
+    files: Sequence[FileInTask],
+    nulls: Sequence[str],
+    schema: pa.Schema,
+    columns: Collection[str],
+) -> Iterator[tuple[FileInTask, Batch]]:
+    """Yield the records of files that are in one storage."""
     if not isinstance(filesystem, StreamingFiles):
         for file in files:
             for batch in read_batches(filesystem, file, nulls, schema, columns):

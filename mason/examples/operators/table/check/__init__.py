@@ -1,11 +1,12 @@
+from collections.abc import Mapping
 from dataclasses import replace
 
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
-from mason.errors import OtherStorage
+from mason.engines.storage.models.location import Location
 from mason.operators.operator_definition import DataOperator
-from mason.operators.table_place import TablePlace, find_table, written_path
+from mason.operators.table_place import find_table, find_written
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.jobs.check.checks import Check
 from mason.pipeline.jobs.check.job import CheckJob
@@ -19,14 +20,16 @@ class TableCheck(DataOperator):
         checks = read_checks(parameters.get_required("checks"))
         place = find_table(config, parameters, Response())
         as_of = parameters.get_optional("as_of")
+        references = {each.references: config.location(each.references) for each in checks if each.references}
         return CheckJob(
-            place.path,
-            [_located(config, place, each) for each in checks],
-            place.storage.address(),
-            written_path(config, parameters, "failures_path", place),
-            parameters.get_optional("samples"),
-            as_of.isoformat() if as_of else "",
-            parameters.get_optional("foreign"),
+            path=place,
+            # By the whole path of a table, which is what an answer and a record show.
+            checks=[replace(each, references=_whole(references, each)) for each in checks],
+            references={str(found): found for found in references.values()},
+            failures=find_written(config, parameters, "failures_path"),
+            samples=parameters.get_optional("samples"),
+            as_of=as_of.isoformat() if as_of else "",
+            foreign=parameters.get_optional("foreign"),
         ).to_job()
 
     def answer_depends_on(self, parameters: ValidatedParameters) -> str:
@@ -34,11 +37,5 @@ class TableCheck(DataOperator):
         return "the time" if asks_for_ages and not parameters.get_optional("as_of") else ""
 
 
-def _located(config: ValidConfig, place: TablePlace, check: Check) -> Check:
-    """Return the check with the whole path of the table that it refers to."""
-    if not check.references:
-        return check
-    storage = config.storage.client_for(check.references)
-    if storage is not place.storage:
-        raise OtherStorage(f"{check.name}: {check.references} is not in the storage that {place.path} is in.")
-    return replace(check, references=storage.path(check.references).path)
+def _whole(references: Mapping[str, Location], check: Check) -> str:
+    return str(references[check.references]) if check.references else ""

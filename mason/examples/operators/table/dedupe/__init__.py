@@ -2,7 +2,7 @@ from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.operators.operator_definition import DataOperator
-from mason.operators.table_place import find_table, written_path
+from mason.operators.table_place import find_table, find_written
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.jobs.dedupe.job import DedupeJob, DedupeOptions
 
@@ -18,10 +18,9 @@ class TableDedupe(DataOperator):
             keep=parameters.get_optional("keep"),
         )
         return DedupeJob(
-            place.path,
-            written_path(config, parameters, "output_path", place) or place.path,
-            written_path(config, parameters, "removed_path", place),
-            place.storage.address(),
-            options,
-            parameters.get_optional("foreign"),
+            path=place,
+            output=find_written(config, parameters, "output_path") or place,
+            removed=find_written(config, parameters, "removed_path"),
+            options=options,
+            foreign=parameters.get_optional("foreign"),
         ).to_job()

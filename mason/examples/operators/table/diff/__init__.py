@@ -15,7 +15,7 @@ class TableDiff(DataOperator):
 
     def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
         place = find_table(config, parameters, Response())
-        other = find_other_table(config, parameters, place, Response())
+        other = find_other_table(config, parameters, Response())
         options = DiffOptions(
             version=parameters.get_optional("version") or "",
             other_version=parameters.get_optional("other_version") or "",
@@ -24,5 +24,4 @@ class TableDiff(DataOperator):
         )
         if not other and options.version == options.other_version:
             raise InvalidParameters([_WITH_WHAT])
-        after = other.path if other else place.path
-        return DiffJob(place.path, after, place.storage.address(), options).to_job()
+        return DiffJob(place, other or place, options).to_job()

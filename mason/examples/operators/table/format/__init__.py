@@ -2,7 +2,7 @@ from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.operators.operator_definition import DataOperator
-from mason.operators.table_place import find_table, written_path
+from mason.operators.table_place import find_table
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.jobs.format.job import FormatJob, FormatOptions
 
@@ -21,6 +21,5 @@ class TableFormat(DataOperator):
             compression=parameters.get_optional("compression") or "",
             sample_size=parameters.get_optional("sample_size"),
         )
-        output = written_path(config, parameters, "output_path", place)
-        foreign = parameters.get_optional("foreign")
-        return FormatJob(place.path, output, options, place.storage.address(), foreign).to_job()
+        output = config.location(parameters.get_required("output_path"))
+        return FormatJob(place, output, options, parameters.get_optional("foreign")).to_job()

@@ -18,14 +18,14 @@ class TableHistory(OperatorDefinition):
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
         place = find_table(config, parameters, resp)
-        resp = settle_table(config, place.storage, place.storage.path(place.path), resp)
-        versions = list_versions(place.path, place.storage.address())
+        resp = settle_table(config, place, resp)
+        versions = list_versions(place)
         return OperatorResponse(resp, Versions(versions[: parameters.get_optional("limit")]))
 
     def plan(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
         place = find_table(config, parameters, resp)
-        known = len(list_versions(place.path, place.storage.address()))
-        resp.add_data({"Path": place.path, "Versions": min(known, parameters.get_optional("limit"))})
+        known = len(list_versions(place))
+        resp.add_data({"Path": str(place), "Versions": min(known, parameters.get_optional("limit"))})
         return OperatorResponse(resp)

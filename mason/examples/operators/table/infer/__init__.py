@@ -16,14 +16,14 @@ class TableInfer(OperatorDefinition):
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        saved, response = infer_and_save(config.metastore.client, _wanted(config, parameters), resp)
+        saved, response = infer_and_save(config, _wanted(config, parameters), resp)
         response.add_info(f'Saved table "{saved.name}" in database "{saved.database_name}".')
         return OperatorResponse(response, InferredTable.of(saved))
 
     def plan(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        table, response = _wanted(config, parameters).infer(resp)
+        table, response = _wanted(config, parameters).infer(config, resp)
         place = f'table "{table.name}" in database "{table.database_name}"'
         response.add_info(f"Would save {place}; the files are only read.")
         return OperatorResponse(response, InferredTable.of(table))
@@ -31,7 +31,6 @@ class TableInfer(OperatorDefinition):
 
 def _wanted(config: ValidConfig, parameters: ValidatedParameters) -> Inference:
     storage_path: str = parameters.get_required("storage_path")
-    storage = config.storage.client_for(storage_path)
     options = InferOptions(
         input_format=parameters.get_optional("input_format") or "",
         read_headers=parameters.get_optional("read_headers"),
@@ -45,4 +44,4 @@ def _wanted(config: ValidConfig, parameters: ValidatedParameters) -> Inference:
     database_name: str = parameters.get_required("database_name")
     # Before the files are read: a database that is not there would be noticed only afterwards.
     config.metastore.client.get_database(database_name, response=Response())
-    return Inference(storage, storage.path(storage_path), database_name, table_name, options)
+    return Inference(config.location(storage_path), database_name, table_name, options)

@@ -2,7 +2,6 @@ from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.operators.delimited_parameters import delimited_options
 from mason.operators.operator_definition import DataOperator
-from mason.operators.table_place import place_of, written_path
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.reading.request import Names, OnBadRecord, OnConflict
@@ -13,7 +12,6 @@ class TableMerge(DataOperator):
     """Merge the files below a path into one table, column by name, no row lost."""
 
     def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
-        read = place_of(config, parameters.get_required("input_path"))
         options = MergeOptions(
             input_format=parameters.get_optional("input_format") or "",
             parse_headers=parameters.get_optional("parse_headers"),
@@ -36,5 +34,8 @@ class TableMerge(DataOperator):
             explain=parameters.get_optional("explain") or "",
             foreign=Foreign(parameters.get_optional("foreign")),
         )
-        output = written_path(config, parameters, "output_path", read)
-        return MergeJob(read.path, output, read.storage.address(), options).to_job()
+        return MergeJob(
+            inputs=config.location(parameters.get_required("input_path")),  # each path by its own scheme
+            output=config.location(parameters.get_required("output_path")),
+            options=options,
+        ).to_job()

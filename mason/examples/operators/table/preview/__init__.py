@@ -1,12 +1,14 @@
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
+from mason.engines.storage.models.location import Location
 from mason.operators.catalog_entries import settle_table
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
-from mason.operators.table_place import TablePlace, find_table
+from mason.operators.table_place import find_table
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.reading.preview import preview_plan, preview_table
 from mason.pipeline.reading.view import TableView, view_table
+from mason.pipeline.storage.address import open_filesystem
 from mason.util.environment import MasonEnvironment
 
 
@@ -17,12 +19,12 @@ class TablePreview(OperatorDefinition):
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
         place = find_table(config, parameters, resp)
-        resp = settle_table(config, place.storage, place.storage.path(place.path), resp)
+        resp = settle_table(config, place, resp)
         view = _view(place, resp)
         columns, at_random = parameters.get_optional("columns") or (), parameters.get_optional("random")
         limit = parameters.get_optional("limit")
         return OperatorResponse(
-            resp, preview_table(place.storage.filesystem(), view, limit, columns, at_random=at_random)
+            resp, preview_table(open_filesystem(place.storage), view, limit, columns, at_random=at_random)
         )
 
     def plan(
@@ -34,9 +36,9 @@ class TablePreview(OperatorDefinition):
         return OperatorResponse(resp)
 
 
-def _view(place: TablePlace, resp: Response) -> TableView:
+def _view(place: Location, resp: Response) -> TableView:
     """Look at the table, and tell what is odd about it."""
-    view = view_table(place.storage.filesystem(), place.path, storage=place.storage.address())
+    view = view_table(place)
     for warning in view.warnings:
         resp.add_warning(warning)
     return view

@@ -4,12 +4,12 @@ from itertools import islice
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
+from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, InvalidParameters
 from mason.operators.catalog_entries import follow_job, settle_table
 from mason.operators.local_file import local_file, side_file
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
-from mason.operators.table_place import place_of
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.jobs.merge.mended import encode_rejects
 from mason.pipeline.jobs.merge.replay import ReplayJob
@@ -54,8 +54,8 @@ class TableQuarantine(OperatorDefinition):
         return OperatorResponse(resp)
 
     def _export(self, config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> OperatorResponse:
-        place, overwrite = place_of(config, parameters.get_required("path")), parameters.get_optional("overwrite")
-        file = side_file(config, _file(parameters), [place.path])
+        place, overwrite = config.location(parameters.get_required("path")), parameters.get_optional("overwrite")
+        file = side_file(config, _file(parameters), [place])
         check_side_file(file, overwrite=overwrite)
         rejects = list(_rejects(config, parameters, resp))
         try:
@@ -69,10 +69,9 @@ class TableQuarantine(OperatorDefinition):
 
 
 def _rejects(config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> Iterator[Reject]:
-    storage = config.storage.client_for(parameters.get_required("path"))
-    path = storage.path(parameters.get_required("path"))
-    settle_table(config, storage, path, resp)
-    return read_quarantine(storage.filesystem(), path.path, storage.address())
+    place = config.location(parameters.get_required("path"))
+    settle_table(config, place, resp)
+    return read_quarantine(place)
 
 
 def _told(shown: int, more: int) -> str:
@@ -82,10 +81,9 @@ def _told(shown: int, more: int) -> str:
 
 
 def _replay(config: ValidConfig, parameters: ValidatedParameters) -> Job:
-    path = parameters.get_required("path")
-    storage = config.storage.client_for(path)
-    file = local_file(config, _file(parameters))
-    return ReplayJob(storage.path(path).path, file, storage.address(), parameters.get_optional("foreign")).to_job()
+    table = config.location(parameters.get_required("path"))
+    mended = Location(local_file(config, _file(parameters)))
+    return ReplayJob(table, mended, parameters.get_optional("foreign")).to_job()
 
 
 def _file(parameters: ValidatedParameters) -> str:

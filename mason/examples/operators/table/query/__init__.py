@@ -2,8 +2,8 @@ from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.operators.operator_definition import DataOperator
-from mason.operators.query_tables import table_paths
-from mason.operators.table_place import TablePlace, written_path
+from mason.operators.query_tables import find_tables
+from mason.operators.table_place import find_written
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.sql.changing import changing_in
@@ -16,21 +16,15 @@ class TableQuery(DataOperator):
     def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
         text: str = parameters.get_required("query_string")
         database: str = parameters.get_required("database_name")
-        storage, paths = table_paths(config, database, parse_statement(text), Response())
-        output: str = parameters.get_optional("output_path") or ""
-        if output and not paths:  # a query of no table writes wherever it is sent
-            storage = config.storage.client_for(output)
-        read = TablePlace(storage, next(iter(paths.values()), ""))
         return QueryJob(
-            text,
-            database,
-            paths,
-            storage.address(),
-            parameters.get_optional("parameters") or {},
-            parameters.get_optional("limit"),
-            written_path(config, parameters, "output_path", read),
-            parameters.get_optional("format"),
-            parameters.get_optional("foreign"),
+            statement=text,
+            database=database,
+            tables=find_tables(config, database, parse_statement(text), Response()),
+            parameters=parameters.get_optional("parameters") or {},
+            limit=parameters.get_optional("limit"),
+            output=find_written(config, parameters, "output_path"),
+            format=parameters.get_optional("format"),
+            foreign=parameters.get_optional("foreign"),
         ).to_job()
 
     def answer_depends_on(self, parameters: ValidatedParameters) -> str:

@@ -20,7 +20,7 @@ class TableRefresh(OperatorDefinition):
         if scheduler:
             _, response = scheduler.trigger_schedule(known.crawler, response=response)
             return OperatorResponse(response, known)
-        saved, response = infer_and_save(config.metastore.client, _again(config, known), response)
+        saved, response = infer_and_save(config, _again(config, known), response)
         response.add_info(f'Refreshed table "{saved.name}" of database "{saved.database_name}".')
         return OperatorResponse(response, saved)
 
@@ -31,7 +31,7 @@ class TableRefresh(OperatorDefinition):
         if _crawling(config, known):
             response.add_info(f'Would start the crawler "{known.crawler}", which keeps table "{known.name}".')
             return OperatorResponse(response, known)
-        table, response = _again(config, known).infer(response)
+        table, response = _again(config, known).infer(config, response)
         response.add_info(f'Would save table "{table.name}" anew; the files are only read.')
         return OperatorResponse(response, table)
 
@@ -49,5 +49,5 @@ def _crawling(config: ValidConfig, known: Table) -> SchedulerClient | None:
 
 
 def _again(config: ValidConfig, known: Table) -> Inference:
-    storage = config.storage.client_for(known.path)
-    return Inference(storage, storage.path(known.path), known.database_name, known.name, known.read_options)
+    location = config.location_of_table(known.path)
+    return Inference(location, known.database_name, known.name, known.read_options)

@@ -1,9 +1,10 @@
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
+from mason.engines.storage.models.location import Location
 from mason.operators.local_file import side_file
 from mason.operators.operator_definition import DataOperator
-from mason.operators.table_place import find_table, written_path
+from mason.operators.table_place import find_table, find_written
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.jobs.summary.job import SummaryJob
 
@@ -14,15 +15,14 @@ class TableSummarize(DataOperator):
     def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
         place = find_table(config, parameters, Response())
         html: str = parameters.get_optional("html") or ""
-        summary = written_path(config, parameters, "output_path", place)
+        summary = find_written(config, parameters, "output_path")
         return SummaryJob(
-            place.path,
-            place.storage.address(),
-            tuple(parameters.get_optional("columns") or ()),
-            parameters.get_optional("exact"),
-            parameters.get_optional("histogram"),
-            summary,
-            side_file(config, html, [place.path, *filter(None, [summary])]) if html else "",
-            parameters.get_optional("overwrite"),
-            parameters.get_optional("foreign"),
+            path=place,
+            columns=tuple(parameters.get_optional("columns") or ()),
+            exact=parameters.get_optional("exact"),
+            histogram=parameters.get_optional("histogram"),
+            output=summary,
+            html=Location(side_file(config, html, [place, *filter(None, [summary])])) if html else None,
+            overwrite=parameters.get_optional("overwrite"),
+            foreign=parameters.get_optional("foreign"),
         ).to_job()

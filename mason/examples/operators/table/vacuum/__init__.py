@@ -2,10 +2,11 @@ from collections.abc import Sequence
 
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
+from mason.engines.storage.models.location import Location
 from mason.operators.catalog_entries import settle_table
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
-from mason.operators.table_place import TablePlace, find_table
+from mason.operators.table_place import find_table
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.tables.versions import Removal, plan_vacuum, vacuum
 from mason.util.environment import MasonEnvironment
@@ -19,7 +20,7 @@ class TableVacuum(OperatorDefinition):
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
         place = find_table(config, parameters, resp)
-        resp = settle_table(config, place.storage, place.storage.path(place.path), resp)
+        resp = settle_table(config, place, resp)
         removal = _removal(place, parameters)
         for left in vacuum(removal):
             resp.add_warning(f"What Mason did not write is left of a former version, and stays in {left}.")
@@ -35,8 +36,7 @@ class TableVacuum(OperatorDefinition):
         return OperatorResponse(resp, removal)
 
     def changed_paths(self, config: ValidConfig, parameters: ValidatedParameters) -> Sequence[str]:
-        place = find_table(config, parameters, Response())
-        return [str(place.storage.path(place.path))]
+        return [find_table(config, parameters, Response()).url]
 
 
 def _tell_what_stays(removal: Removal, parameters: ValidatedParameters, resp: Response) -> None:
@@ -55,6 +55,6 @@ def _stay(versions: int) -> str:
     return f"{counted(versions, 'former version')} {'stays' if versions == 1 else 'stay'}"
 
 
-def _removal(place: TablePlace, parameters: ValidatedParameters) -> Removal:
+def _removal(place: Location, parameters: ValidatedParameters) -> Removal:
     keep, days = parameters.get_optional("keep"), parameters.get_optional("older_than_days")
-    return plan_vacuum(place.path, keep, days, place.storage.address())
+    return plan_vacuum(place, keep, days)
