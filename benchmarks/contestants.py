@@ -15,8 +15,8 @@ from mason.clients.response import Response
 from mason.clients.spark.execution import SparkExecutionClient
 from mason.clients.spark.runners import SparkRunner
 from mason.engines.execution.models.job import Job
+from mason.engines.storage.models.location import LOCAL, Location
 from mason.pipeline.jobs.merge.job import MergeJob
-from mason.pipeline.storage.address import LOCAL
 from mason.pipeline.work.tasks import TaskEvent, TaskRunner
 
 WARM = {"runner": {"type": "local", "warm": "always"}}
@@ -50,13 +50,13 @@ class Mason:
     """Runs whole merges on one warm session, and notes how long their parts took."""
 
     def __init__(self, inputs: Path | str, output: Path | str, storage: str = LOCAL) -> None:
-        self.job = MergeJob(str(inputs), str(output), storage)
+        self.job = MergeJob(Location(str(inputs), storage), Location(str(output), storage))
         self.client = TimedClient(WARM)
         self._plans: list[float] = []
         self._wholes: list[float] = []
 
     def contestant(self) -> Contestant:
-        return Contestant("Mason", seconds(self.merge), lambda: remove(Path(self.job.output)))
+        return Contestant("Mason", seconds(self.merge), lambda: remove(Path(self.job.output.path)))
 
     def merge(self) -> None:
         """Merge, with all that belongs to it: sniffing, checks, counting, quarantine, commit and record."""
@@ -114,13 +114,13 @@ class TimedClient(SparkExecutionClient):
         super().__init__(configuration)
         self.tasks: list[float] = []
 
-    def runner(self, storage: str) -> TaskRunner:
-        return TimedRunner(super().runner(storage), self.tasks)
+    def runner(self, storages: Sequence[str]) -> TaskRunner:
+        return TimedRunner(super().runner(storages), self.tasks)
 
     @property
     def plain_runner(self) -> SparkRunner:
         if not self._runners:  # no job has been there yet
-            super().runner(LOCAL)
+            super().runner([])
         (runner,) = self._runners.values()
         return runner
 

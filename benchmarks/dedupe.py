@@ -14,6 +14,7 @@ from benchmarks.equality import Written, proven_equal
 from benchmarks.measure import Comparison, Contestant, Result, interleaved, seconds
 from benchmarks.orders import COLUMNS, describe, write_orders
 from benchmarks.script import Script, script
+from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.dedupe.job import DedupeJob, DedupeOptions
 
 AT_MOST = 2.0
@@ -29,7 +30,9 @@ def main() -> None:
 def measure(running: Script, folder: Path) -> Result:
     """Make the table and measure who dedupes it."""
     table = write_orders(folder, int(KEYS * running.scale))
-    job = DedupeJob(str(table), str(folder / "mason"), options=DedupeOptions(("id",), ("updated",), "last"))
+    job = DedupeJob(
+        Location(str(table)), Location(str(folder / "mason")), options=DedupeOptions(("id",), ("updated",), "last")
+    )
     mason = MasonJob(job.to_job())
     contestants = [
         _duckdb("DuckDB qualify row_number", table, folder / "duckdb", tuned=False),

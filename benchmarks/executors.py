@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
-import pyarrow.fs as pafs
-
 from benchmarks.contestants import make_empty, remove
 from benchmarks.equality import Written, proven_equal
 from benchmarks.jobs import CSV
@@ -23,6 +21,7 @@ from benchmarks.profiling import profile_kernel
 from benchmarks.script import Script, script
 from mason.clients.response import Response
 from mason.clients.spark.execution import SparkExecutionClient
+from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.merge.plan import plan_merge
 from mason.pipeline.reading.tasks.kernel import merge_task
@@ -56,14 +55,14 @@ def measure(running: Script, cluster: Cluster) -> Result:
     """Write the files and measure."""
     inputs = running.folder / "in"
     CSV.write(inputs, running.bytes(SIZE))
-    jobs = {count: MergeJob(str(inputs), str(running.folder / f"out{count}")) for count in COUNTS}
-    plan = plan_merge(pafs.LocalFileSystem(), jobs[1])
+    jobs = {count: MergeJob(Location(str(inputs)), Location(str(running.folder / f"out{count}"))) for count in COUNTS}
+    plan = plan_merge(jobs[1])
     staging = running.folder / "staging"
-    tasks = [task.to_bytes() for task in tasks_of(plan, str(staging), "control")]
+    tasks = [task.to_bytes() for task in tasks_of(plan, Location(str(staging)), "control")]
     found = {count: Figures() for count in COUNTS}
     for number in range(running.rounds):
         for count in COUNTS:
-            remove(Path(jobs[count].output))
+            remove(Path(jobs[count].output.path))
             os.sync()
             whole, within = submit(cluster, jobs[count], count)
             make_empty(staging)
@@ -80,7 +79,7 @@ def measure(running: Script, cluster: Cluster) -> Result:
         "executors",
         f"{CSV.describe(inputs)}, {len(tasks)} tasks",
         _comparisons(found[1], found[2]),
-        proven_equal([Written(LABELS[count], Path(jobs[count].output)) for count in COUNTS], CSV.columns),
+        proven_equal([Written(LABELS[count], Path(jobs[count].output.path)) for count in COUNTS], CSV.columns),
         [f"The tasks read {sizes} MB."],
     )
     if running.wants_profile(result):

@@ -19,6 +19,7 @@ from benchmarks.equality import Different
 from benchmarks.measure import Comparison, Contestant, Output, Profile, Result, interleaved, seconds
 from benchmarks.profiling import _profile
 from benchmarks.script import Script, script
+from mason.engines.storage.models.location import Location
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.explode.job import ExplodeJob
 from mason.pipeline.jobs.explode.plan import plan_explode
@@ -84,7 +85,7 @@ class MasonExplodes(Mason):
 
     def __init__(self, inputs: Path, output: Path) -> None:
         super().__init__(inputs, output)
-        self.explode = ExplodeJob(str(inputs), MAIN, str(output))
+        self.explode = ExplodeJob(Location(str(inputs)), MAIN, Location(str(output)))
         self.job = self.explode  # type: ignore[assignment]
 
 
@@ -142,7 +143,7 @@ def _output(label: str, folder: Path) -> Output:
 def profile(job: ExplodeJob, folder: Path) -> Profile:
     """Return the profile of a whole explode in this process."""
     output = folder / "profile"
-    plan = plan_explode(replace(job, output=str(output)))
+    plan = plan_explode(replace(job, output=Location(str(output))))
     profiler = cProfile.Profile()
     profiler.runcall(run_explode, plan, InProcessRunner(), "profile", lambda *_: None)
     remove(output)

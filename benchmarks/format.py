@@ -17,6 +17,7 @@ from benchmarks.jobs import GB, PARQUET
 from benchmarks.measure import Comparison, Contestant, Result, interleaved, seconds
 from benchmarks.profiling import profile_tasks
 from benchmarks.script import Script, script
+from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.format.job import FormatJob, FormatOptions
 from mason.pipeline.jobs.format.plan import plan_format
 from mason.pipeline.jobs.format.run import sink_of
@@ -50,7 +51,7 @@ def measure(running: Script, folder: Path) -> Result:
     """Write the data and measure."""
     inputs = folder / "in"
     data.write_parquet_files(inputs, running.bytes(SIZE))
-    job = FormatJob(str(inputs), str(folder / "mason"), FormatOptions("csv"))
+    job = FormatJob(Location(str(inputs)), Location(str(folder / "mason")), FormatOptions("csv"))
     mason = MasonJob(job.to_job())
     source = PARQUET.source.format(inputs)
     contestants = [
@@ -72,7 +73,7 @@ def measure(running: Script, folder: Path) -> Result:
     if running.wants_profile(result):
         plan = plan_format(job)
         (folder / "profile").mkdir()
-        tasks = tasks_of(plan.scan.plan, str(folder / "profile"), "profile", sink_of(plan))
+        tasks = tasks_of(plan.scan.plan, Location(str(folder / "profile")), "profile", sink_of(plan))
         result = replace(result, profile=profile_tasks(tasks))
     remove(folder)
     return result

@@ -10,13 +10,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow.fs as pafs
-
 from benchmarks import data
 from benchmarks.contestants import make_empty, remove
 from benchmarks.measure import Comparison, Contestant, Result, interleaved
 from benchmarks.script import PROJECT, Script, script
 from mason.clients.spark.exchange import write_items
+from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.merge.plan import plan_merge
 from mason.pipeline.reading.tasks.task import tasks_of
@@ -53,9 +52,11 @@ def _contestant(running: Script, name: str, size: int) -> Contestant:
     folder = running.folder / name / str(size)
     FORMATS[name](folder / "in" / f"all.{name}", size)
     staging = folder / "staging"
-    plan = plan_merge(pafs.LocalFileSystem(), MergeJob(str(folder / "in"), str(folder / "out")))
+    plan = plan_merge(MergeJob(Location(str(folder / "in")), Location(str(folder / "out"))))
     with open(folder / "tasks", "wb") as stream:
-        write_items(stream, ((task.number, task.to_bytes()) for task in tasks_of(plan, str(staging), "bench")))
+        write_items(
+            stream, ((task.number, task.to_bytes()) for task in tasks_of(plan, Location(str(staging)), "bench"))
+        )
 
     def peak() -> float:
         command = [sys.executable, "-m", "benchmarks.kernel_worker", str(folder / "tasks")]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.merge.plan import plan_merge
@@ -70,6 +70,6 @@ def _rows(ids: np.ndarray, versions: np.ndarray) -> pa.Table:
 
 
 def _table(raw: Path, output: Path) -> Path:
-    plan = plan_merge(pafs.LocalFileSystem(), MergeJob(str(raw), str(output)))
+    plan = plan_merge(MergeJob(Location(str(raw)), Location(str(output))))
     run_merge(plan, InProcessRunner(), "made", lambda *_: None)
     return output

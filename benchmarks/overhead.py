@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pyarrow.fs as pafs
-
 from benchmarks.contestants import Mason, make_empty
 from benchmarks.jobs import CSV
 from benchmarks.measure import Comparison, Contestant, Result, interleaved, seconds
 from benchmarks.profiling import profile_kernel
 from benchmarks.script import Script, script
+from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.merge.plan import plan_merge
 from mason.pipeline.reading.tasks.task import KERNEL, tasks_of
 from mason.pipeline.work.tasks import running as running_tasks
@@ -34,8 +33,8 @@ def measure(running: Script) -> Result:
     mason = Mason(inputs, running.folder / "mason")
 
     def plan_and_tasks() -> None:
-        plan = plan_merge(pafs.LocalFileSystem(), mason.job)
-        tasks = [task.to_bytes() for task in tasks_of(plan, str(bare), "bare")]
+        plan = plan_merge(mason.job)
+        tasks = [task.to_bytes() for task in tasks_of(plan, Location(str(bare)), "bare")]
         with running_tasks(mason.client.plain_runner, KERNEL, tasks) as events:
             for _ in without_beats(events):
                 pass

@@ -24,9 +24,9 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 def profile_kernel(job: MergeJob, folder: Path | str) -> Profile:
     """Return the profile of one task of a merge, run in this process; it writes to a new folder of its storage."""
-    filesystem = open_filesystem(job.storage)
-    filesystem.create_dir(str(folder))
-    return profile_tasks(tasks_of(plan_merge(filesystem, job), str(folder), "profile"))
+    place = job.output.beside(str(folder))
+    open_filesystem(place.storage).create_dir(place.path)
+    return profile_tasks(tasks_of(plan_merge(job), place, "profile"))
 
 
 def profile_tasks(tasks: Sequence[MergeTask]) -> Profile:

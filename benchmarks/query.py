@@ -19,6 +19,7 @@ from benchmarks.measure import Comparison, Contestant, Result, interleaved, seco
 from benchmarks.orders import describe, write_customers, write_orders
 from benchmarks.profiling import profile_call
 from benchmarks.script import Script, script
+from mason.engines.storage.models.location import Location, TableRef
 from mason.pipeline.jobs.query.job import QueryJob
 
 AT_MOST = 1.1
@@ -37,7 +38,9 @@ def main() -> None:
 def measure(running: Script, folder: Path) -> Result:
     """Make the tables and measure who answers."""
     tables = {"orders": str(write_orders(folder, int(KEYS * running.scale))), "customers": str(write_customers(folder))}
-    mason = MasonJob(QueryJob(STATEMENT, "shop", tables).to_job())
+    mason = MasonJob(
+        QueryJob(STATEMENT, "shop", {name: TableRef(name, Location(path)) for name, path in tables.items()}).to_job()
+    )
     answers: dict[str, Any] = {}
 
     def ask_duckdb() -> None:

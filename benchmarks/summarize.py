@@ -15,7 +15,6 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
 from benchmarks.contestants import MasonJob, remove
@@ -24,6 +23,7 @@ from benchmarks.equality import Different
 from benchmarks.measure import Comparison, Contestant, Profile, Result, interleaved, seconds
 from benchmarks.profiling import profile_call
 from benchmarks.script import Script, script
+from mason.engines.storage.models.location import Location
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.merge.plan import plan_merge
@@ -50,7 +50,7 @@ def measure(running: Script, folder: Path) -> Result:
     """Make the table and measure who summarizes it."""
     table = write_table(folder, int(ROWS * running.scale))
     files = f"read_parquet('{table}/*.parquet')"
-    mason = MasonJob(SummaryJob(str(table)).to_job())
+    mason = MasonJob(SummaryJob(Location(str(table))).to_job())
     contestants = [duckdb_summarize(files), duckdb_by_hand(files), mason.contestant()]
     plain, by_hand, ours = interleaved(contestants, running.rounds)
     mason.close()
@@ -97,8 +97,8 @@ def write_table(folder: Path, rows: int) -> Path:
     inputs.mkdir(parents=True)
     for number in range(FILES):
         pq.write_table(_rows(number, rows // FILES), inputs / f"{number:02}.parquet", compression="snappy")
-    job = MergeJob(str(inputs), str(table))
-    run_merge(plan_merge(pafs.LocalFileSystem(), job), InProcessRunner(), "made", lambda *_: None)
+    job = MergeJob(Location(str(inputs)), Location(str(table)))
+    run_merge(plan_merge(job), InProcessRunner(), "made", lambda *_: None)
     remove(inputs)
     return table
 
@@ -227,7 +227,7 @@ def _text(value: object) -> str:
 
 def profile(table: Path) -> Profile:
     """Return the profile of a whole summary whose tasks run in this process."""
-    work = SummaryWork.plan(SummaryJob(str(table)).to_job())
+    work = SummaryWork.plan(SummaryJob(Location(str(table))).to_job())
     return profile_call("all tasks in one process", lambda: work.run(InProcessRunner(), "profile", lambda *_: None))
 
 

@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from mason.clients.s3.storage import S3StorageClient
+from mason.engines.storage.models.location import Location
 from mason.pipeline.tables.commit import open_table
 from tests.seaweed import Seaweed, running_seaweed
 
@@ -110,7 +111,7 @@ class S3Site:
     def reader(self) -> set[int] | None:
         """The versions that the rows of the table are of, as Mason reads it; None if it is not whole."""
         filesystem, path = self._storage.filesystem(), f"{self._bucket}/out"
-        record = open_table(self._storage.address(), path).current()
+        record = open_table(Location(path, self._storage.address())).current()
         try:
             files = [pq.read_table(f"{path}/{each.place}", filesystem=filesystem) for each in record.files]  # type: ignore[union-attr]
         except (OSError, AttributeError):

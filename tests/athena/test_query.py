@@ -20,6 +20,7 @@ from mason.clients.response import Response
 from mason.clients.s3.storage import S3StorageClient
 from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import Unsupported
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.sql.query import BadQuery
@@ -43,7 +44,8 @@ def address(ministack: Ministack) -> str:
 
 
 def query(statement: str, database: str, tables: dict[str, str], address: str, output: str = "") -> Job:
-    return QueryJob(statement, database, tables, address, output=output).to_job()
+    named = {name: TableRef(f"{database}.{name}", Location(path, address)) for name, path in tables.items()}
+    return QueryJob(statement, database, named, output=Location(output, address) if output else None).to_job()
 
 
 @pytest.fixture
@@ -204,7 +206,7 @@ def test_a_text_only_table_is_asked_as_text(
 def test_a_format_that_athena_does_not_write_is_refused(
     client: AthenaExecutionClient, database: str, address: str, kind: str
 ) -> None:
-    job = QueryJob("select 1 as one", database, {}, address, output="b/out", format=kind).to_job()
+    job = QueryJob("select 1 as one", database, {}, output=Location("b/out", address), format=kind).to_job()
 
     with pytest.raises(Unsupported, match=f"Athena does not write tables as {kind}. Leave format out"):
         answer(client.plan_job, job)
@@ -245,7 +247,12 @@ def test_data_of_others_at_the_output_are_told_before_athena_is_asked_and_stay(
 ) -> None:
     path = make_athena_table("orders", pa.table({"id": [1, 2]}))
     output = f"{bucket}/{uuid4().hex}/copied"
-    asked = QueryJob("SELECT id FROM orders", database, {"orders": path}, address, output=output)
+    asked = QueryJob(
+        "SELECT id FROM orders",
+        database,
+        {"orders": TableRef("orders", Location(path, address))},
+        output=Location(output, address),
+    )
     kept = replace(asked, foreign=Foreign.KEEP)
     filesystem = S3StorageClient(ministack.configuration()).filesystem()
     client.run_job(answer(client.plan_job, asked.to_job()), response=Response())

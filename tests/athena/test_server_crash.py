@@ -17,6 +17,7 @@ from mason.clients.athena.execution import AthenaExecutionClient
 from mason.clients.s3.storage import S3StorageClient
 from mason.configurations.saved import read_configurations, save_configurations
 from mason.engines.execution.models.job import Job
+from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import Conflict
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
@@ -214,7 +215,9 @@ def unload(
     path = make_athena_table("orders", TABLES["orders"])
     address = S3StorageClient(ministack.configuration()).address()
     statement, output = "select id from orders where id < 3", f"{path.removeprefix('s3://')}_kept"
-    job = QueryJob(statement, database, {"orders": path}, address, output=output).to_job()
+    job = QueryJob(
+        statement, database, {"orders": TableRef("orders", Location(path, address))}, output=Location(output, address)
+    ).to_job()
     return Unload(AthenaExecutionClient({**settings, "endpoint": proxy.endpoint}), job, {})
 
 
@@ -244,8 +247,9 @@ def test_a_table_that_another_job_changed_after_the_crash_is_left_as_it_is(
         unload.run()
     crashed = dict(unload.noted)
     proxy.reset()
-    current = unload.run()["Commit"]
-    table = TableObjects(open_objects(unload.job.inputs["storage"]), unload.job.outputs["path"])
+    current, output = unload.run()["Commit"], unload.job.output
+    assert output is not None
+    table = TableObjects(open_objects(output.storage), output.path)
     lease = Lease(table._store, f"{table.path}/{LEASES}/{crashed['Notes']['Commit']}.json", "crashed")
     with lease:
         pass  # as a process that was killed leaves it

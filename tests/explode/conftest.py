@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.explode.job import ExplodeJob
 from mason.pipeline.jobs.explode.outcome import ExplodeResult
@@ -48,7 +49,9 @@ class Explode:
         return file
 
     def plan(self, **options: Any) -> ExplodePlan:
-        return plan_explode(ExplodeJob(str(self.root / "orders"), "orders", str(self.output), **options))
+        return plan_explode(
+            ExplodeJob(Location(str(self.root / "orders")), "orders", Location(str(self.output)), **options)
+        )
 
     def run(self, **options: Any) -> ExplodeResult:
         return self.run_plan(self.plan(**options))

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, Conflict, NoData
 from mason.pipeline.jobs.explode import plan as planning
 from mason.pipeline.jobs.explode import sink
@@ -167,7 +168,7 @@ def test_records_in_are_rows_out_and_quarantined_ones(explode: Explode) -> None:
     result = explode.run()
 
     assert (result.rows_in, result.tables[0].rows, result.quarantined) == (42, 41, 1)
-    (reject,) = read_quarantine(pa.fs.LocalFileSystem(), str(explode.output))
+    (reject,) = read_quarantine(Location(str(explode.output)))
     assert (reject.record, reject.raw) == (41, "broken")
     assert [row["orders_id"] for row in explode.table("orders_a").to_pylist()] == list(range(41))
 
@@ -297,7 +298,9 @@ def test_an_output_in_the_input_is_refused(explode: Explode) -> None:
         explode_into = Explode(explode.root)
         with pytest.raises(BadPath, match="lie one in the other"):
             planning.plan_explode(
-                planning.ExplodeJob(str(explode.root / "orders"), "o", str(explode_into.root / output))
+                planning.ExplodeJob(
+                    Location(str(explode.root / "orders")), "o", Location(str(explode_into.root / output))
+                )
             )
 
 
@@ -337,7 +340,7 @@ def test_a_table_without_rows_has_its_tables_without_rows(explode: Explode) -> N
     assert explode.tables() == {"orders": [], "orders_a_l": []}
     assert read_table(explode.output / "orders").schema.names == ["orders_id", "a_l_count"]
     assert list(explode.table("orders_a_l").schema.types) == [pa.int64(), pa.int32(), pa.int64()]
-    plan_scan("file:///", str(explode.output / "orders_a_l"))
+    plan_scan(Location(str(explode.output / "orders_a_l")))
 
 
 def test_files_without_anything_in_them_are_told(explode: Explode) -> None:
@@ -370,7 +373,7 @@ def test_the_output_itself_reads_as_the_table_of_the_records(explode: Explode) -
     explode.given(ORDERS)
     explode.run()
 
-    scan = plan_scan("file:///", str(explode.output))
+    scan = plan_scan(Location(str(explode.output)))
 
     assert scan.rows == 4 and scan.schema.equals(explode.table("orders").schema)
     commit = TableFolder(str(explode.output)).current()
@@ -391,9 +394,9 @@ def test_a_second_explode_replaces_all_tables_at_once_and_the_first_can_be_had_b
     explode.given([{"id": 9, "other": ["z"]}])
     explode.run()
     assert sorted(each.name for each in explode.output.glob("[!_]*")) == ["orders", "orders_other"]
-    assert [each.commit.number for each in list_versions(str(explode.output))] == [2, 1]
+    assert [each.commit.number for each in list_versions(Location(str(explode.output)))] == [2, 1]
 
-    roll_back(str(explode.output), "1", "back")
+    roll_back(Location(str(explode.output)), "1", "back")
 
     assert sorted(each.name for each in explode.output.glob("[!_]*")) == [
         "orders",
@@ -421,7 +424,7 @@ def test_of_two_explodes_into_one_output_one_wins_and_the_other_says_so(explode:
 def test_a_flat_table_can_be_exploded_from_its_commit(explode: Explode) -> None:
     explode.given(ORDERS)
     explode.run(columns=("items",))
-    job = planning.ExplodeJob(str(explode.output / "orders"), "again", str(explode.root / "second"))
+    job = planning.ExplodeJob(Location(str(explode.output / "orders")), "again", Location(str(explode.root / "second")))
 
     explode.run_plan(planning.plan_explode(job))
 

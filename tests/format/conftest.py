@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.format.job import FormatJob, FormatOptions
 from mason.pipeline.jobs.format.outcome import FormatResult
@@ -51,7 +52,7 @@ def read_table(path: Path) -> pa.Table:
     """Return what Mason's own reader finds at a path."""
     _COLLECTED.clear()
     spec = SinkSpec("tests.format.conftest:collect_sink")
-    done = run_scan(plan_scan("file:///", str(path)), spec, InProcessRunner(), "read", lambda *_: None)
+    done = run_scan(plan_scan(Location(str(path))), spec, InProcessRunner(), "read", lambda *_: None)
     return pa.Table.from_batches(_COLLECTED, done.scan.schema)
 
 
@@ -77,8 +78,8 @@ class Format:
         return file
 
     def plan(self, format_: str, source: str = "in", output: str = "out", **options: Any) -> FormatPlan:
-        places = (str(self.root / source), str(self.root / output))
-        return plan_format(FormatJob(*places, FormatOptions(format_, **options)))
+        read, written = Location(str(self.root / source)), Location(str(self.root / output))
+        return plan_format(FormatJob(read, written, FormatOptions(format_, **options)))
 
     def run(self, format_: str, source: str = "in", output: str = "out", **options: Any) -> FormatResult:
         return self.run_plan(self.plan(format_, source, output, **options))

@@ -13,11 +13,11 @@ from typing import Any
 import fastavro
 import openpyxl
 import pyarrow as pa
-import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 from mason.pipeline.storage.format_names.writers import xlsx_writer
 
+from mason.engines.storage.models.location import Location
 from mason.errors import BadInput, BadPath, MasonError, NoData, Unprocessable
 from mason.pipeline.formats.json.parse import parse_lines
 from mason.pipeline.formats.sources import ValueSource
@@ -350,7 +350,7 @@ def test_empty_text_in_a_partition_column_is_quarantined(format_: Format) -> Non
     done = format_.run("csv", partition_columns=["k"])
 
     assert (done.sums.rows_out, done.sums.quarantined) == (20, 1)
-    (reject,) = read_quarantine(pafs.LocalFileSystem(), str(format_.output))
+    (reject,) = read_quarantine(Location(str(format_.output)))
     assert reject.reason == "empty text cannot be the value of a partition"
 
 
@@ -531,7 +531,7 @@ def test_a_record_that_does_not_fit_is_quarantined_and_counted(format_: Format) 
     done = format_.run("jsonl")
 
     assert (done.sums.rows_in, done.sums.rows_out, done.sums.quarantined) == (21, 20, 1)
-    assert len(list(read_quarantine(pafs.LocalFileSystem(), str(format_.output)))) == 1
+    assert len(list(read_quarantine(Location(str(format_.output))))) == 1
 
 
 def test_a_table_can_be_written_over_itself_and_the_old_one_is_kept(format_: Format) -> None:
@@ -549,20 +549,22 @@ def test_a_table_can_be_written_over_itself_and_the_old_one_is_kept(format_: For
 def test_a_table_that_is_written_over_itself_keeps_its_quarantine(format_: Format) -> None:
     format_.given("id,n\n1,1\n2\n3,3\n", "in/a.csv")
     format_.run("parquet")
-    before = list(read_quarantine(pafs.LocalFileSystem(), str(format_.output)))
+    before = list(read_quarantine(Location(str(format_.output))))
 
     format_.run("csv", source="out")
 
-    assert list(read_quarantine(pafs.LocalFileSystem(), str(format_.output))) == before and len(before) == 1
+    assert list(read_quarantine(Location(str(format_.output)))) == before and len(before) == 1
 
 
 def test_nothing_can_be_added_to_a_table_that_is_not_parquet(format_: Format) -> None:
     format_.given(ORDERS)
     format_.run("csv")
 
-    job = MergeJob(str(format_.root / "in"), str(format_.output), options=MergeOptions(mode=Mode.APPEND))
+    job = MergeJob(
+        Location(str(format_.root / "in")), Location(str(format_.output)), options=MergeOptions(mode=Mode.APPEND)
+    )
     with pytest.raises(PlanRefused, match="The table is in csv: only to one in Parquet can something be added"):
-        plan_merge(pafs.LocalFileSystem(), job)
+        plan_merge(job)
 
 
 def test_a_table_in_excel_says_that_it_cannot_be_read(format_: Format) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.engines.storage.models.location import Location, TableRef
 from mason.pipeline.jobs.check.checks import Check
 from mason.pipeline.jobs.check.job import CheckJob
 from mason.pipeline.jobs.dedupe.job import DedupeJob, DedupeOptions
@@ -138,24 +139,58 @@ def example_requests() -> dict[str, Any]:
     dedupe = DedupeOptions(keys=("id",), order_by=("day",), keep="last")
     format_ = FormatOptions("csv", ("id",), "id > 1", ("day",), "1MB", "gzip", 9)
     return {
-        "merge": MergeJob("/in", "/out"),
-        "merge, all": MergeJob("b/in", "b/out", "s3://b", merge),
-        "replay": ReplayJob("/out", "/mended"),
-        "replay, all": ReplayJob("b/out", "/mended", "s3://b", Foreign.KEEP),
-        "dedupe": DedupeJob("/in", "/out"),
-        "dedupe, all": DedupeJob("b/in", "b/out", "b/removed", "s3://b", dedupe, Foreign.KEEP),
-        "format": FormatJob("/in", "/out", FormatOptions("csv")),
-        "format, all": FormatJob("b/in", "b/out", format_, "s3://b", Foreign.KEEP),
-        "explode": ExplodeJob("/in", "orders"),
-        "explode, all": ExplodeJob("b/in", "orders", "b/out", "s3://b", ("lines",), "__", 5, Foreign.KEEP),
-        "summarize": SummaryJob("/in"),
-        "summarize, all": SummaryJob("b/in", "s3://b", ("id",), True, 5, "b/out", "/page", True, Foreign.KEEP),
-        "check": CheckJob("/in", checks[:1]),
-        "check, all": CheckJob("b/in", checks, "s3://b", "b/failed", 3, "2026-01-01", Foreign.KEEP),
-        "diff": DiffJob("/in", "/other"),
-        "diff, all": DiffJob("b/in", "b/other", "s3://b", diff),
+        "merge": MergeJob(Location("/in"), Location("/out")),
+        "merge, all": MergeJob(Location("b/in", "s3://b"), Location("b/out", "s3://b"), merge),
+        "replay": ReplayJob(Location("/out"), Location("/mended")),
+        "replay, all": ReplayJob(Location("b/out", "s3://b"), Location("/mended"), Foreign.KEEP),
+        "dedupe": DedupeJob(Location("/in"), Location("/out")),
+        "dedupe, all": DedupeJob(
+            Location("b/in", "s3://b"),
+            Location("b/out", "s3://b"),
+            Location("b/removed", "s3://b"),
+            dedupe,
+            Foreign.KEEP,
+        ),
+        "format": FormatJob(Location("/in"), Location("/out"), FormatOptions("csv")),
+        "format, all": FormatJob(Location("b/in", "s3://b"), Location("b/out", "s3://b"), format_, Foreign.KEEP),
+        "explode": ExplodeJob(Location("/in"), "orders"),
+        "explode, all": ExplodeJob(
+            Location("b/in", "s3://b"), "orders", Location("b/out", "s3://b"), ("lines",), "__", 5, Foreign.KEEP
+        ),
+        "summarize": SummaryJob(Location("/in")),
+        "summarize, all": SummaryJob(
+            Location("b/in", "s3://b"),
+            ("id",),
+            True,
+            5,
+            Location("b/out", "s3://b"),
+            Location("/page"),
+            True,
+            Foreign.KEEP,
+        ),
+        "check": CheckJob(Location("/in"), checks[:1]),
+        "check, all": CheckJob(
+            Location("b/in", "s3://b"),
+            checks,
+            {"/shop/b": Location("/shop/b")},
+            Location("b/failed", "s3://b"),
+            3,
+            "2026-01-01",
+            Foreign.KEEP,
+        ),
+        "diff": DiffJob(Location("/in"), Location("/other")),
+        "diff, all": DiffJob(Location("b/in", "s3://b"), Location("b/other", "s3://b"), diff),
         "query": QueryJob("select 1", "shop", {}),
-        "query, all": QueryJob("select 1", "shop", {"t": "b/t"}, "s3://b", {"n": 1}, 5, "b/out", "csv", Foreign.KEEP),
+        "query, all": QueryJob(
+            "select 1",
+            "shop",
+            {"t": TableRef("t", Location("b/t", "s3://b"))},
+            {"n": 1},
+            5,
+            Location("b/out", "s3://b"),
+            "csv",
+            Foreign.KEEP,
+        ),
     }
 
 

@@ -18,6 +18,7 @@ import pytest
 from mason.clients.local.execution import LocalExecutionClient
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
+from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import BadInput, ClientFailed, UnreadableFile
 from mason.pipeline.driving import far_drivers
 from mason.pipeline.driving.driver_process import ChildDriver, DriverLaunch, drive
@@ -75,7 +76,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def merge(tmp_path: Path) -> Job:
     write(tmp_path, {"in/a.csv": "id,name\n1,Ann\n2,Bob\n"})
-    return MergeJob(str(tmp_path / "in"), str(tmp_path / "out" / "people")).to_job()
+    return MergeJob(Location(str(tmp_path / "in")), Location(str(tmp_path / "out" / "people"))).to_job()
 
 
 def planned(client: PipelineExecutionClient, job: Job) -> JobPlan:
@@ -122,7 +123,7 @@ def test_a_driver_that_fails_says_why(tmp_path: Path, merge: Job) -> None:
 
 def test_a_job_without_an_output_needs_a_place_for_its_events(tmp_path: Path) -> None:
     write(tmp_path, {"in/a.csv": "id\n1\n"})
-    query = QueryJob("select id from t", "shop", {"t": str(tmp_path / "in")}, "file:///", {}, 10).to_job()
+    query = QueryJob("select id from t", "shop", {"t": TableRef("t", Location(str(tmp_path / "in")))}, {}, 10).to_job()
 
     with pytest.raises(BadInput, match="jobs_path"):
         submit(FarClient({}), query)
@@ -130,30 +131,30 @@ def test_a_job_without_an_output_needs_a_place_for_its_events(tmp_path: Path) ->
 
 
 def test_events_lie_beside_the_output_or_where_the_configuration_says() -> None:
-    job = Job("merge", {}, {"path": "/lake/shop/orders/"})
+    job = Job("merge", {}, {"path": Location("/lake/shop/orders/", "s3://?region=x")})
 
-    assert events_folder(job, "1a") == "/lake/shop/.mason/jobs/1a"
-    assert events_folder(job, "1a", "/jobs/") == "/jobs/1a"
+    assert events_folder(job, "1a") == Location("/lake/shop/.mason/jobs/1a", "s3://?region=x")
+    assert events_folder(job, "1a", "/jobs/") == Location("/jobs/1a", "s3://?region=x")
 
 
 def test_the_highest_number_decides_and_half_an_event_is_passed_over(tmp_path: Path) -> None:
-    events = JobEvents("file:///", str(tmp_path / "events"))
+    events = JobEvents(Location(str(tmp_path / "events")))
     for number in range(5):
         events.write(JobStatus.RUNNING, {"Tasks": number})
     (tmp_path / "events" / "00000006.json").write_text('{"Status": "succ', encoding="utf-8")
     (tmp_path / "events" / "99999999.txt").write_text("{}", encoding="utf-8")
 
-    newest = JobEvents("file:///", str(tmp_path / "events")).newest()
+    newest = JobEvents(Location(str(tmp_path / "events"))).newest()
 
     assert newest and (newest.number, newest.document) == (5, {"Tasks": 4})
     assert len(list((tmp_path / "events").glob("0*.json"))) == 4, "what nobody needs any more is removed"
 
 
 def test_a_driver_that_was_started_again_goes_on_with_the_next_number(tmp_path: Path) -> None:
-    JobEvents("file:///", str(tmp_path)).write(JobStatus.RUNNING, {})
-    JobEvents("file:///", str(tmp_path)).beat()
+    JobEvents(Location(str(tmp_path))).write(JobStatus.RUNNING, {})
+    JobEvents(Location(str(tmp_path))).beat()
 
-    newest = JobEvents("file:///", str(tmp_path)).newest()
+    newest = JobEvents(Location(str(tmp_path))).newest()
 
     assert newest and newest.number == 2
 
@@ -178,7 +179,7 @@ def test_a_driver_killed_after_its_commit_leaves_a_job_that_succeeded(
     accepted = submit(client, merge)
     [launch] = client.started.launches
     assert drive(launch) is JobStatus.SUCCEEDED
-    _forget_the_end(Path(launch.events))
+    _forget_the_end(Path(launch.events.path))
     assert get(client, accepted.id).status is JobStatus.RUNNING
     monkeypatch.setattr(far_drivers, "_DEAD_SECONDS", -1.0)
 
@@ -192,12 +193,12 @@ def test_a_driver_that_is_started_again_after_its_commit_commits_nothing_twice(m
     submit(client, merge)
     [launch] = client.started.launches
     drive(launch)
-    _forget_the_end(Path(launch.events))
+    _forget_the_end(Path(launch.events.path))
 
     assert drive(launch) is JobStatus.SUCCEEDED
     assert drive(launch) is JobStatus.SUCCEEDED
 
-    commit = find_commit(launch.storage, str(launch.job.outputs["path"]), launch.job_id)
+    commit = find_commit(launch.job.output, launch.job_id)
     assert commit and commit.number == 1 and commit.rows == 2
 
 
@@ -212,7 +213,7 @@ def test_a_clock_that_is_years_ahead_does_not_matter(merge: Job) -> None:
     client = WaitingClient({})
     accepted = submit(client, merge)
     [launch] = client.started.launches
-    JobEvents("file:///", launch.events).write(JobStatus.RUNNING, {"StartedAt": "2099-01-01T00:00:00+00:00"})
+    JobEvents(launch.events).write(JobStatus.RUNNING, {"StartedAt": "2099-01-01T00:00:00+00:00"})
 
     first, second = get(client, accepted.id), get(client, accepted.id)
 
@@ -257,7 +258,7 @@ def test_a_driver_that_is_killed_is_noticed_by_its_silence(tmp_path: Path, monke
 def _endless(folder: Path) -> Job:
     write(folder, {"numbers/a.csv": "n\n" + "".join(f"{each}\n" for each in range(1000))})
     statement = "select count(*) as n from t a, t b, t c, t d where (a.n * b.n + c.n * d.n) % 1009 = 500"
-    return QueryJob(statement, "shop", {"t": str(folder / "numbers")}, "file:///", {}, 10).to_job()
+    return QueryJob(statement, "shop", {"t": TableRef("t", Location(str(folder / "numbers")))}, {}, 10).to_job()
 
 
 def _kill_drivers(parent: int) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from mason.engines.execution.models.job import Job
+from mason.engines.storage.models.location import Location
 from mason.errors import BadInput
 from mason.pipeline.jobs.check.checks import Check
 from mason.pipeline.jobs.check.job import CheckJob
@@ -18,7 +19,7 @@ from mason.pipeline.work.row_sums import LeftOut, RowsLost, RowSums
 from tests.jobs.golden_jobs import example_requests
 
 REQUESTS = example_requests()
-MERGE = MergeJob("/in", "/out").to_job()
+MERGE = MergeJob(Location("/in"), Location("/out")).to_job()
 
 
 @pytest.mark.parametrize("name", REQUESTS)
@@ -40,21 +41,25 @@ def test_values_are_what_the_fields_declare() -> None:
     options = MergeJob.of(job).options
 
     assert options.mode is Mode.APPEND and options.csv.widths == (3, 4) and options.repartition_keys == ("day",)
-    assert isinstance(checks.checks[1], Check) and checks.references == ["/shop/b"]
+    assert isinstance(checks.checks[1], Check) and checks.references == {"/shop/b": Location("/shop/b")}
 
 
 def test_what_is_not_said_is_as_it_is_by_default() -> None:
-    assert MergeJob.of(replace(MERGE, options={})) == MergeJob("/in", "/out")
+    assert MergeJob.of(replace(MERGE, options={})) == MergeJob(Location("/in"), Location("/out"))
 
 
 REFUSED: dict[str, tuple[Job, str]] = {
     "option": (replace(MERGE, options={"moode": "append"}), 'has no option "moode". Did you mean "mode"?'),
-    "input": (replace(MERGE, inputs={"path": "/in", "bucket": "b"}), 'has no input "bucket". It has: path, storage.'),
+    "input": (
+        replace(MERGE, inputs={"path": Location("/in"), "bucket": Location("b")}),
+        'has no input "bucket". It has: path.',
+    ),
+    "place": (replace(MERGE, inputs={"path": "/in"}), '"path" of the job "merge" is no place'),  # type: ignore[dict-item]
     "output": (replace(MERGE, outputs={}), 'needs "path" among its outputs.'),
     "value": (replace(MERGE, options={"mode": "add"}), '"add" is no value for "mode" in the job "merge". One of: repl'),
     "nested": (replace(MERGE, options={"csv": {"qoute": "'"}}), '"qoute" is not known in "csv" in the job "merge".'),
     "missing": (
-        Job("check", {"path": "/in"}, {"path": ""}, {"checks": [{"kind": "not_null"}]}),
+        Job("check", {"path": Location("/in")}, {"path": None}, {"checks": [{"kind": "not_null"}]}),
         '"name" is missing in',
     ),
 }

@@ -53,7 +53,8 @@ def start(acme: Mason, pause: float) -> str:
 
 def job_document(acme: Mason, **more: Any) -> dict[str, Any]:
     folder = str(acme.folder)
-    told = {"inputs": {"path": f"{folder}/in"}, "outputs": {"path": f"{folder}/out"}, "options": {}}
+    places = {name: {"path": {"path": f"{folder}/{name}", "storage": "file:///"}} for name in ("in", "out")}
+    told = {"inputs": places["in"], "outputs": places["out"], "options": {}}
     return {"type": "lines", **told, **more}
 
 

@@ -18,6 +18,7 @@ from mason.clients.engines.role import unsupported, verb
 from mason.clients.response import Response
 from mason.connection.connection import Connection
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
+from mason.engines.storage.models.location import Location
 from mason.errors import Interrupted, MasonError
 from mason.lineage.datasets import dataset_name
 from mason.lineage.sender import Sender
@@ -105,15 +106,14 @@ def test_the_check_by_the_specification_notices_what_is_wrong(m: Connection, tol
 
 
 def test_datasets_are_named_as_openlineage_names_them() -> None:
-    assert dataset_name("file:///", "/data/orders") == (
+    assert dataset_name("/data/orders") == (
         LocalFileSystem("/data/orders").get_namespace(),
         LocalFileSystem("/data/orders").get_name(),
     )
-    for path in ("lake/shop/orders", "s3://lake/shop/orders"):
-        assert dataset_name("s3://?region=us-east-1", path) == (
-            S3("lake", "shop/orders").get_namespace(),
-            S3("lake", "shop/orders").get_name(),
-        )
+    assert dataset_name("s3://lake/shop/orders") == (
+        S3("lake", "shop/orders").get_namespace(),
+        S3("lake", "shop/orders").get_name(),
+    )
 
 
 def test_what_each_kind_of_job_reads_and_writes(m: Connection, home: Mason, told: Told) -> None:
@@ -259,7 +259,7 @@ class EngineOnTop(OwnEngine):
 
 @pytest.mark.parametrize("engine", [OwnEngine, EngineOnTop])
 def test_a_job_is_told_once_whoever_runs_it(m: Connection, told: Told, engine: type[ExecutionClient]) -> None:
-    job = Job("copy", {"path": "lake/a", "storage": "s3://?region=x"}, {"path": "lake/b"})
+    job = Job("copy", {"path": Location("lake/a", "s3://?region=x")}, {"path": Location("lake/b", "s3://?region=x")})
 
     engine().run_job(JobPlan(job), response=Response())
 
@@ -280,9 +280,9 @@ from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions
 class TestSecretMerge(DataOperator):
     def job(self, config, parameters) -> Job:
         secret = parameters.get_required("password")
-        root = config.storage.client.path(".").path
+        root = config.location(".")
         options = MergeOptions(schema=f"id date" if parameters.get_optional("fails") else "", most_bad_share=0.0)
-        return MergeJob(f"{root}/in", f"{root}/{secret}", "file:///", options).to_job()
+        return MergeJob(root.child("in"), root.child(secret), options).to_job()
 """
     definition = (
         "type: operator\nnamespace: test\ncommand: secret_merge\ndescription: For a test\nparameters:\n  required:\n"

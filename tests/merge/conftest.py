@@ -12,6 +12,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.outcome import MergeResult
@@ -53,7 +54,7 @@ class Merge:
         typed = {"on_conflict": OnConflict, "on_bad_record": OnBadRecord, "mode": Mode, "names": Names}
         values = {name: typed[name](value) if name in typed else value for name, value in options.items()}
         read = str(inputs or self.root / "in")
-        return plan_merge(LOCAL, MergeJob(read, str(self.output), options=MergeOptions(**values)))
+        return plan_merge(MergeJob(Location(read), Location(str(self.output)), options=MergeOptions(**values)))
 
     def run(self, **options: Any) -> MergeResult:
         return self.run_plan(self.plan(**options))
@@ -86,7 +87,7 @@ class Merge:
         return {each.name: str(each.type) for each in self.table().schema}
 
     def rejects(self) -> Sequence[Reject]:
-        return list(read_quarantine(LOCAL, str(self.output)))
+        return list(read_quarantine(Location(str(self.output))))
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ import msgpack
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import orc
-from pyarrow.fs import LocalFileSystem
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.tables.folder import TableFolder
 from mason.pipeline.tables.rejects import read_quarantine
 
@@ -105,7 +105,7 @@ def read_golden(output: Path) -> Golden:
     if sorted(listed) != sorted(file.name for file in output.glob("part-*")):
         raise AssertionError(f"the commit lists {listed}, in the folder are {list(output.glob('part-*'))}")
     table = pa.concat_tables([pq.read_table(output / path) for path in listed])
-    rejects = read_quarantine(LocalFileSystem(), str(output))
+    rejects = read_quarantine(Location(str(output)))
     return Golden(
         [(field.name, str(field.type)) for field in table.schema],
         table.to_pylist(),

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from mason.engines.storage.models.location import Location
 from mason.lineage.surroundings import within_step
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
@@ -31,7 +32,9 @@ AT_ONCE = 60
 def planned(merge: Merge, folder: str, **options: Any) -> MergeWork:
     """The plan of an append of the files in a folder, or of a merge in another mode."""
     settings = MergeOptions(**{"mode": Mode.APPEND, **options})
-    return MergeWork.plan(MergeJob(str(merge.root / folder), str(merge.output), options=settings).to_job())
+    return MergeWork.plan(
+        MergeJob(Location(str(merge.root / folder)), Location(str(merge.output)), options=settings).to_job()
+    )
 
 
 def run(work: MergeWork, job: str) -> MergeResult:
@@ -234,7 +237,7 @@ def test_an_incremental_merge_that_meets_a_rollback_adds_what_went_with_it(merge
         merge.given(f"{number}.csv", f"n\n{number}\n")
         run(planned(merge, "in", incremental=True), f"job{number}")
     merge.given("3.csv", "n\n3\n")
-    meanwhile = Meanwhile(lambda: roll_back(str(merge.output), "1", "back"))
+    meanwhile = Meanwhile(lambda: roll_back(Location(str(merge.output)), "1", "back"))
 
     planned(merge, "in", incremental=True).run(meanwhile, "job3", lambda *_: None)
 
@@ -267,7 +270,7 @@ def test_a_replay_that_meets_an_append_is_planned_again(merge: Merge) -> None:
     given(merge, "other", "n\n3\nz\n")
     meanwhile = Meanwhile(lambda: run(planned(merge, "other", schema="n bigint", most_bad_share=1.0), "other"))
 
-    work = ReplayWork.plan(ReplayJob(str(merge.output), str(mended)).to_job())
+    work = ReplayWork.plan(ReplayJob(Location(str(merge.output)), Location(str(mended))).to_job())
     work.run(meanwhile, "replay", lambda *_: None)
 
     assert problems(merge, [1, 2, 3]) == []

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.location import Location
 from mason.errors import UnreadableFile
 from mason.pipeline.reading.inference import infer
 from mason.pipeline.reading.plan.look import PlanRefused
@@ -102,7 +103,7 @@ def test_infer_and_preview_read_members_too(tmp_path: Path) -> None:
     (tmp_path / "t" / "a.zip").write_bytes(zipped({"x.parquet": parquet({"id": [1, 2]})}))
 
     found = infer(LOCAL, str(tmp_path / "t"), InferOptions())
-    view = view_table(LOCAL, str(tmp_path / "t"))
+    view = view_table(Location(str(tmp_path / "t")))
 
     assert [(each.name, str(each.type)) for each in found.schema.columns] == [("id", "int64")]
     assert preview_table(LOCAL, view, 5).rows == [{"id": 1}, {"id": 2}]

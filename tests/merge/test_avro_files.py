@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import MasonError, UnreadableFile
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.formats.binary import avro_files
@@ -91,8 +92,10 @@ def test_every_codec_is_read_by_infer_preview_and_queries_too(tmp_path: Path, co
 
     columns = infer(LOCAL, str(tmp_path), InferOptions()).schema.columns
     assert [(each.name, str(each.type)) for each in columns] == [("id", "int64"), ("name", "string")]
-    assert preview_table(LOCAL, view_table(LOCAL, str(tmp_path)), 2, ()).rows == ROWS[:2]
-    job = QueryJob("select count(*) n, max(id) m from rows", "shop", {"rows": str(tmp_path)}).to_job()
+    assert preview_table(LOCAL, view_table(Location(str(tmp_path))), 2, ()).rows == ROWS[:2]
+    job = QueryJob(
+        "select count(*) n, max(id) m from rows", "shop", {"rows": TableRef("rows", Location(str(tmp_path)))}
+    ).to_job()
     answer = QueryWork.plan(job).run(InProcessRunner(), "asked", lambda *_: None).rows
     assert answer is not None
     assert answer.to_pylist() == [{"n": len(ROWS), "m": len(ROWS) - 1}]

@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, Conflict, UnreadableFile
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.reading.tasks.task import TaskResult
@@ -126,12 +127,11 @@ def test_an_output_that_is_the_input_works_and_the_input_is_kept(merge: Merge) -
     from mason.pipeline.jobs.merge.job import MergeJob
     from mason.pipeline.jobs.merge.plan import plan_merge
     from mason.pipeline.jobs.merge.run import run_merge
-    from tests.merge.conftest import LOCAL
 
     merge.given("a.csv", "a\n1\n2\n")
     same = str(merge.root / "in")
 
-    run_merge(plan_merge(LOCAL, MergeJob(same, same)), InProcessRunner(), "job", lambda *_: None)
+    run_merge(plan_merge(MergeJob(Location(same), Location(same))), InProcessRunner(), "job", lambda *_: None)
 
     (commit,) = [TableFolder(same).current()]
     assert commit is not None and commit.rows == 2
@@ -332,7 +332,7 @@ def test_a_task_that_outlives_its_job_does_not_bring_the_staging_folder_back(mer
     merge.given("bad.csv", "a,b\n1\n2,2\n")
     gone = merge.root / "gone"
     for keys in ([], ["a"]):
-        (task,) = tasks_of(merge.plan(repartition_keys=keys), str(gone), "job")
+        (task,) = tasks_of(merge.plan(repartition_keys=keys), Location(str(gone)), "job")
         with pytest.raises(OSError, match="gone"):
             merge_task(task.to_bytes())
     assert not gone.exists()

@@ -17,6 +17,7 @@ import pytest
 
 import mason.pipeline.tables.folder as table_folder
 from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.location import Location, TableRef
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.driving.job_types import plan_work
 from mason.pipeline.jobs.dedupe.job import DedupeJob
@@ -198,7 +199,7 @@ class TestOtherFiles:
 
         for _ in range(3):
             table.run(mode=mode)
-        vacuum(plan_vacuum(str(table.output), keep=0, older_than_days=0))
+        vacuum(plan_vacuum(Location(str(table.output)), keep=0, older_than_days=0))
 
         assert {name: (table.output / name).read_text() for name in self.NOTES} == self.NOTES
         assert len(ids(table)) == (2 if mode == "replace" else 8)
@@ -252,7 +253,7 @@ class TestKeep:
         options = MergeOptions(foreign=Foreign.KEEP, mode=Mode.APPEND if mode == "append" else Mode.REPLACE)
 
         for number in range(2):
-            job = MergeJob(str(inputs), str(table.output), options=options).to_job()
+            job = MergeJob(Location(str(inputs)), Location(str(table.output)), options=options).to_job()
             work = MergeWork.plan(job)
             result = work.run(InProcessRunner(), f"keep{number}", lambda *_: None)
 
@@ -263,7 +264,7 @@ class TestKeep:
 
         assert ids(table) == ([1, 1, 1, 2, 2, 2] if mode == "append" else [1, 2])
         assert file.stat().st_ino == node and pq.read_table(file)["id"].to_pylist() == [100, 101]
-        vacuum(plan_vacuum(str(table.output), keep=0, older_than_days=0))
+        vacuum(plan_vacuum(Location(str(table.output)), keep=0, older_than_days=0))
         assert pq.read_table(file)["id"].to_pylist() == [100, 101]
 
     def test_a_folder_that_is_no_table_yet_becomes_one_beside_them(self, merge: Merge) -> None:
@@ -312,11 +313,11 @@ class TestAdopt:
         put(table)
         table.run(mode="append", foreign=Foreign.ADOPT)
 
-        vacuum(plan_vacuum(str(table.output), keep=0, older_than_days=0))
+        vacuum(plan_vacuum(Location(str(table.output)), keep=0, older_than_days=0))
 
         (kept,) = table.output.glob("_mason/kept/*/theirs.parquet")
         assert pq.read_table(kept)["id"].to_pylist() == [100, 101]
-        assert [bool(each.folder) for each in list_versions(str(table.output))] == [True, False]
+        assert [bool(each.folder) for each in list_versions(Location(str(table.output)))] == [True, False]
         table.run()
         assert list(table.output.glob("_mason/kept/*/theirs.parquet")) == [kept]
 
@@ -384,8 +385,8 @@ class TestAdopt:
     def test_of_two_appends_at_once_one_adopts(self, table: Merge) -> None:
         put(table)
         job = MergeJob(
-            str(table.root / "in"),
-            str(table.output),
+            Location(str(table.root / "in")),
+            Location(str(table.output)),
             options=MergeOptions(mode=Mode.APPEND, foreign=Foreign.ADOPT),
         ).to_job()
         first, second = MergeWork.plan(job), MergeWork.plan(job)
@@ -461,7 +462,7 @@ class TestMoments:
         is_in_table = copies[0] == table.output / "theirs.parquet"
         assert is_in_table is not (committed and foreign == "adopt"), "it is among the rows, or in the folder"
         table.run(mode="append", foreign=Foreign.KEEP)
-        vacuum(plan_vacuum(str(table.output), keep=0, older_than_days=0))
+        vacuum(plan_vacuum(Location(str(table.output)), keep=0, older_than_days=0))
         assert (table.output / "docs" / "notes.md").read_text() == "look"
         assert len([file for file in table.root.rglob("theirs.parquet") if file.is_file()]) == 1
 
@@ -507,22 +508,22 @@ class TestReaders:
         return merge
 
     def test_a_merge_of_it_into_another_table(self, shared: Merge) -> None:
-        job = MergeJob(str(shared.output), str(shared.root / "next"))
+        job = MergeJob(Location(str(shared.output)), Location(str(shared.root / "next")))
 
         result = MergeWork.plan(job.to_job()).run(InProcessRunner(), "next", lambda *_: None)
 
         assert result.rows_in == 2 and result.plan.schema.names == ["id", "day"]
-        assert [each.partition for each in find_files(LOCAL, "file:///", str(shared.output))] == [{"day": "mon"}]
+        assert [each.partition for each in find_files(LOCAL, Location(str(shared.output)))] == [{"day": "mon"}]
 
     def test_a_scan_of_it(self, shared: Merge) -> None:
-        found = ReadyTable("t", plan_scan("file:///", str(shared.output))).sql_table()
+        found = ReadyTable("t", plan_scan(Location(str(shared.output)))).sql_table()
 
-        rows = fetch_rows(InProcessRunner(), SqlQuery("select count(*) n from t", [found], "file:///"))
+        rows = fetch_rows(InProcessRunner(), SqlQuery("select count(*) n from t", [found]))
 
         assert rows["n"].to_pylist() == [2]
 
     def test_its_schema(self, shared: Merge) -> None:
-        found = infer_stored(LOCAL, "file:///", str(shared.output), InferOptions())
+        found = infer_stored(LOCAL, Location(str(shared.output)), InferOptions())
 
         assert [(each.name, str(each.type)) for each in found.schema.columns] == [("id", "int64"), ("day", "string")]
         assert [each.values for each in found.partitions] == [{"day": "mon"}]
@@ -534,14 +535,18 @@ class TestEveryOperator:
     @pytest.fixture(params=["dedupe", "dedupe removed", "query", "explode", "format", "summarize"])
     def work(self, request: pytest.FixtureRequest, table: Merge, tmp_path: Path) -> Callable[[Foreign], Work]:
         out, source = str(table.output), str(tmp_path / "source")
-        plan_and_run(MergeJob(str(table.root / "in"), source).to_job())
+        plan_and_run(MergeJob(Location(str(table.root / "in")), Location(source)).to_job())
         jobs: dict[str, Callable[[Foreign], object]] = {
-            "dedupe": lambda foreign: DedupeJob(out, out, foreign=foreign),
-            "dedupe removed": lambda foreign: DedupeJob(source, source, removed=out, foreign=foreign),
-            "query": lambda foreign: QueryJob("select * from t", "d", {"t": source}, output=out, foreign=foreign),
-            "explode": lambda foreign: ExplodeJob(source, "t", out, foreign=foreign),
-            "format": lambda foreign: FormatJob(source, out, FormatOptions("csv"), foreign=foreign),
-            "summarize": lambda foreign: SummaryJob(source, output=out, foreign=foreign),
+            "dedupe": lambda foreign: DedupeJob(Location(out), Location(out), foreign=foreign),
+            "dedupe removed": lambda foreign: DedupeJob(
+                Location(source), Location(source), removed=Location(out), foreign=foreign
+            ),
+            "query": lambda foreign: QueryJob(
+                "select * from t", "d", {"t": TableRef("t", Location(source))}, output=Location(out), foreign=foreign
+            ),
+            "explode": lambda foreign: ExplodeJob(Location(source), "t", Location(out), foreign=foreign),
+            "format": lambda foreign: FormatJob(Location(source), Location(out), FormatOptions("csv"), foreign=foreign),
+            "summarize": lambda foreign: SummaryJob(Location(source), output=Location(out), foreign=foreign),
         }
         return lambda foreign: plan_work(jobs[request.param](foreign).to_job())  # type: ignore[attr-defined]
 
@@ -576,8 +581,8 @@ class TestVersions:
         file = put(table)
 
         with pytest.raises(ForeignFiles):
-            roll_back(str(table.output), "1", "back")
-        roll_back(str(table.output), "1", "back", foreign=Foreign.KEEP)
+            roll_back(Location(str(table.output)), "1", "back")
+        roll_back(Location(str(table.output)), "1", "back", foreign=Foreign.KEEP)
 
         assert ids(table) == [1, 2] and pq.read_table(file).num_rows == 2
 
@@ -586,15 +591,15 @@ class TestVersions:
         (former,) = table.output.glob("_mason/kept/*")
         (former / "deep").mkdir()
         pq.write_table(THEIRS, former / "deep" / "theirs.parquet")
-        removal = plan_vacuum(str(table.output), keep=0, older_than_days=0)
+        removal = plan_vacuum(Location(str(table.output)), keep=0, older_than_days=0)
 
         told = vacuum(removal)
 
         (left,) = table.output.glob("_mason/kept/*/deep/theirs.parquet")
         assert [file for file in left.parent.parent.rglob("*") if file.is_file()] == [left]
         assert told == [str(left.parent.parent)]
-        assert [bool(each.folder) for each in list_versions(str(table.output))] == [True, False]
-        assert plan_vacuum(str(table.output), keep=0, older_than_days=0).versions == []
+        assert [bool(each.folder) for each in list_versions(Location(str(table.output)))] == [True, False]
+        assert plan_vacuum(Location(str(table.output)), keep=0, older_than_days=0).versions == []
         table.run()
         assert ids(table) == [1, 2] and left.exists()
 
@@ -603,7 +608,7 @@ class TestVersions:
         (former,) = table.output.glob("_mason/kept/*")
         former.rename(f"{former}.going")
 
-        vacuum(plan_vacuum(str(table.output), keep=0, older_than_days=0))
+        vacuum(plan_vacuum(Location(str(table.output)), keep=0, older_than_days=0))
 
         assert list(table.output.glob("_mason/kept/*")) == []
 
@@ -612,7 +617,7 @@ class TestTablesBelow:
     @pytest.fixture
     def explode(self, merge: Merge) -> Callable[[Foreign], None]:
         merge.given("a.jsonl", '{"id": 1, "tags": ["x", "y"]}\n{"id": 1, "tags": ["x"]}\n')
-        job = ExplodeJob(str(merge.root / "in"), "t", str(merge.output))
+        job = ExplodeJob(Location(str(merge.root / "in")), "t", Location(str(merge.output)))
         return lambda foreign: plan_and_run(replace(job, foreign=foreign).to_job())
 
     def test_what_was_committed_to_a_table_of_an_explode_is_nobody_elses(
@@ -620,14 +625,14 @@ class TestTablesBelow:
     ) -> None:
         explode(Foreign.REFUSE)
         child = merge.output / "t_tags"
-        plan_and_run(DedupeJob(str(child), str(child)).to_job())
+        plan_and_run(DedupeJob(Location(str(child)), Location(str(child))).to_job())
         assert len(list(TableFolder(str(child)).history())) == 2
 
         explode(Foreign.REFUSE)
-        vacuum(plan_vacuum(str(merge.output), keep=0, older_than_days=0))
+        vacuum(plan_vacuum(Location(str(merge.output)), keep=0, older_than_days=0))
 
         assert not list(merge.output.glob("_mason/kept/*"))
-        assert plan_scan("file:///", str(child)).rows == 3
+        assert plan_scan(Location(str(child))).rows == 3
 
     def test_data_of_others_in_one_are_refused_or_stay(self, merge: Merge, explode: Callable[[Foreign], None]) -> None:
         explode(Foreign.REFUSE)
@@ -636,7 +641,7 @@ class TestTablesBelow:
         with pytest.raises(ForeignFiles, match=r"t_tags/theirs\.parquet"):
             explode(Foreign.REFUSE)
         explode(Foreign.KEEP)
-        roll_back(str(merge.output), "1", "back", foreign=Foreign.KEEP)
+        roll_back(Location(str(merge.output)), "1", "back", foreign=Foreign.KEEP)
 
         assert pq.read_table(merge.output / "t_tags" / "theirs.parquet").num_rows == 2
 
@@ -690,8 +695,8 @@ class TestDamage:
             table.run()
 
         warnings = list(describe_going_back(TableFolder(str(table.output)), str(table.output)))
-        roll_back(str(table.output), "1", "back")
-        vacuum(plan_vacuum(str(table.output), keep=0, older_than_days=0))
+        roll_back(Location(str(table.output)), "1", "back")
+        vacuum(plan_vacuum(Location(str(table.output)), keep=0, older_than_days=0))
 
         assert ids(table) == [1, 2]
         (warning,) = warnings

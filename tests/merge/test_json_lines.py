@@ -511,6 +511,7 @@ def written(
     path.write_bytes(text)
     status = path.stat()
     return FileInTask(
+        storage="file:///",
         path=str(path),
         name="a.jsonl",
         size=status.st_size,

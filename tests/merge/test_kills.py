@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.reading.tasks.kernel import merge_task
 from mason.pipeline.reading.tasks.task import tasks_of
 from mason.pipeline.tables.folder import TableFolder
@@ -93,7 +94,7 @@ def test_a_version_that_was_not_published_is_not_kept_as_a_former_one(merge: Mer
 
 def test_a_task_that_outlives_its_job_does_not_make_the_staging_folder_again(merge: Merge) -> None:
     merge.given("a.csv", "n,t\n1\n2,x\n")
-    (task,) = tasks_of(merge.plan(), str(merge.root / ".out.mason-gone"), "gone")
+    (task,) = tasks_of(merge.plan(), Location(str(merge.root / ".out.mason-gone")), "gone")
 
     with pytest.raises(FileNotFoundError):
         merge_task(task.to_bytes())

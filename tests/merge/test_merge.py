@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, NoData
 from mason.pipeline.jobs.merge.outcome import TooManyBadRecords
 from mason.pipeline.jobs.merge.plan import PlanRefused
@@ -290,15 +291,14 @@ def test_a_file_that_cannot_be_unpacked_fails_the_plan(merge: Merge, name: str, 
 def test_an_output_inside_the_input_fails_the_plan(merge: Merge) -> None:
     from mason.pipeline.jobs.merge.job import MergeJob
     from mason.pipeline.jobs.merge.plan import plan_merge
-    from tests.merge.conftest import LOCAL
 
     merge.given("a.csv", "a\n1\n")
     inside, above = str(merge.root / "in" / "out"), str(merge.root)
 
     with pytest.raises(BadPath, match="lies inside the input"):
-        plan_merge(LOCAL, MergeJob(str(merge.root / "in"), inside))
+        plan_merge(MergeJob(Location(str(merge.root / "in")), Location(inside)))
     with pytest.raises(BadPath, match="lies inside the output"):
-        plan_merge(LOCAL, MergeJob(str(merge.root / "in"), above))
+        plan_merge(MergeJob(Location(str(merge.root / "in")), Location(above)))
 
 
 def test_bad_records_fail_the_job_if_asked_and_when_they_are_too_many(merge: Merge) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from mason.engines.storage.models.location import Location
 from mason.errors import UnreadableFile
 from mason.pipeline.jobs.merge.mended import NotMended, encode_rejects
 from mason.pipeline.jobs.merge.replay import ReplayJob, ReplayPlan, ReplayResult, plan_replay, run_replay
@@ -20,7 +21,7 @@ from mason.pipeline.tables.folder import TableFolder
 from mason.pipeline.tables.rejects import Reject
 from mason.pipeline.work.row_sums import RowsLost
 from tests.conftest import PROJECT
-from tests.merge.conftest import LOCAL, Merge
+from tests.merge.conftest import Merge
 
 KILLED = """
 import os, sys
@@ -57,7 +58,7 @@ def mend(file: Path, *changes: tuple[str, str]) -> None:
 
 
 def plan(merge: Merge, file: Path) -> ReplayPlan:
-    return plan_replay(LOCAL, ReplayJob(str(merge.output), str(file)))
+    return plan_replay(ReplayJob(Location(str(merge.output)), Location(str(file))))
 
 
 def replay(merge: Merge, file: Path) -> ReplayResult:

@@ -17,6 +17,7 @@ from collections.abc import Collection, Mapping
 
 import pytest
 
+from mason.engines.storage.models.location import Location
 from mason.errors import Conflict, NotFound
 from mason.pipeline.jobs.merge.job import Mode
 from mason.pipeline.tables.folder import TableFolder
@@ -89,10 +90,10 @@ class Writers:
         run(planned(self._merge, job, mode=Mode.REPLACE), job)
 
     def _go_back(self, job: str, chance: random.Random) -> None:
-        roll_back(str(self._merge.output), str(chance.randint(1, 12)), job)
+        roll_back(Location(str(self._merge.output)), str(chance.randint(1, 12)), job)
 
     def _vacuum(self, job: str, chance: random.Random) -> None:
-        vacuum(plan_vacuum(str(self._merge.output), chance.randint(0, 3), 0))
+        vacuum(plan_vacuum(Location(str(self._merge.output)), chance.randint(0, 3), 0))
 
     def _given(self, job: str, chance: random.Random) -> Collection[int]:
         numbers = [chance.randrange(10**9) for _ in range(3)]

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mason.clients.athena.query_work import AthenaRows, AthenaWork
+from mason.engines.storage.models.location import Location, TableRef
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.formats.writers.output_format import CannotHold
 from mason.pipeline.jobs.check.job import CheckJob
@@ -71,7 +72,7 @@ def run(work: Any, job_id: str = "job") -> Any:
 
 
 def merged(source: Path, output: Path, **options: Any) -> Any:
-    plan = plan_merge(LOCAL, MergeJob(str(source), str(output), options=MergeOptions(**options)))
+    plan = plan_merge(MergeJob(Location(str(source)), Location(str(output)), options=MergeOptions(**options)))
     return run_merge(plan, InProcessRunner(), "merged", lambda *_: None)
 
 
@@ -121,7 +122,7 @@ def test_values_that_python_has_are_as_ever() -> None:
 
 @pytest.mark.parametrize("at_random", [False, True])
 def test_they_are_shown_by_a_preview(far: Path, at_random: bool) -> None:
-    shown = preview_table(LOCAL, view_table(LOCAL, str(far)), 4, at_random=at_random)
+    shown = preview_table(LOCAL, view_table(Location(str(far))), 4, at_random=at_random)
 
     check_shown(sorted(shown.rows, key=lambda row: row["id"]))
     assert any(TEXTS[1] in line for line in shown.picture(200))
@@ -129,7 +130,9 @@ def test_they_are_shown_by_a_preview(far: Path, at_random: bool) -> None:
 
 def test_they_are_shown_by_a_query(far: Path, tmp_path: Path) -> None:
     merged(far, tmp_path / "t")
-    work = QueryWork.plan(QueryJob("SELECT * FROM t ORDER BY id", "shop", {"t": str(tmp_path / "t")}).to_job())
+    work = QueryWork.plan(
+        QueryJob("SELECT * FROM t ORDER BY id", "shop", {"t": TableRef("t", Location(str(tmp_path / "t")))}).to_job()
+    )
 
     result = run(work)
 
@@ -150,7 +153,9 @@ def test_they_are_shown_by_a_diff(far: Path, tmp_path: Path) -> None:
     other.mkdir()
     pq.write_table(far_table("day").set_column(1, "day", pa.array([3_000_001] * 4, pa.date32())), other / "a.parquet")
 
-    result = run(DiffWork.plan(DiffJob(str(far), str(other), options=DiffOptions(keys=["id"])).to_job()))
+    result = run(
+        DiffWork.plan(DiffJob(Location(str(far)), Location(str(other)), options=DiffOptions(keys=["id"])).to_job())
+    )
 
     changes = {each["Key"]["id"]: (each["Before"]["day"], each["After"]["day"]) for each in result.samples["Changed"]}
     assert (changes[1], changes[2]) == ((TEXTS[0], "10183-09-22"), (TEXTS[1], "10183-09-22"))
@@ -160,7 +165,7 @@ def test_they_are_shown_by_a_check(far: Path) -> None:
     fresh = {"check": "freshness", "column": "day", "max_age": "1 day"}
     checks = read_checks([{"check": "range", "column": "id", "min": 3}, {"check": "not_null", "column": "day"}, fresh])
 
-    result = run(CheckWork.plan(CheckJob(str(far), checks).to_job()))
+    result = run(CheckWork.plan(CheckJob(Location(str(far)), checks).to_job()))
 
     assert [each["day"] for each in result.verdicts[0].samples] == TEXTS
     assert result.verdicts[1].found["RowsFailed"] == 1
@@ -168,21 +173,25 @@ def test_they_are_shown_by_a_check(far: Path) -> None:
 
 
 def test_they_are_shown_by_an_explode_and_are_in_its_tables(far: Path, tmp_path: Path) -> None:
-    shown = run(ExplodeWork.plan(ExplodeJob(str(far), "far").to_job()))
+    shown = run(ExplodeWork.plan(ExplodeJob(Location(str(far)), "far").to_job()))
     first = next(iter(shown.previews.values()))
     assert [str(row["day"]) for row in first.rows[:2]] == TEXTS
 
-    result = run(ExplodeWork.plan(ExplodeJob(str(far), "far", str(tmp_path / "out")).to_job()))
+    result = run(ExplodeWork.plan(ExplodeJob(Location(str(far)), "far", Location(str(tmp_path / "out"))).to_job()))
     assert result.to_dict()["RowsIn"] == 4
 
 
 def test_they_are_summarized_and_deduped(far: Path, tmp_path: Path) -> None:
-    summary = run(SummaryWork.plan(SummaryJob(str(far)).to_job())).to_dict()
+    summary = run(SummaryWork.plan(SummaryJob(Location(str(far))).to_job())).to_dict()
     (day,) = (each for each in summary["Columns"] if each["Name"] == "day")
     assert (day["Min"], day["Max"]) == (TEXTS[0], TEXTS[1])
 
-    run(DedupeWork.plan(DedupeJob(str(far), str(tmp_path / "out"), options=DedupeOptions(keys=["day"])).to_job()))
-    assert view_table(LOCAL, str(tmp_path / "out")).rows_in_files == [4]
+    run(
+        DedupeWork.plan(
+            DedupeJob(Location(str(far)), Location(str(tmp_path / "out")), options=DedupeOptions(keys=["day"])).to_job()
+        )
+    )
+    assert view_table(Location(str(tmp_path / "out"))).rows_in_files == [4]
 
 
 # What is written
@@ -197,18 +206,18 @@ def test_a_merge_keeps_them_and_keeps_aside_what_no_folder_can_stand_for(far: Pa
     commit = result.commit
     folders = {each.path.partition("/")[0] for each in commit.files}
     assert folders == {"day=0000-01-01", "day=1970-01-01", "day=__HIVE_DEFAULT_PARTITION__"}
-    rejects = list(read_quarantine(LOCAL, str(tmp_path / "out")))
+    rejects = list(read_quarantine(Location(str(tmp_path / "out"))))
     reason = "cannot be the value of a partition: its year has no four digits"
     assert [each.reason for each in rejects] == [f"{day} {reason}" for day in TEXTS]
     assert all(day in each.raw for day, each in zip(TEXTS, rejects, strict=True))
-    rows = preview_table(LOCAL, view_table(LOCAL, str(tmp_path / "out")), 10).rows
+    rows = preview_table(LOCAL, view_table(Location(str(tmp_path / "out"))), 10).rows
     assert {row["id"]: str(row["day"]) for row in rows} == {3: "1970-01-01", 4: "None", 5: "0000-01-01"}
 
 
 def test_a_bad_record_that_has_one_is_kept_aside_as_it_is(far: Path, tmp_path: Path) -> None:
     merged(far, tmp_path / "out", schema="id boolean", most_bad_share=1)
 
-    rejects = list(read_quarantine(LOCAL, str(tmp_path / "out")))
+    rejects = list(read_quarantine(Location(str(tmp_path / "out"))))
     assert [day in each.raw for day, each in zip(TEXTS, rejects, strict=False)] == [True, True]
 
 
@@ -217,7 +226,7 @@ def test_beside_text_they_are_text(far: Path, tmp_path: Path) -> None:
 
     merged(far, tmp_path / "out")
 
-    rows = preview_table(LOCAL, view_table(LOCAL, str(tmp_path / "out")), 10).rows
+    rows = preview_table(LOCAL, view_table(Location(str(tmp_path / "out"))), 10).rows
     assert [row["day"] for row in rows] == [*TEXTS, "1970-01-01", None, "x"]
     assert TEXTS[0] in rows[0]["nested"]
 

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 
+from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import BadPath, Conflict
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.check.checks import Check
@@ -25,7 +26,6 @@ from mason.pipeline.jobs.merge.work import MergeWork
 from mason.pipeline.jobs.query.job import QueryJob, QueryWork
 from mason.pipeline.jobs.summary.job import SummaryJob
 from mason.pipeline.jobs.summary.work import SummaryWork
-from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.tables.commit import open_table
 from mason.pipeline.tables.rejects import read_quarantine
 
@@ -52,7 +52,9 @@ class Shop:
 
     def merge_new_files(self) -> None:
         options = MergeOptions(incremental=True, schema="id bigint", most_bad_share=1.0)
-        carry_out(MergeWork.plan(MergeJob(str(self.root / "in"), self.table, options=options).to_job()))
+        carry_out(
+            MergeWork.plan(MergeJob(Location(str(self.root / "in")), Location(self.table), options=options).to_job())
+        )
 
     def add(self, name: str, text: str) -> None:
         (self.root / "in").mkdir(exist_ok=True)
@@ -60,12 +62,12 @@ class Shop:
 
     @property
     def rows(self) -> int:
-        commit = open_table(LOCAL, self.table).current()
+        commit = open_table(Location(self.table)).current()
         return commit.rows if commit else 0
 
     @property
     def quarantined(self) -> int:
-        return len(list(read_quarantine(open_filesystem(LOCAL), self.table)))
+        return len(list(read_quarantine(Location(self.table))))
 
 
 @pytest.fixture
@@ -79,15 +81,23 @@ def shop(tmp_path: Path) -> Shop:
 
 def query(shop: Shop, output: str, format_: str = "parquet") -> QueryWork:
     return QueryWork.plan(
-        QueryJob("select * from t", "shop", {"t": shop.table}, output=output, format=format_).to_job()
+        QueryJob(
+            "select * from t",
+            "shop",
+            {"t": TableRef("t", Location(shop.table))},
+            output=Location(output) if output else None,
+            format=format_,
+        ).to_job()
     )
 
 
 IN_PLACE: dict[str, Callable[[Shop, str], Work]] = {
-    "dedupe": lambda shop, path: DedupeWork.plan(DedupeJob(shop.table, path).to_job()),
-    "merge": lambda shop, path: MergeWork.plan(MergeJob(shop.table, path).to_job()),
+    "dedupe": lambda shop, path: DedupeWork.plan(DedupeJob(Location(shop.table), Location(path)).to_job()),
+    "merge": lambda shop, path: MergeWork.plan(MergeJob(Location(shop.table), Location(path)).to_job()),
     "query": query,
-    "format": lambda shop, path: FormatWork.plan(FormatJob(shop.table, path, FormatOptions("parquet")).to_job()),
+    "format": lambda shop, path: FormatWork.plan(
+        FormatJob(Location(shop.table), Location(path), FormatOptions("parquet")).to_job()
+    ),
 }
 
 
@@ -127,14 +137,18 @@ def test_a_query_writes_the_table_that_it_reads_in_parquet_only(shop: Shop) -> N
 
 
 def check(shop: Shop, failures: str) -> CheckWork:
-    return CheckWork.plan(CheckJob(shop.table, [Check("not_null", "ids", ["id"])], failures=failures).to_job())
+    return CheckWork.plan(
+        CheckJob(Location(shop.table), [Check("not_null", "ids", ["id"])], failures=Location(failures)).to_job()
+    )
 
 
 APART: dict[str, Callable[[Shop, str], Work]] = {
-    "removed rows": lambda shop, path: DedupeWork.plan(DedupeJob(shop.table, shop.table, path).to_job()),
-    "explode": lambda shop, path: ExplodeWork.plan(ExplodeJob(shop.table, "t", path).to_job()),
+    "removed rows": lambda shop, path: DedupeWork.plan(
+        DedupeJob(Location(shop.table), Location(shop.table), Location(path)).to_job()
+    ),
+    "explode": lambda shop, path: ExplodeWork.plan(ExplodeJob(Location(shop.table), "t", Location(path)).to_job()),
     "check": check,
-    "summarize": lambda shop, path: SummaryWork.plan(SummaryJob(shop.table, output=path).to_job()),
+    "summarize": lambda shop, path: SummaryWork.plan(SummaryJob(Location(shop.table), output=Location(path)).to_job()),
 }
 
 
@@ -149,7 +163,7 @@ def test_what_must_be_apart_from_a_table_is_not_written_over_it_by_a_link(shop: 
 @pytest.mark.parametrize("name", [*IN_PLACE, *APART])
 def test_a_plan_refuses_an_output_with_tables_in_it(shop: Shop, tmp_path: Path, name: str) -> None:
     other = tmp_path / "others" / "deep" / "one"
-    carry_out(MergeWork.plan(MergeJob(str(tmp_path / "in"), str(other)).to_job()))
+    carry_out(MergeWork.plan(MergeJob(Location(str(tmp_path / "in")), Location(str(other))).to_job()))
 
     with pytest.raises(BadPath, match="there are tables in it: deep/one"):
         {**IN_PLACE, **APART}[name](shop, str(tmp_path / "others"))

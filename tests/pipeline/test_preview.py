@@ -10,6 +10,7 @@ import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.plan import plan_merge
@@ -23,11 +24,12 @@ LOCAL = pafs.LocalFileSystem()
 
 
 def preview(path: Path, limit: int = 10, *columns: str, at_random: bool = False) -> Preview:
-    return preview_table(LOCAL, view_table(LOCAL, str(path)), limit, columns, at_random=at_random)
+    return preview_table(LOCAL, view_table(Location(str(path))), limit, columns, at_random=at_random)
 
 
 def merged(tmp_path: Path, **options: object) -> Path:
-    plan = plan_merge(LOCAL, MergeJob(str(tmp_path / "in"), str(tmp_path / "out"), options=MergeOptions(**options)))  # type: ignore[arg-type]
+    given = MergeOptions(**options)  # type: ignore[arg-type]
+    plan = plan_merge(MergeJob(Location(str(tmp_path / "in")), Location(str(tmp_path / "out")), given))
     run_merge(plan, InProcessRunner(), uuid4().hex[:16], lambda *_: None)
     return tmp_path / "out"
 
@@ -111,7 +113,7 @@ def test_rows_at_random_of_text_are_rows_of_it(tmp_path: Path) -> None:
 def test_a_plan_says_what_is_then_shown(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1, 2, 3], "b": ["x", "y", None]}), tmp_path / "t.parquet")
     for limit in (2, 10):
-        plan = preview_plan(view_table(LOCAL, str(tmp_path)), limit, ["b"])
+        plan = preview_plan(view_table(Location(str(tmp_path))), limit, ["b"])
         shown = preview(tmp_path, limit, "b")
         assert plan["Inputs"] == [str(tmp_path / "t.parquet")]
         assert (plan["Columns"], plan["RowsShown"]) == (shown.to_dict()["Columns"], len(shown.rows))

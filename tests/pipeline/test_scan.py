@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.formats.binary import row_group_splits
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
@@ -53,14 +54,14 @@ def rows_of(result: ScanResult) -> list[dict[str, str]]:
 
 
 def merged(source: Path, output: Path, job_id: str = "made", **options: Any) -> None:
-    job = MergeJob(str(source), str(output), options=MergeOptions(**options))
-    plan = plan_merge(pa.fs.LocalFileSystem(), job)
+    job = MergeJob(Location(str(source)), Location(str(output)), options=MergeOptions(**options))
+    plan = plan_merge(job)
     run_merge(plan, InProcessRunner(), job_id, lambda *_: None)
 
 
 def test_files_are_read_in_one_schema_that_holds_what_the_sample_did_not_show(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id,n\n" + "".join(f"{number},{number}\n" for number in range(3000)) + "x,1.5\n")
-    result = scanned(plan_scan("file:///", str(tmp_path), options=MergeOptions(sample=10)))
+    result = scanned(plan_scan(Location(str(tmp_path)), options=MergeOptions(sample=10)))
     assert (result.rows_in, result.rows, result.quarantined) == (3001, 3001, 0)
     assert rows_of(result)[-1] == {"id": "x", "n": "1.5"}
     assert [str(kind) for kind in result.scan.schema.types] == ["string", "decimal128(18, 1)"]
@@ -70,7 +71,7 @@ def test_a_committed_table_is_read_through_its_commit_alone(tmp_path: Path) -> N
     (tmp_path / "in.csv").write_text("id,day\n1,2026-01-01\n2,2026-01-02\n")
     merged(tmp_path / "in.csv", tmp_path / "out", repartition_keys=("day",))
     pq.write_table(pa.table({"id": [99]}), tmp_path / "out" / "stray.parquet")
-    scan = plan_scan("file:///", str(tmp_path / "out"))
+    scan = plan_scan(Location(str(tmp_path / "out")))
     assert scan.rows == 2
     assert rows_of(scanned(scan)) == [{"id": "1", "day": "2026-01-01"}, {"id": "2", "day": "2026-01-02"}]
 
@@ -85,7 +86,7 @@ def appended(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("columns", [(), ("new", "a"), ("new",)])
 def test_a_file_that_is_older_than_a_column_has_nulls_there(tmp_path: Path, columns: tuple[str, ...]) -> None:
-    rows = rows_of(scanned(plan_scan("file:///", str(appended(tmp_path)), columns)))
+    rows = rows_of(scanned(plan_scan(Location(str(appended(tmp_path))), columns)))
     whole = [{"b": "1", "a": "2", "new": "None"}, {"b": "3", "a": "4", "new": "x"}]
     assert rows == [{name: row[name] for name in columns or row} for row in whole]
 
@@ -94,7 +95,7 @@ def test_an_append_that_widens_writes_files_anew_that_are_older_than_a_column(tm
     output = appended(tmp_path)
     (tmp_path / "text.csv").write_text("a\nmuch\n")
     merged(tmp_path / "text.csv", output, "made2", mode=Mode.APPEND)
-    rows = rows_of(scanned(plan_scan("file:///", str(output))))
+    rows = rows_of(scanned(plan_scan(Location(str(output)))))
     assert sorted((row["a"], row["b"], row["new"]) for row in rows) == [
         ("2", "1", "None"),
         ("4", "3", "x"),
@@ -105,16 +106,16 @@ def test_an_append_that_widens_writes_files_anew_that_are_older_than_a_column(tm
 def test_only_the_columns_that_are_asked_for_reach_the_sink(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1], "b": ["x"], "c": [None]}), tmp_path / "t.parquet")
     (tmp_path / "t.csv").write_text("a,b,c\n2,y,z\n")
-    result = scanned(plan_scan("file:///", str(tmp_path), ["b", "a"]))
+    result = scanned(plan_scan(Location(str(tmp_path)), ["b", "a"]))
     assert rows_of(result) == [{"b": "y", "a": "2"}, {"b": "x", "a": "1"}]
     with pytest.raises(NoSuchColumn, match='"bb"'):
-        plan_scan("file:///", str(tmp_path), ["bb"])
+        plan_scan(Location(str(tmp_path)), ["bb"])
 
 
 def test_a_large_parquet_file_is_read_in_ranges_that_tile_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_group_splits, "_CUT_BYTES", 2_000)
     pq.write_table(pa.table({"a": list(range(10_000))}), tmp_path / "t.parquet", row_group_size=700)
-    scan = plan_scan("file:///", str(tmp_path))
+    scan = plan_scan(Location(str(tmp_path)))
     (file,) = scan.plan.files
     assert len(file.parts) > 3
     assert [part.offset for part in file.parts] == [0, *(part.offset + part.length for part in file.parts)][:-1]
@@ -129,4 +130,4 @@ def test_a_row_that_is_dropped_on_the_way_fails_the_scan(tmp_path: Path, monkeyp
     whole = kernel.pa.record_batch
     monkeypatch.setattr(kernel.pa, "record_batch", lambda *args, **given: whole(*args, **given).slice(1))
     with pytest.raises(RowsLost, match="2 records were read, but 1 taken"):
-        scanned(plan_scan("file:///", str(tmp_path)))
+        scanned(plan_scan(Location(str(tmp_path))))

@@ -15,6 +15,7 @@ import mason.pipeline.tables.object_lease as object_lease
 from mason.clients.s3.connection import S3Connection
 from mason.clients.s3.objects import S3Objects
 from mason.clients.s3.storage import S3StorageClient
+from mason.engines.storage.models.location import Location
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.work import MergeWork
@@ -45,22 +46,24 @@ class Table:
     def planned(self, number: int, mode: Mode = Mode.APPEND, **options: object) -> MergeWork:
         settings = MergeOptions(mode=mode, **options)  # type: ignore[arg-type]
         source = self._place.below(f"in-{number}").path
-        return MergeWork.plan(MergeJob(source, self.path, self.storage, settings).to_job())
+        return MergeWork.plan(
+            MergeJob(Location(source, self.storage), Location(self.path, self.storage), settings).to_job()
+        )
 
     def run(self, number: int, mode: Mode = Mode.APPEND, **options: object) -> None:
         self.planned(number, mode, **options).run(InProcessRunner(), f"job{number}", lambda *_: None)
 
     def numbers(self) -> list[int]:
-        table = ReadyTable("t", plan_scan(self.storage, self.path)).sql_table()
-        rows = fetch_rows(InProcessRunner(), SqlQuery("select n from t", [table], self.storage))
+        table = ReadyTable("t", plan_scan(Location(self.path, self.storage))).sql_table()
+        rows = fetch_rows(InProcessRunner(), SqlQuery("select n from t", [table]))
         return sorted(rows["n"].to_pylist())
 
     def versions(self) -> list[int]:
-        return [each.number for each in open_table(self.storage, self.path).history()]
+        return [each.number for each in open_table(Location(self.path, self.storage)).history()]
 
     def check_settled(self) -> None:
         """Others see what Mason sees, and nothing is left of those that lost."""
-        current = open_table(self.storage, self.path).current()
+        current = open_table(Location(self.path, self.storage)).current()
         assert current is not None
         names = self._place.contents()
         assert {name for name in names if name.startswith("out/part-")} == {
@@ -154,10 +157,10 @@ def test_appends_beside_a_rollback_and_a_vacuum_are_in_the_table(table: Table) -
         table.given(number)
     table.run(1)
     table.run(2)
-    back = Meanwhile(lambda: roll_back(table.path, "1", "back", table.storage))
+    back = Meanwhile(lambda: roll_back(Location(table.path, table.storage), "1", "back"))
     table.planned(3).run(back, "job3", lambda *_: None)
     planned = table.planned(4)
-    vacuum(plan_vacuum(table.path, 0, 0, table.storage))
+    vacuum(plan_vacuum(Location(table.path, table.storage), 0, 0))
 
     planned.run(InProcessRunner(), "job4", lambda *_: None)
 

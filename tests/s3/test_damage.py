@@ -10,6 +10,7 @@ import pytest
 import mason
 from mason.clients.s3.storage import S3StorageClient
 from mason.configurations.saved import read_configurations, save_configurations
+from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, Conflict
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
@@ -42,7 +43,7 @@ def test_a_damaged_commit_record_is_named_with_what_to_do(table: Table, content:
 
     for read in (
         lambda: table.rows(),
-        lambda: list_versions(table.path, table.storage),
+        lambda: list_versions(Location(table.path, table.storage)),
         lambda: table.merge("id\n7\n"),
     ):
         with pytest.raises(DamagedRecord, match=r"commits/00000003\.json is damaged \(.+Restore it from a backup"):
@@ -57,13 +58,15 @@ def test_a_damaged_commit_record_is_named_with_what_to_do(table: Table, content:
     [("_mason/commits", "Mason's own"), ("_mason/data/x", "Mason's own"), ("inside", "it lies in the table")],
 )
 def test_no_table_is_written_into_another(table: Table, place: str, told: str) -> None:
-    before = open_table(table.storage, table.path).current()
+    before = open_table(Location(table.path, table.storage)).current()
     source = table.path.removesuffix("/out") + "/in"
 
     with pytest.raises(BadPath, match=told):
-        MergeWork.plan(MergeJob(source, f"{table.path}/{place}", table.storage).to_job())
+        MergeWork.plan(
+            MergeJob(Location(source, table.storage), Location(f"{table.path}/{place}", table.storage)).to_job()
+        )
 
-    assert open_table(table.storage, table.path).current() == before
+    assert open_table(Location(table.path, table.storage)).current() == before
 
 
 def test_a_page_about_a_table_on_s3_is_a_file_here_and_takes_nobodys_place(

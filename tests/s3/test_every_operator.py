@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from mason.clients.s3.storage import S3StorageClient
+from mason.engines.storage.models.location import Location
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.query.inputs import ReadyTable
 from mason.pipeline.reading.scan import plan_scan
@@ -167,9 +168,9 @@ def told(answer: Any, folder: str) -> Any:
 
 def rows_of(seaweed: Seaweed, path: str) -> list[str]:
     address = S3StorageClient(seaweed.configuration()).address()
-    scan = plan_scan(address, path)
+    scan = plan_scan(Location(path, address))
     assert scan.commit is not None
-    rows = fetch_rows(InProcessRunner(), SqlQuery("select * from t", [ReadyTable("t", scan).sql_table()], address))
+    rows = fetch_rows(InProcessRunner(), SqlQuery("select * from t", [ReadyTable("t", scan).sql_table()]))
     return [str(rows.schema), *sorted(map(repr, rows.to_pylist()))]
 
 

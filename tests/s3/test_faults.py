@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 
 from mason.clients.s3.storage import S3StorageClient
+from mason.engines.storage.models.location import Location
 from mason.errors import MasonError
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob
@@ -51,7 +52,7 @@ class Run:
     def __init__(self, place: Place, configuration: dict[str, object]) -> None:
         self.storage = S3StorageClient(configuration).address()
         self.place = place
-        job = MergeJob(place.below("in").path, place.below("out").path, self.storage)
+        job = MergeJob(Location(place.below("in").path, self.storage), Location(place.below("out").path, self.storage))
         self._work = MergeWork.plan(job.to_job())
 
     def __call__(self, at: Callable[[], None] = lambda: None) -> MergeResult:
@@ -157,6 +158,6 @@ def test_a_server_that_is_killed_and_started_again_in_a_merge_loses_nothing(tmp_
         back.join()
         wait_until_read(place)
 
-        record = open_table(run.storage, place.below("out").path).current()
+        record = open_table(Location(place.below("out").path, run.storage)).current()
         assert record is not None and record.rows == ROWS
         assert Run(place, server.configuration())().commit.rows == ROWS

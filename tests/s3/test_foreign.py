@@ -14,6 +14,7 @@ import pytest
 from mason.clients.s3.connection import S3Connection
 from mason.clients.s3.objects import S3Objects
 from mason.clients.s3.storage import S3StorageClient
+from mason.engines.storage.models.location import Location, TableRef
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.driving.job_types import plan_work
 from mason.pipeline.jobs.dedupe.job import DedupeJob, DedupeOptions
@@ -53,7 +54,11 @@ class Table:
 
     def job(self, mode: str = "replace", foreign: Foreign = Foreign.REFUSE, source: str = "") -> MergeJob:
         source = source or self.place.below("in").path
-        return MergeJob(source, self.path, self.storage, MergeOptions(mode=Mode(mode), foreign=foreign))
+        return MergeJob(
+            Location(source, self.storage),
+            Location(self.path, self.storage),
+            MergeOptions(mode=Mode(mode), foreign=foreign),
+        )
 
     def plan(self, mode: str = "replace", foreign: Foreign = Foreign.REFUSE, source: str = "") -> MergeWork:
         return MergeWork.plan(self.job(mode, foreign, source).to_job())
@@ -68,8 +73,8 @@ class Table:
         self.place.write(f"out/{name}", encoded(THEIRS) if content is None else content)
 
     def ids(self) -> list[int]:
-        table = ReadyTable("t", plan_scan(self.storage, self.path)).sql_table()
-        rows = fetch_rows(InProcessRunner(), SqlQuery("select id from t", [table], self.storage))
+        table = ReadyTable("t", plan_scan(Location(self.path, self.storage))).sql_table()
+        rows = fetch_rows(InProcessRunner(), SqlQuery("select id from t", [table]))
         return sorted(rows["id"].to_pylist())
 
     def names(self, below: str = "out/") -> set[str]:
@@ -130,7 +135,7 @@ def test_other_files_stay_where_they_are_whatever_is_committed_and_removed(table
 
     for _ in range(3):
         table.run(mode)
-    vacuum(plan_vacuum(table.path, 0, 0, table.storage))
+    vacuum(plan_vacuum(Location(table.path, table.storage), 0, 0))
 
     assert {name: table.content(name) for name in notes} == notes
     assert len(table.ids()) == (2 if mode == "replace" else 8)
@@ -147,7 +152,7 @@ def test_data_of_others_stay_uncounted_with_a_warning_each_time(table: Table, mo
         (warning,) = describe_kept_files(table.job(*given).to_job())
         assert warning.endswith("that Mason did not write stays there, uncounted: theirs.parquet.")
 
-    vacuum(plan_vacuum(table.path, 0, 0, table.storage))
+    vacuum(plan_vacuum(Location(table.path, table.storage), 0, 0))
     assert table.ids() == ([1, 1, 1, 2, 2, 2] if mode == "append" else [1, 2])
     assert table.content("theirs.parquet") == encoded(THEIRS)
 
@@ -157,7 +162,7 @@ def test_data_in_a_prefix_that_is_no_table_yet_are_kept_or_adopted(store: S3Obje
         other = table.place.below(f"new-{foreign}").path
         table.place.write(f"new-{foreign}/theirs.parquet", encoded(THEIRS))
         options = MergeOptions(mode=Mode.APPEND, foreign=foreign)
-        job = MergeJob(table.place.below("in").path, other, table.storage, options)
+        job = MergeJob(Location(table.place.below("in").path, table.storage), Location(other, table.storage), options)
 
         result = table.finish(MergeWork.plan(job.to_job()))
 
@@ -178,7 +183,7 @@ def test_data_of_others_become_rows_of_the_commit_and_are_counted(table: Table, 
     assert (result.rows_in, result.to_dict()["Adopted"]) == (4, ["theirs.parquet"])
     assert table.ids() == rows
     assert "theirs.parquet" not in table.names(), "others would read its rows twice"
-    vacuum(plan_vacuum(table.path, 0, 0, table.storage))
+    vacuum(plan_vacuum(Location(table.path, table.storage), 0, 0))
     assert table.content(f"_mason/kept/{result.commit.id}/theirs.parquet") == encoded(THEIRS)
     table.run()
 
@@ -310,22 +315,30 @@ def test_the_history_is_not_read_again_for_files_that_are_known(
 def test_what_was_committed_to_a_table_of_an_explode_is_nobody_elses(table: Table) -> None:
     table.place.write("nested/a.jsonl", b'{"id": 1, "tags": ["x", "y"]}\n{"id": 1, "tags": ["x"]}\n')
     flat = table.place.below("flat").path
-    explode = ExplodeJob(table.place.below("nested").path, "t", flat, table.storage).to_job()
+    explode = ExplodeJob(
+        Location(table.place.below("nested").path, table.storage), "t", Location(flat, table.storage)
+    ).to_job()
     child = f"{flat}/t_tags"
     for job in (
         explode,
-        DedupeJob(child, child, storage=table.storage, options=DedupeOptions(keys=["value"])).to_job(),
+        DedupeJob(
+            Location(child, table.storage), Location(child, table.storage), options=DedupeOptions(keys=["value"])
+        ).to_job(),
     ):
         plan_work(job).run(InProcessRunner(), uuid4().hex[:16], lambda *_: None)
-    assert plan_scan(table.storage, child).rows == 2
-    append = MergeJob(table.place.below("nested").path, child, table.storage, MergeOptions(mode=Mode.APPEND)).to_job()
+    assert plan_scan(Location(child, table.storage)).rows == 2
+    append = MergeJob(
+        Location(table.place.below("nested").path, table.storage),
+        Location(child, table.storage),
+        MergeOptions(mode=Mode.APPEND),
+    ).to_job()
     plan_work(explode).run(InProcessRunner(), uuid4().hex[:16], lambda *_: None)
 
-    assert plan_scan(table.storage, child).rows == 3
+    assert plan_scan(Location(child, table.storage)).rows == 3
     for _ in range(2):
         plan_work(append).run(InProcessRunner(), uuid4().hex[:16], lambda *_: None)
-    found = ReadyTable("t", plan_scan(table.storage, child)).sql_table()
-    rows = fetch_rows(InProcessRunner(), SqlQuery("select count(*) n from t", [found], table.storage))
+    found = ReadyTable("t", plan_scan(Location(child, table.storage))).sql_table()
+    rows = fetch_rows(InProcessRunner(), SqlQuery("select count(*) n from t", [found]))
     assert rows["n"].to_pylist() == [7], "what is added to stays where it lies"
 
 
@@ -354,7 +367,7 @@ class TestDamage:
         for name in (first, second):
             table.put(name)
 
-        back = roll_back(table.path, "1", "back", table.storage)
+        back = roll_back(Location(table.path, table.storage), "1", "back")
 
         assert table.ids() == [1, 2] and table.names() == {first} and table.content(first) != encoded(THEIRS)
         for name in (first, second):
@@ -367,28 +380,28 @@ class TestVersions:
         table.put()
 
         with pytest.raises(ForeignFiles):
-            roll_back(table.path, "1", "back", table.storage)
-        roll_back(table.path, "1", "again", table.storage, Foreign.KEEP)
+            roll_back(Location(table.path, table.storage), "1", "back")
+        roll_back(Location(table.path, table.storage), "1", "again", Foreign.KEEP)
 
         assert table.ids() == [1, 2] and table.content("theirs.parquet") == encoded(THEIRS)
 
     def test_a_vacuum_deletes_nothing_that_no_commit_lists(self, table: Table) -> None:
         table.run()
-        former = list_versions(table.path, table.storage)[1].commit.id
+        former = list_versions(Location(table.path, table.storage))[1].commit.id
         table.put(f"_mason/data/{former}/inserted.parquet")  # by way of a catalog that showed that version
 
-        told = vacuum(plan_vacuum(table.path, 0, 0, table.storage))
+        told = vacuum(plan_vacuum(Location(table.path, table.storage), 0, 0))
 
         assert told == [f"{table.path}/_mason/data/{former}"]
         left = {name for name in table.place.contents() if f"_mason/data/{former}/" in name}
         assert left == {f"out/_mason/data/{former}/inserted.parquet"}
-        assert [bool(each.folder) for each in list_versions(table.path, table.storage)] == [True, False]
+        assert [bool(each.folder) for each in list_versions(Location(table.path, table.storage))] == [True, False]
 
     @pytest.mark.parametrize("foreign", [Foreign.KEEP, Foreign.ADOPT])
     def test_what_was_inserted_by_way_of_a_catalog_is_found_in_the_folder_of_the_version(
         self, table: Table, foreign: Foreign
     ) -> None:
-        newest = list_versions(table.path, table.storage)[0].commit.id
+        newest = list_versions(Location(table.path, table.storage))[0].commit.id
         inserted = f"_mason/data/{newest}/inserted.parquet"
         table.put(inserted)
         table.put(f"_mason/data/{newest}/part-{newest}-00009-late.parquet")  # of a task that outlived its job
@@ -410,12 +423,20 @@ class TestEveryOperator:
     def plan(self, request: pytest.FixtureRequest, table: Table) -> Callable[[Foreign], Any]:
         out, source, storage = table.path, table.place.below("in").path, table.storage
         jobs: dict[str, Callable[[Foreign], Any]] = {
-            "dedupe": lambda foreign: DedupeJob(out, out, storage=storage, foreign=foreign),
+            "dedupe": lambda foreign: DedupeJob(Location(out, storage), Location(out, storage), foreign=foreign),
             "query": lambda foreign: QueryJob(
-                "select * from t", "d", {"t": source}, storage, output=out, foreign=foreign
+                "select * from t",
+                "d",
+                {"t": TableRef("t", Location(source, storage))},
+                output=Location(out, storage),
+                foreign=foreign,
             ),
-            "explode": lambda foreign: ExplodeJob(source, "t", out, storage, foreign=foreign),
-            "format": lambda foreign: FormatJob(source, out, FormatOptions("csv"), storage, foreign),
+            "explode": lambda foreign: ExplodeJob(
+                Location(source, storage), "t", Location(out, storage), foreign=foreign
+            ),
+            "format": lambda foreign: FormatJob(
+                Location(source, storage), Location(out, storage), FormatOptions("csv"), foreign
+            ),
         }
         return lambda foreign: plan_work(jobs[request.param](foreign).to_job())
 
@@ -427,4 +448,4 @@ class TestEveryOperator:
         plan(Foreign.KEEP).run(InProcessRunner(), uuid4().hex[:16], lambda *_: None)
 
         assert table.content("theirs.parquet") == encoded(THEIRS)
-        assert [each.commit.number for each in list_versions(table.path, table.storage)] == [2, 1]
+        assert [each.commit.number for each in list_versions(Location(table.path, table.storage))] == [2, 1]

@@ -16,6 +16,7 @@ from mason.clients.s3.metastore import S3MetastoreClient
 from mason.clients.s3.objects import S3Objects
 from mason.clients.s3.storage import S3StorageClient
 from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.location import Location
 from mason.errors import ClientFailed, NoData
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.explode.job import ExplodeJob
@@ -50,7 +51,11 @@ class HalfShown:
     def merge(self, text: str) -> None:
         self.place.write("in/a.csv", text.encode())
         given = {"schema": "id bigint", "repartition_keys": ["day"], "most_bad_share": 1.0}
-        job = MergeJob(f"{self.database}/in", self.path, self.storage.address(), MergeOptions(**given))
+        job = MergeJob(
+            Location(f"{self.database}/in", self.storage.address()),
+            Location(self.path, self.storage.address()),
+            MergeOptions(**given),
+        )
         MergeWork.plan(job.to_job()).run(InProcessRunner(), uuid4().hex[:16], lambda *_: None)
 
     def folders(self) -> set[str]:
@@ -93,7 +98,7 @@ def test_its_partitions_are_those_of_one_version(table: HalfShown) -> None:
 
 
 def test_its_quarantine_is_that_of_one_version(table: HalfShown) -> None:
-    found = read_quarantine(table.storage.filesystem(), table.path, table.storage.address())
+    found = read_quarantine(Location(table.path, table.storage.address()))
 
     assert [each.raw for each in found] == ["tue,y,8"]
 
@@ -101,7 +106,7 @@ def test_its_quarantine_is_that_of_one_version(table: HalfShown) -> None:
 def test_a_version_without_rows_is_not_taken_for_the_former_one(
     table: HalfShown, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address, store = table.storage.address(), open_table(table.storage.address(), table.path)
+    address, store = table.storage.address(), open_table(Location(table.path, table.storage.address()))
     current = store.current()
     assert current is not None
     with monkeypatch.context() as patch, store.stage("empty") as staging:
@@ -109,9 +114,9 @@ def test_a_version_without_rows_is_not_taken_for_the_former_one(
         record = CommitRecord("empty", 0, None, "empty", [], 0, 0, current.schema, partition_keys=["day"])
         store.publish(staging, record, expected=current)
 
-    assert find_files(table.storage.filesystem(), address, table.path) == []
+    assert find_files(table.storage.filesystem(), Location(table.path, address)) == []
     with pytest.raises(NoData):
-        plan_merge(table.storage.filesystem(), MergeJob(table.path, f"{table.database}/other", address))
+        plan_merge(MergeJob(Location(table.path, address), Location(f"{table.database}/other", address)))
     found, _ = table.metastore.get_table(table.database, "out", response=Response())
     assert {each.name for each in found.schema.columns} == {"day", "id", "more"}
 
@@ -133,7 +138,7 @@ def test_who_shows_a_version_that_is_replaced_meanwhile_leaves_nothing_of_it(
         plain(objects, source, target)
 
     monkeypatch.setattr(S3Objects, "copy", be_overtaken)
-    reader = open_table(table.storage.address(), table.path)
+    reader = open_table(Location(table.path, table.storage.address()))
     assert isinstance(reader, TableObjects)
     reader.settle()
 
@@ -180,12 +185,12 @@ class _Lists:
     def explode(self, *tags: str) -> None:
         self.place.write("in.jsonl", json.dumps({"id": 1, "tags": tags}).encode())
         source, output = self.place.below("in.jsonl").path, self.place.below("out").path
-        job = ExplodeJob(source, "orders", output, self.storage.address())
+        job = ExplodeJob(Location(source, self.storage.address()), "orders", Location(output, self.storage.address()))
         ExplodeWork.plan(job.to_job()).run(InProcessRunner(), uuid4().hex[:16], lambda *_: None)
 
     def read(self) -> list[str]:
         filesystem, path = self.storage.filesystem(), self.place.below("out/orders_tags").path
-        files = find_files(filesystem, self.storage.address(), path)
+        files = find_files(filesystem, Location(path, self.storage.address()))
         try:
             tables = [pq.ParquetFile(each.path, filesystem=filesystem).read() for each in files]
         except OSError as error:

@@ -16,6 +16,7 @@ from pyarrow import orc
 
 from mason.clients.response import Response
 from mason.clients.s3.metastore import S3MetastoreClient
+from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, Conflict, DatabaseNotFound, TableNotFound, UnreadableFile, Unsupported
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions
@@ -262,7 +263,11 @@ def test_a_table_has_the_columns_of_its_commit_whichever_of_its_files_are_looked
     for name in "acdefb":
         place.write(f"in/{name}.csv", b"id,year,more\n1,2026,2\n" if name == "b" else b"id,year\n1,2026\n")
         options = {"schema": "year string", "repartition_keys": ["year"], "incremental": True}
-        job = MergeJob(place.below("in").path, place.below("out").path, storage.address(), MergeOptions(**options))
+        job = MergeJob(
+            Location(place.below("in").path, storage.address()),
+            Location(place.below("out").path, storage.address()),
+            MergeOptions(**options),
+        )
         MergeWork.plan(job.to_job()).run(InProcessRunner(), f"job-{name}", lambda *_: None)
     response = Response()
 

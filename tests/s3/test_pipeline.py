@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mason.clients.s3.storage import S3StorageClient
+from mason.engines.storage.models.location import Location
 from mason.errors import PathNotFound
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.merge.work import MergeWork
@@ -158,7 +159,7 @@ def test_a_wrong_key_fails_a_merge_with_one_sentence(on_s3: Mason, place: Place)
 @pytest.mark.parametrize("name", ["nothing", "nothing.csv"])
 def test_an_input_that_is_not_there_is_named_as_it_is_written(seaweed: Seaweed, bucket: str, name: str) -> None:
     storage = S3StorageClient(seaweed.configuration()).address()
-    job = MergeJob(f"{bucket}/{name}", f"{bucket}/out", storage)
+    job = MergeJob(Location(f"{bucket}/{name}", storage), Location(f"{bucket}/out", storage))
 
     with pytest.raises(PathNotFound, match=f'^Path "s3://{bucket}/{name}" not found.$'):
         MergeWork.plan(job.to_job())

@@ -15,6 +15,7 @@ import pytest
 
 from mason.clients.s3.storage import S3StorageClient
 from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.location import Location
 from mason.errors import UnreadableFile
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob
@@ -161,7 +162,7 @@ class AllAtOnce:
 
 def planned(seaweed: Seaweed, proxy: Proxy, place: Place) -> MergeWork:
     storage = S3StorageClient(seaweed.configuration(endpoint=proxy.endpoint)).address()
-    job = MergeJob(place.below("in").path, place.below("out").path, storage)
+    job = MergeJob(Location(place.below("in").path, storage), Location(place.below("out").path, storage))
     return MergeWork.plan(job.to_job())
 
 

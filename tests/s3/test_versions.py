@@ -9,6 +9,7 @@ import pytest
 
 from mason.clients.s3 import objects
 from mason.clients.s3.storage import S3StorageClient
+from mason.engines.storage.models.location import Location
 from mason.errors import Conflict
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
@@ -40,11 +41,15 @@ class Table:
     def planned(self, text: str, folder: str, mode: Mode) -> MergeWork:
         self._place.write(f"{folder}/a.csv", text.encode())
         source = self._place.below(folder).path
-        return MergeWork.plan(MergeJob(source, self.path, self.storage, MergeOptions(mode=mode)).to_job())
+        return MergeWork.plan(
+            MergeJob(
+                Location(source, self.storage), Location(self.path, self.storage), MergeOptions(mode=mode)
+            ).to_job()
+        )
 
     def rows(self) -> list[int]:
-        table = ReadyTable("t", plan_scan(self.storage, self.path)).sql_table()
-        rows = fetch_rows(InProcessRunner(), SqlQuery("select id from t", [table], self.storage))
+        table = ReadyTable("t", plan_scan(Location(self.path, self.storage))).sql_table()
+        rows = fetch_rows(InProcessRunner(), SqlQuery("select id from t", [table]))
         return sorted(rows["id"].to_pylist())
 
     def seen_by_others(self) -> int:
@@ -58,27 +63,27 @@ def table(seaweed: Seaweed, bucket: str) -> Table:
 
 
 def test_a_table_goes_back_to_an_earlier_version_and_forward_again(table: Table) -> None:
-    assert [each.commit.rows for each in list_versions(table.path, table.storage)] == [1, 3, 1]
+    assert [each.commit.rows for each in list_versions(Location(table.path, table.storage))] == [1, 3, 1]
 
-    roll_back(table.path, "2", "back", table.storage)
+    roll_back(Location(table.path, table.storage), "2", "back")
     assert table.rows() == [1, 2, 3] and table.seen_by_others() == 2
 
-    roll_back(table.path, "3", "forward", table.storage)
+    roll_back(Location(table.path, table.storage), "3", "forward")
     assert table.rows() == [9] and table.seen_by_others() == 1
 
 
 def test_a_vacuum_removes_former_versions_and_says_first_what_goes(table: Table) -> None:
-    plan = plan_vacuum(table.path, 0, 0, table.storage)
+    plan = plan_vacuum(Location(table.path, table.storage), 0, 0)
     assert [each.commit.number for each in plan.versions] == [2, 1] and plan.bytes > 0
-    assert all(each.folder for each in list_versions(table.path, table.storage)), "a plan removes nothing"
+    assert all(each.folder for each in list_versions(Location(table.path, table.storage))), "a plan removes nothing"
 
     vacuum(plan)
 
-    assert [bool(each.folder) for each in list_versions(table.path, table.storage)] == [True, False, False]
+    assert [bool(each.folder) for each in list_versions(Location(table.path, table.storage))] == [True, False, False]
     assert table.rows() == [9] and table.seen_by_others() == 1
-    assert plan_vacuum(table.path, 0, 0, table.storage).versions == []
+    assert plan_vacuum(Location(table.path, table.storage), 0, 0).versions == []
     with pytest.raises(VersionGone):
-        roll_back(table.path, "1", "back", table.storage)
+        roll_back(Location(table.path, table.storage), "1", "back")
 
 
 def test_a_vacuum_removes_what_a_dead_job_has_written(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,25 +92,25 @@ def test_a_vacuum_removes_what_a_dead_job_has_written(table: Table, monkeypatch:
     with Lease(store, f"{table.path}/_mason/leases/dead.json", "dead"):
         store.write_new(left, b"half")
     with pytest.raises(Conflict, match="A job is writing to"):  # it may be alive
-        vacuum(plan_vacuum(table.path, 9, 9, table.storage))
+        vacuum(plan_vacuum(Location(table.path, table.storage), 9, 9))
     assert store.read(left) is not None
 
     monkeypatch.setattr("mason.pipeline.tables.object_lease.EXPIRY_SECONDS", -1)
     monkeypatch.setattr("mason.pipeline.tables.object_versions.EXPIRY_SECONDS", -1)
-    vacuum(plan_vacuum(table.path, 9, 9, table.storage))
+    vacuum(plan_vacuum(Location(table.path, table.storage), 9, 9))
 
     assert store.read(left) is None
     assert table.rows() == [9]
 
 
 def test_a_vacuum_leaves_what_a_version_that_stays_uses(table: Table) -> None:
-    roll_back(table.path, "2", "back", table.storage)
+    roll_back(Location(table.path, table.storage), "2", "back")
 
-    removal = plan_vacuum(table.path, 0, 0, table.storage)
+    removal = plan_vacuum(Location(table.path, table.storage), 0, 0)
     vacuum(removal)
 
     assert table.rows() == [1, 2, 3]
-    kept = [each.commit.number for each in list_versions(table.path, table.storage) if each.folder]
+    kept = [each.commit.number for each in list_versions(Location(table.path, table.storage)) if each.folder]
     assert (kept, removal.staying, removal.in_use) == ([4, 2, 1], [], 2)
 
 
@@ -119,18 +124,21 @@ def test_appends_that_were_planned_at_once_are_all_in_the_table(table: Table) ->
 
 
 def test_a_vacuum_gives_way_to_a_job_that_writes(table: Table) -> None:
-    plan = plan_vacuum(table.path, 0, 0, table.storage)
-    with open_table(table.storage, table.path).stage("other"), pytest.raises(Conflict, match="A job is writing to"):
+    plan = plan_vacuum(Location(table.path, table.storage), 0, 0)
+    with (
+        open_table(Location(table.path, table.storage)).stage("other"),
+        pytest.raises(Conflict, match="A job is writing to"),
+    ):
         vacuum(plan)
 
-    assert all(each.folder for each in list_versions(table.path, table.storage))
+    assert all(each.folder for each in list_versions(Location(table.path, table.storage)))
 
 
 def test_going_back_gives_way_to_a_vacuum(table: Table) -> None:
     store = open_objects(table.storage)
     lease = Lease(store, f"{table.path}/_mason/leases/vacuum-1.json", "vacuum-1")
     with lease, pytest.raises(Conflict, match="are being removed"):
-        roll_back(table.path, "1", "back", table.storage)
+        roll_back(Location(table.path, table.storage), "1", "back")
 
     assert table.rows() == [9]
 
@@ -139,7 +147,7 @@ def test_a_vacuum_that_removed_a_file_after_the_plan_of_going_back_is_noticed(ta
     """The deletion was faster than the version's commit: nothing is committed that has no files."""
     versions = ObjectVersions(open_objects(table.storage), table.path)
     newest, _, first = versions.history()
-    vacuum(plan_vacuum(table.path, 0, 0, table.storage))
+    vacuum(plan_vacuum(Location(table.path, table.storage), 0, 0))
 
     with pytest.raises(Conflict, match="are being removed"):
         versions.restore(first, first.commit, "back", expected=newest.commit)
@@ -156,9 +164,9 @@ def test_a_vacuum_abandons_uploads_that_were_never_finished(
     def unfinished() -> int:
         return len(client.list_multipart_uploads(Bucket=bucket, Prefix=key).get("Uploads", []))
 
-    vacuum(plan_vacuum(table.path, 0, 0, table.storage))
+    vacuum(plan_vacuum(Location(table.path, table.storage), 0, 0))
     assert unfinished() == 1
 
     monkeypatch.setattr(objects, "_FORGOTTEN", timedelta(0))
-    vacuum(plan_vacuum(table.path, 0, 0, table.storage))
+    vacuum(plan_vacuum(Location(table.path, table.storage), 0, 0))
     assert unfinished() == 0

@@ -13,6 +13,7 @@ import pytest
 
 from mason.clients.spark.runners.connect import ConnectRunner
 from mason.clients.spark.settings import RunnerSettings
+from mason.engines.storage.models.location import Location, TableRef
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions
 from mason.pipeline.jobs.merge.plan import plan_merge
@@ -51,7 +52,7 @@ class Database:
 
     root: Path
     runner: TaskRunner
-    tables: dict[str, str] = field(default_factory=dict)
+    tables: dict[str, TableRef] = field(default_factory=dict)
     count: int = 0
 
     def given(self, name: str, content: pa.Table | str, **options: Any) -> Path:
@@ -64,12 +65,15 @@ class Database:
         else:
             pq.write_table(content, source / f"{self.count}.parquet")
         path = self.root / name
-        plan = plan_merge(LOCAL, MergeJob(str(source), str(path), options=MergeOptions(**options)))
+        plan = plan_merge(MergeJob(Location(str(source)), Location(str(path)), options=MergeOptions(**options)))
         run_merge(plan, InProcessRunner(), f"made{self.count}", lambda *_: None)
-        self.tables[name] = str(path)
+        self.tables[name] = TableRef(f"shop.{name}", Location(str(path)))
         return path
 
-    def work(self, statement: str, parameters: Mapping[str, Any] | None = None, **options: Any) -> QueryWork:
+    def work(
+        self, statement: str, parameters: Mapping[str, Any] | None = None, output: str = "", **options: Any
+    ) -> QueryWork:
+        options["output"] = Location(output) if output else None
         job = QueryJob(statement, "shop", self.tables, parameters=parameters or {}, **options)
         return QueryWork.plan(job.to_job())
 

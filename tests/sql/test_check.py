@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from mason.clients.local.execution import LocalExecutionClient
 from mason.clients.response import Response
 from mason.engines.execution.models.job import JobStatus
+from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, Conflict, InvalidParameters, PathNotFound
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import respond
@@ -40,7 +41,10 @@ NOON = "2026-01-04T12:00:00+00:00"
 
 
 def planned(path: Path, *checks: Any, **more: Any) -> CheckWork:
-    job = CheckJob(str(path), read_checks(checks), **{name: str(value) for name, value in more.items()})
+    held, options = read_checks(checks), {name: str(value) for name, value in more.items()}
+    references = {each.references: Location(each.references) for each in held if each.references}
+    failures = {"failures": Location(options.pop("failures"))} if "failures" in options else {}
+    job = CheckJob(Location(str(path)), held, references, **failures, **options)  # type: ignore[arg-type]
     return CheckWork.plan(job.to_job())
 
 
@@ -470,7 +474,7 @@ class TestResponse:
         client = LocalExecutionClient({})
 
         def work(response: Response) -> OperatorResponse:
-            plan, _ = client.plan_job(CheckJob(str(path), read_checks(checks)).to_job(), response=response)
+            plan, _ = client.plan_job(CheckJob(Location(str(path)), read_checks(checks)).to_job(), response=response)
             record, _ = client.run_job(plan, response=response)
             return OperatorResponse(response, record)
 

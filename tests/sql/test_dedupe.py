@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mason.engines.storage.models.location import Location
 from mason.errors import BadPath
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.dedupe import find
@@ -25,13 +26,18 @@ from mason.pipeline.tables.folder import TableFolder
 from mason.pipeline.tables.rejects import read_quarantine
 from mason.pipeline.work.row_sums import RowsLost
 from mason.pipeline.work.tasks import TaskRunner
-from tests.sql.conftest import LOCAL, Database
+from tests.sql.conftest import Database
 
 ROWS = "id,version,name\n1,1,a\n2,1,b\n1,3,c\n1,2,d\n2,,e\n,1,f\n,2,g\n"
 
 
 def planned(path: Path, output: Path | None = None, removed: Path | None = None, **options: Any) -> DedupeWork:
-    job = DedupeJob(str(path), str(output or path), str(removed or ""), options=DedupeOptions(**options))
+    job = DedupeJob(
+        Location(str(path)),
+        Location(str(output or path)),
+        Location(str(removed)) if removed else None,
+        options=DedupeOptions(**options),
+    )
     return DedupeWork.plan(job.to_job())
 
 
@@ -139,13 +145,13 @@ def test_a_partitioned_table_keeps_its_folders(database: Database) -> None:
 
 def test_a_table_that_is_deduped_keeps_its_quarantine_and_knows_what_was_merged(here: Database) -> None:
     path = here.given("t", "id,n\n1,1\n2\n1,1\n3,3\n")
-    before = list(read_quarantine(LOCAL, str(path)))
+    before = list(read_quarantine(Location(str(path))))
 
     deduped(here.runner, path)
 
-    assert list(read_quarantine(LOCAL, str(path))) == before and len(before) == 1
-    again = MergeJob(str(here.root / "in" / "t"), str(path), options=MergeOptions(incremental=True))
-    assert list(plan_merge(LOCAL, again).files) == [], "nothing is new"
+    assert list(read_quarantine(Location(str(path)))) == before and len(before) == 1
+    again = MergeJob(Location(str(here.root / "in" / "t")), Location(str(path)), options=MergeOptions(incremental=True))
+    assert list(plan_merge(again).files) == [], "nothing is new"
 
 
 def test_files_that_are_no_table_are_deduped_into_one(database: Database, tmp_path: Path) -> None:

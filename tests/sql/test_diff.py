@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.diff.job import DiffJob, DiffOptions, DiffResult, DiffWork
 from mason.pipeline.jobs.diff.schemas import NothingToCompare
@@ -25,7 +26,7 @@ AFTER = "id,name,price\n1,a,1.00\n2,b,2.50\n3,c,3.00\n4,d,4.00\n,n,0.00\n"
 
 
 def planned(before: Path, after: Path, **options: Any) -> DiffWork:
-    return DiffWork.plan(DiffJob(str(before), str(after), options=DiffOptions(**options)).to_job())
+    return DiffWork.plan(DiffJob(Location(str(before)), Location(str(after)), options=DiffOptions(**options)).to_job())
 
 
 def diffed(database: Database, before: Path, after: Path, **options: Any) -> DiffResult:

@@ -17,6 +17,7 @@ from mason.cli.run_view import step_rows
 from mason.clients.local.execution import LocalExecutionClient
 from mason.clients.response import Response
 from mason.clients.spark.runners.connect import ConnectRunner
+from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import BadPath, InvalidParameters
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.query.job import QueryJob, QueryResult
@@ -204,7 +205,7 @@ def test_files_that_are_no_table_of_masons_are_read_as_a_merge_reads_them(databa
     plain.mkdir()
     (plain / "a.csv").write_text("id,n\n1,01\n2,x\n")
     (plain / "b.jsonl").write_text('{"n": "y", "id": 3}\nbroken\n')
-    database.tables["plain"] = str(plain)
+    database.tables["plain"] = TableRef("shop.plain", Location(str(plain)))
     result = database.ask("select id, n from plain order by id")
     assert result.rows is not None
     assert result.rows.to_pylist() == [{"id": 1, "n": "01"}, {"id": 2, "n": "x"}, {"id": 3, "n": "y"}]
@@ -231,7 +232,7 @@ def test_a_result_becomes_a_table_by_a_commit(database: Database, tmp_path: Path
         result = database.ask("select country, sum(price) s from orders group by country", output=str(output))
         assert result.commit is not None
         assert (result.commit.number, result.commit.rows) == (expected, 3)
-    database.tables["again"] = str(output)
+    database.tables["again"] = TableRef("shop.again", Location(str(output)))
     assert answers(database, "select s from again where country = 'DE'") == [(Decimal("10.50"),)]
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".out.mason-a")]
 
@@ -244,16 +245,16 @@ def test_a_result_can_be_in_any_format(here: Database, tmp_path: Path, format_: 
     assert result.commit is not None
     assert all(each.path.endswith(f".{format_}") for each in result.commit.files)
     expected = here.rows(statement)
-    here.tables["again"] = str(tmp_path / "out")
+    here.tables["again"] = TableRef("shop.again", Location(str(tmp_path / "out")))
     assert here.rows("select * from again order by id") == expected
 
 
 def test_an_empty_result_becomes_a_table_with_its_columns(database: Database, tmp_path: Path) -> None:
     database.given("orders", ORDERS)
     database.ask("select id, price from orders where id > 100", output=str(tmp_path / "out"))
-    scan = plan_scan("file:///", str(tmp_path / "out"))
+    scan = plan_scan(Location(str(tmp_path / "out")))
     assert (scan.rows, scan.schema.names) == (0, ["id", "price"])
-    database.tables["again"] = str(tmp_path / "out")
+    database.tables["again"] = TableRef("shop.again", Location(str(tmp_path / "out")))
     assert answers(database, "select count(*) from again") == [(0,)]
 
 
@@ -543,7 +544,7 @@ def test_any_name_of_a_column_can_be_asked_for(database: Database, name: str) ->
     assert database.rows(f"select {spelled} from t order by 1") == [{name: 1}, {name: 2}]
     assert answers(database, f"select sum(t.{spelled}) s from t") == [(3,)]
     database.ask(f"select {spelled} from t", output=str(database.root / "again"))
-    database.tables["again"] = str(database.root / "again")
+    database.tables["again"] = TableRef("shop.again", Location(str(database.root / "again")))
     assert database.rows("select * from again order by 1") == [{name: 1}, {name: 2}]
 
 
@@ -563,7 +564,7 @@ def test_an_empty_table_and_one_of_nulls_only(database: Database, tmp_path: Path
     database.given("nulls", pa.table({"a": pa.array([None, None], pa.string())}))
     assert answers(database, "select count(*), count(a), max(a) from nulls") == [(2, 0, None)]
     database.ask("select * from nulls where a = 'x'", output=str(tmp_path / "empty"))
-    database.tables["empty"] = str(tmp_path / "empty")
+    database.tables["empty"] = TableRef("shop.empty", Location(str(tmp_path / "empty")))
     assert answers(database, "select count(*), max(a) from empty") == [(0, None)]
 
 

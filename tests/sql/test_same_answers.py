@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from mason.clients.local.execution import LocalExecutionClient
+from mason.engines.storage.models.location import Location, TableRef
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.sql.local.translation import translated
@@ -125,7 +126,9 @@ def test_a_refusal_says_where_that_stands_which_it_is_about(
 
 def test_what_the_local_engine_refuses_is_refused_by_its_plan(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("s\na\n")
-    job = QueryJob("select soundex(s) as x from shop.t", "shop", {"t": str(tmp_path / "t.csv")}).to_job()
+    job = QueryJob(
+        "select soundex(s) as x from shop.t", "shop", {"t": TableRef("t", Location(str(tmp_path / "t.csv")))}
+    ).to_job()
 
     with pytest.raises(BadQuery, match='^query:1:8: The local engine has no function "soundex"'):
         answer(LocalExecutionClient({}).plan_job, job)

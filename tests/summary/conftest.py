@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mason.engines.storage.models.location import Location
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.summary.job import SummaryJob
 from mason.pipeline.jobs.summary.work import Summary, SummaryWork
@@ -39,7 +40,7 @@ class Summarize:
         return file
 
     def plan(self, **options: Any) -> SummaryWork:
-        return SummaryWork.plan(SummaryJob(str(self.inputs), **options).to_job())
+        return SummaryWork.plan(SummaryJob(Location(str(self.inputs)), **options).to_job())
 
     def run(self, **options: Any) -> Summary:
         return self.run_plan(self.plan(**options))

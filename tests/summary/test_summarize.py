@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, Conflict
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.merge.plan import plan_merge
@@ -281,10 +282,10 @@ def test_files_of_several_formats_are_one_table(summarize: Summarize) -> None:
 
 def test_a_committed_table_is_read_through_its_commit(summarize: Summarize, tmp_path: Path) -> None:
     summarize.given("t.csv", "a\n1\n2\n")
-    job = MergeJob(str(summarize.inputs), str(tmp_path / "table"))
-    run_merge(plan_merge(pa.fs.LocalFileSystem(), job), summarize.runner, "made", lambda *_: None)
+    job = MergeJob(Location(str(summarize.inputs)), Location(str(tmp_path / "table")))
+    run_merge(plan_merge(job), summarize.runner, "made", lambda *_: None)
     pq.write_table(pa.table({"a": [99]}), tmp_path / "table" / "stray.parquet")
-    found = work.SummaryWork.plan(work.SummaryJob(str(tmp_path / "table")).to_job())
+    found = work.SummaryWork.plan(work.SummaryJob(Location(str(tmp_path / "table"))).to_job())
     assert found.to_dict()["RowsIn"] == 2
     (column,) = summarize.run_plan(found).columns
     assert (column.count, column.high) == (2, 2)

@@ -9,6 +9,7 @@ from types import NoneType, UnionType
 from typing import Any, ClassVar, Self, TypeVar, get_args, get_origin, get_type_hints
 
 from mason.engines.execution.models.job import Job
+from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import BadInput
 from mason.util.nearest import did_you_mean
 
@@ -153,6 +154,8 @@ def _decode(kind: Any, value: Any, whose: str) -> Any:
             raise BadInput(f'"{value}" is no value for {whose}.', hint=f"One of: {choices}.") from error
     if is_dataclass(kind) and isinstance(value, Mapping):
         return _decode_fields(kind, value, whose)
+    if kind in (Location, TableRef) and not isinstance(value, kind | None):
+        raise BadInput(f"{whose} is no place: {value!r}.", hint='A place has a "path" and a "storage".')
     if get_origin(kind) is Mapping and isinstance(value, Mapping):
         return {name: _decode(get_args(kind)[1], each, whose) for name, each in value.items()}
     if get_origin(kind) in (Sequence, tuple, list) and isinstance(value, list | tuple):

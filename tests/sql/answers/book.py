@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from mason.engines.storage.models.location import LOCAL
 from mason.pipeline.sql.query import SqlQuery, SqlTable
 from mason.pipeline.sql.rendering import render_for_spark
 from mason.pipeline.sql.statement import parse_statement
@@ -121,7 +122,7 @@ def _told(value: Any) -> Any:
 def query_of(statement: str, tables: Sequence[SqlTable]) -> SqlQuery:
     """Return a statement as `table query` asks it."""
     names = parse_statement(statement).names
-    return SqlQuery(statement, tables, "file:///", names=names, rendered=render_for_spark(statement))
+    return SqlQuery(statement, tables, names=names, rendered=render_for_spark(statement))
 
 
 def write_tables(folder: Path) -> Sequence[SqlTable]:
@@ -133,7 +134,7 @@ def _written(folder: Path, name: str, table: pa.Table) -> SqlTable:
     path = folder / name
     path.mkdir(parents=True)
     pq.write_table(table, path / "part.parquet")
-    return SqlTable(name, str(path), [str(path / "part.parquet")], encode_schema(table.schema))
+    return SqlTable(name, str(path), LOCAL, [str(path / "part.parquet")], encode_schema(table.schema))
 
 
 def every_type() -> pa.Table:

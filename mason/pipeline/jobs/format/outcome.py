@@ -43,7 +43,7 @@ class FormatResult(Outcome):
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "Output": self.plan.job.output,
+            "Output": str(self.plan.job.output),
             "Format": self.plan.format.name,
             "Compression": self.plan.compression,
             "Commit": self.commit.id,

@@ -80,7 +80,7 @@ class FormatPlan:
         told: dict[str, Any] = {
             **self.scan.to_dict(),
             "Columns": describe_columns(self.schema),
-            "Output": self.job.output,
+            "Output": str(self.job.output),
             "Format": self.format.name,
             "Compression": self.compression,
             "Changes": list(self.changes),

@@ -159,7 +159,7 @@ class MergeResult(Outcome):
 
     def to_dict(self) -> dict[str, Any]:
         told: dict[str, Any] = {
-            "Output": self.plan.job.output,
+            "Output": str(self.plan.job.output),
             "Commit": self.commit.id,
             **self.rows.to_dict(),
             **describe_files(self.commit),
