@@ -6,7 +6,6 @@
     │   ├── InvalidConfiguration        a configuration file, or a value in it
     │   ├── InvalidDefinition           an operator.yaml, workflow.yaml or its code
     │   └── BadPath                     a path that leaves its root or cannot be read as one
-    │       └── OtherStorage            a path of another storage than the one that a job reads
     ├── Unauthorized                401 · who calls is not known
     ├── Forbidden                   403 · the technology, the file system or a token says no
     ├── NotFound                    404
@@ -93,10 +92,6 @@ class InvalidDefinition(Problems):
 
 
 class BadPath(BadInput):
-    """400 · exit 1"""
-
-
-class OtherStorage(BadPath):
     """400 · exit 1"""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
 from mason.engines.scheduler.models.schedule import Schedule
-from mason.errors import MasonError, OtherStorage
+from mason.errors import MasonError
 from mason.operators.failed_code import describe_failure
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import PreparedOperator, respond
@@ -100,12 +100,12 @@ class _Planner:
             self._tell(step, f"It is planned when {waits} is known.")
             return {**shown, "Waits": f"planned when {waits} is known"}
         said = StepSays(step.key, silent=True)
-        paths, planned, may_wait = self._planned(bound, bound.parameters, said)
+        paths, planned = self._planned(bound, bound.parameters, said)
         has_plan = self.code.has_plan(bound.operator.registration)
         self._tell(step, str(paths), *(planned["Info"] if has_plan else ()))
         self._warn(step, planned["Warnings"])
         self._warn(step, self.clashes.add(step, [*map(str, paths.reads)], [*map(str, paths.writes)]))
-        may_wait = may_wait and bool(planned["Errors"] and step.dependencies)
+        may_wait = bool(planned["Errors"] and step.dependencies)
         waits = self._waits(step, paths, planned["Errors"][0]) if may_wait else ""
         self.writers |= {str(each).rstrip("/"): step.key for each in paths.writes}
         if waits:
@@ -116,30 +116,23 @@ class _Planner:
 
     def _planned(
         self, bound: BoundStep, parameters: ValidatedParameters, said: Response
-    ) -> tuple[_Paths, Mapping[str, Any], bool]:
-        """Return the paths of a step, what its operator says, and whether steps before it may mend what is wrong.
-
-        Whatever goes wrong is said by the operator, without secrets.
-        """
-        paths, may_wait = _Paths(), True
+    ) -> tuple[_Paths, Mapping[str, Any]]:
+        """Return the paths of a step, and what its operator says; whatever goes wrong is said there, without secrets."""
+        paths = _Paths()
 
         def work(response: Response) -> OperatorResponse:
-            nonlocal paths, may_wait
+            nonlocal paths
             response.redactor = bound.config.redactor
             response.redactor.learn(parameters.secrets)
             registration, env = bound.operator.registration, self.workflow.definitions.env
             operator = self.code.operator(registration)
             prepared = PreparedOperator(env, bound.config, parameters, registration, operator, response)
             paths = _Paths(*(foreseen_paths(prepared, bound.operator.spec) or ()))
-            try:
-                return prepared.plan()
-            except OtherStorage:
-                may_wait = False  # no step that runs before changes what the parameters say
-                raise
+            return prepared.plan()
 
         describe_bug = partial(describe_failure, with_folder=self.workflow.definitions.env.roots is None)
         planned = StepResult.of(respond(work, said, describe_bug), describe_bug).to_dict()
-        return paths, planned, may_wait
+        return paths, planned
 
     def _waits(self, step: ValidDagStep, paths: _Paths, error: str) -> str:
         """Return what a step that cannot be planned waits for, and tell it."""
