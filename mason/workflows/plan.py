@@ -117,7 +117,7 @@ class _Planner:
     def _planned(
         self, bound: BoundStep, parameters: ValidatedParameters, said: Response
     ) -> tuple[_Paths, Mapping[str, Any]]:
-        """Return the paths of a step, and what its operator says; whatever goes wrong is said there, without secrets."""
+        """Return the paths of a step, and what its operator says: also what goes wrong, without secrets."""
         paths = _Paths()
 
         def work(response: Response) -> OperatorResponse:

@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 from mason.engines.storage.models.location import LOCAL
@@ -83,7 +83,7 @@ def open_objects(address: str) -> ObjectStore:
     Raises:
         Unsupported, Forbidden: as for the file system.
     """
-    return cast(ObjectStore, _client_of(address).open_objects(address))
+    return _client_of(address).open_objects(address)
 
 
 def java_needs(address: str, hadoop: str = "") -> JavaNeeds:
@@ -94,18 +94,42 @@ def java_needs(address: str, hadoop: str = "") -> JavaNeeds:
     """
     if is_local(address):
         return JavaNeeds()
-    return cast(JavaNeeds, _client_of(address).java_needs(address, hadoop))
+    return _client_of(address).java_needs(address, hadoop)
 
 
 def explained(filesystem: pafs.FileSystem, path: str, error: OSError) -> MasonError:
     """Return what a file system's error means, in the words of the client that knows it."""
     if filesystem.type_name == "local":
         return ClientFailed(f"{path}: {error.strerror or error}".rstrip(".") + ".")
-    told: MasonError = _client_of(f"{filesystem.type_name}://").explained(path, error)
-    return told
+    return _client_of(f"{scheme_of(filesystem)}://").explained(path, error)
 
 
-def _client_of(address: str) -> ModuleType:
+def scheme_of(filesystem: pafs.FileSystem) -> str:
+    """Return the scheme of a file system's URLs. Arrow knows it by that name, and marks one written in Python."""
+    return str(filesystem.type_name).removeprefix("py::")
+
+
+class StorageAddress(Protocol):
+    """What a module `<client>/address.py` has: how the addresses of a storage are opened, on any machine."""
+
+    def open_filesystem(self, address: str) -> pafs.FileSystem:
+        """Return the storage as a file system of Arrow's, whose name there is the scheme of the storage's URLs."""
+
+    def open_objects(self, address: str) -> ObjectStore:
+        """Return the storage as an object store, with the conditional writes by which tables are committed."""
+
+    def java_needs(self, address: str, hadoop: str) -> JavaNeeds:
+        """Return what Spark needs to read the storage by itself; raise Unsupported where it cannot."""
+
+    def explained(self, path: str, error: OSError) -> MasonError:
+        """Return what an error of the file system means, in a sentence that names the path with its scheme."""
+
+
+def _client_of(address: str) -> StorageAddress:
+    return cast(StorageAddress, _module_of(address))
+
+
+def _module_of(address: str) -> ModuleType:
     name = address.partition("://")[0]
     try:
         return importlib.import_module(f"mason.clients.{name}.address")

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import Unsupported
+from mason.pipeline.storage.object_store import TaggedFiles
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,10 @@ def file_stamp(filesystem: pafs.FileSystem, path: str) -> FileStamp | None:
     if filesystem.type_name == "local":
         info = filesystem.get_file_info(path)
         return FileStamp(info.size, info.mtime_ns or 0) if info.type == pafs.FileType.File else None
+    own = filesystem.handler if isinstance(filesystem, pafs.PyFileSystem) else filesystem
     try:
+        if isinstance(own, TaggedFiles):
+            return stamp_of_tag(*own.size_and_tag(path))
         with filesystem.open_input_file(path) as file:
             return stamp_of(file)
     except FileNotFoundError:

@@ -13,7 +13,7 @@ import pyarrow.fs as pafs
 from mason.engines.metastore.models.partition import NULL_PARTITION, Partition
 from mason.engines.storage.models.location import Location
 from mason.errors import Forbidden, PathNotFound, Unprocessable, UnreadableFile
-from mason.pipeline.storage.address import explained, open_filesystem
+from mason.pipeline.storage.address import explained, open_filesystem, scheme_of
 from mason.pipeline.storage.confined_disks import ConfinedDisks
 from mason.pipeline.storage.format_names import format_of_name, is_data
 from mason.util.confinement import is_home, require_below
@@ -215,7 +215,7 @@ def _single_object(filesystem: pafs.FileSystem, path: str) -> list[DataFile]:
 
 
 def _not_found(filesystem: pafs.FileSystem, path: str) -> PathNotFound:
-    return PathNotFound(path if filesystem.type_name == "local" else f"{filesystem.type_name}://{path}")
+    return PathNotFound(path if filesystem.type_name == "local" else f"{scheme_of(filesystem)}://{path}")
 
 
 def _walk_local(

@@ -78,3 +78,18 @@ class StreamingFiles(Protocol):
 
     def why_unreadable(self, path: str, error: OSError) -> str:
         """Return why a file cannot be read, in a sentence; the error, which is Arrow's or a stream's, may not tell."""
+
+
+@runtime_checkable
+class TaggedFiles(Protocol):
+    """A file system that says by what an object is known again, where its open files have no metadata with an ETag.
+
+    A file system of Arrow's that is written in Python cannot give its files metadata; its handler says it in this way.
+    """
+
+    def size_and_tag(self, path: str) -> tuple[int, str]:
+        """Return an object's size, and the tag that the store has for its content: that of `ObjectStore`.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+        """
