@@ -6,7 +6,7 @@ import importlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,11 @@ class ClientPackage:
     name: str
     module: str
     folder: Path
+
+    @property
+    def is_masons(self) -> bool:
+        """Whether it comes with Mason."""
+        return self.module.startswith("mason.")
 
     @property
     def roles(self) -> list[str]:
@@ -60,6 +65,13 @@ def clients_in(role: str) -> list[str]:
 def client_names() -> list[str]:
     """Return the names of all clients."""
     return sorted(_clients())
+
+
+def engines_of_this_machine() -> list[str]:
+    """Return the engines that need neither a package beyond Mason's own nor a word of configuration."""
+    engines = [client for name, client in sorted(_clients().items()) if "execution" in client.roles]
+    needy = ("x-mason-extra", "required")
+    return [each.name for each in engines if each.is_masons and not any(each.schema.get(word) for word in needy)]
 
 
 def build_client(name: str, role: str, configuration: Mapping[str, Any]) -> Role:
@@ -136,5 +148,16 @@ def _clients() -> Mapping[str, ClientPackage]:
 
 @cache
 def _read_schema(file: Path) -> Mapping[str, Any]:
-    schema: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    schema: dict[str, Any] = json.loads(
+        file.read_text(encoding="utf-8"), object_hook=partial(_with_modules, file.parent)
+    )
     return schema
+
+
+def _with_modules(folder: Path, schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema in which what may be said is what there is: modules of a folder, and what is planned."""
+    if "x-mason-modules" not in schema:
+        return schema
+    modules = (folder / str(schema["x-mason-modules"])).glob("*.py")
+    names = sorted(file.stem.replace("_", "-") for file in modules if file.stem != "__init__")
+    return {**schema, "enum": [*names, *schema.get("x-mason-planned", ())]}

@@ -115,7 +115,7 @@ class TestConfigurations:
         then = used(mason, "operator", "new", "one")
         filled = save(mason, text + '"{{RUNNER}}"\n'), used(mason, "operator", "new", "one")
 
-        said = f'"{runner}" is not there yet, and fails when used. What works today: local, connect, submit.'
+        said = f'"{runner}" is not there yet, and fails when used. What works today: connect, local, submit.'
         key = "clients.spark.configuration.runner.type"
         assert at_first == [f"7: {key}: {said}"]
         assert then == [f'Configuration "far": {key}: {said}']

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from mason.clients.discovery import engines_of_this_machine
 from mason.configurations.configuration import Configuration, parse_configuration
 from mason.configurations.saved import read_configurations
 from mason.configurations.valid_config import Engine, ValidConfig, validate_configuration
@@ -16,7 +17,6 @@ from mason.util.environment import MasonEnvironment
 _BUILT_IN = (
     "id: {id}\nmetastore_engine: local\nstorage_engine: local\nscheduler_engine: local\nexecution_engine: {id}\n"
 )
-_ENGINES = ("local", "spark")
 _LOCAL = "local"
 
 
@@ -45,7 +45,8 @@ def list_offers(env: MasonEnvironment, files: Sequence[Path]) -> list[Offer]:
         InvalidConfiguration: a file cannot be used.
         Conflict: two have the same id.
     """
-    built_in = [parse_configuration(_BUILT_IN.format(id=name), name=name, default_id=name) for name in _ENGINES]
+    names = engines_of_this_machine()
+    built_in = [parse_configuration(_BUILT_IN.format(id=name), name=name, default_id=name) for name in names]
     offers: dict[str, Offer] = {}
     for configuration in [*built_in, *_named(files)]:
         if configuration.id in offers:
