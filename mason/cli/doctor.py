@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 
 import click
 
@@ -35,7 +36,7 @@ def command(config_id: str | None, paths: tuple[str, ...]) -> int:
     }
     healthy = True
     plugins = [Finding("Plug-ins", Verdict.WRONG, str(error)) for error in commands_in_the_way()]
-    for finding in [*diagnose(MasonEnvironment.of(), config_id or "", paths), *plugins]:
+    for finding in chain(diagnose(MasonEnvironment.of(), config_id or "", paths), plugins):
         show(f"{words[finding.verdict]}  {finding.subject}: {finding.message}")
         healthy = healthy and finding.verdict is not Verdict.WRONG
     return 0 if healthy else 1

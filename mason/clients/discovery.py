@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from mason.clients.engines.role import ROLES, Role
-from mason.errors import MissingDependency, RoleNotFilled
+from mason.clients.engines.role import Role
+from mason.clients.engines.roles import broken_roles, find_role, role_names, roles
+from mason.errors import BrokenPlugin, MissingDependency, RoleNotFilled
 from mason.util.nearest import did_you_mean
-from mason.util.packages import entry_points
+from mason.util.packages import EntryPoint, declared_twice, points_by_name
 
 ENTRY_POINT_GROUP = "mason.clients"
 
@@ -25,6 +26,13 @@ class ClientPackage:
     name: str
     module: str
     folder: Path
+    points: Sequence[EntryPoint] = ()
+    """How packages declare it; nothing for Mason's own."""
+
+    @property
+    def problem(self) -> BrokenPlugin | None:
+        """What keeps everybody from using it: several packages declare a client of this name."""
+        return declared_twice("client", self.points) if len(self.points) > 1 else None
 
     @property
     def is_masons(self) -> bool:
@@ -34,7 +42,14 @@ class ClientPackage:
     @property
     def roles(self) -> list[str]:
         """The roles that this client fills."""
-        return [role for role in ROLES if (self.folder / f"{role}.py").is_file()]
+        return [role for role in role_names() if self._fills(role)]
+
+    def _fills(self, role: str) -> bool:
+        file = self.folder / f"{role}.py"
+        if not file.is_file():
+            return False
+        # A client had its files before somebody else's role took the name of one.
+        return roles()[role].is_masons or f"class {client_class_name(self.name, role)}" in file.read_text("utf-8")
 
     @property
     def planned_roles(self) -> Mapping[str, str]:
@@ -78,10 +93,14 @@ def build_client(name: str, role: str, configuration: Mapping[str, Any]) -> Role
     """Import the client and build it in the role.
 
     Raises:
-        RoleNotFilled: there is no such client, or it does not fill the role, or not yet.
+        RoleNotFilled: there is no such role or client, or it does not fill the role, or not yet.
+        BrokenPlugin: the role or the client is declared by several packages, or the role has no contract.
         MissingDependency: it needs a package that is not installed.
     """
+    find_role(role).contract()  # a role that cannot be used is told as such, and not as a client that cannot
     package = find_client(name)
+    if package and package.problem:
+        raise package.problem
     if package is None or role not in package.roles:
         raise _not_filled(name, role, package)
     try:
@@ -97,10 +116,22 @@ def build_client(name: str, role: str, configuration: Mapping[str, Any]) -> Role
     return client_class(configuration)  # type: ignore[call-arg]
 
 
+def broken_plugins() -> Sequence[BrokenPlugin]:
+    """Return what is wrong with the roles and clients that packages declare, though nobody may use them."""
+    wrong = list(broken_roles())
+    for name, points in points_by_name(ENTRY_POINT_GROUP).items():
+        found = find_client(name)
+        if found is not None and not found.points:
+            wrong += [each.broken("client", "Mason has a client of this name") for each in points]
+        elif len(points) > 1:
+            wrong.append(declared_twice("client", points))
+    return wrong
+
+
 def client_class_name(name: str, role: str) -> str:
     """Return the class of a client in a role: `local`, `metastore` → `LocalMetastoreClient`."""
     technology = "".join(word[:1].upper() + word[1:] for word in name.replace("-", "_").split("_"))
-    return f"{technology}{role.capitalize()}Client"
+    return f"{technology}{''.join(map(str.capitalize, role.split('_')))}Client"
 
 
 def unknown_client(name: str, role: str) -> str:
@@ -138,9 +169,9 @@ def _clients() -> Mapping[str, ClientPackage]:
         if (folder / "schema.json").is_file()
     ]
     others = [
-        ClientPackage(point.name, point.module, folder)
-        for point in entry_points(ENTRY_POINT_GROUP)
-        if (folder := point.folder()) and (folder / "schema.json").is_file()
+        ClientPackage(name, points[0].module, folder, points)
+        for name, points in points_by_name(ENTRY_POINT_GROUP).items()
+        if (folder := points[0].folder()) and (folder / "schema.json").is_file()
     ]
     # Mason's own clients come last: a package cannot take the place of one.
     return {client.name: client for client in [*others, *own]}

@@ -42,6 +42,14 @@ def infer_and_save(metastore: MetastoreClient, wanted: Inference, resp: Response
 
     Of a table that Mason has made, a catalog is told the folder of its newest version, and told again with each commit.
     """
+    asked = wanted.database
+    metastore, database = metastore.resolve_database(asked)
+    wanted = replace(wanted, database=database)  # what is noted of it beside the table says what the catalog calls it
+    saved, resp = _infer_and_save(metastore, wanted, resp)
+    return replace(saved, database_name=asked), resp
+
+
+def _infer_and_save(metastore: MetastoreClient, wanted: Inference, resp: Response) -> tuple[Table, Response]:
     objects = _objects(wanted.storage)
     if objects:
         TableObjects(objects, wanted.path.path).settle()
@@ -66,7 +74,7 @@ def settle_known(config: ValidConfig, table: Table, resp: Response) -> Response:
 
     A catalog tells whether the table is one that Mason writes; where there is none, only the storage does.
     """
-    if not table.path or (config.metastore.client.catalog() and not table.place):
+    if not table.path or (_catalog_of(config, table) and not table.place):
         return resp
     try:
         storage = config.storage.client_for(table.path)
@@ -149,7 +157,7 @@ def _follow(config: ValidConfig, storage: StorageClient, objects: ObjectStore, p
         raise NotFound(
             f'The configuration "{config.id}" does not reach it.', hint='Run "table refresh" with one that does.'
         )
-    metastore = config.metastore.client
+    metastore = next(each for each in config.metastore.client.metastores() if each.catalog() == entry.catalog)
     try:
         known, _ = metastore.get_table(entry.database, entry.table, response=Response())
     except NotFound:
@@ -163,9 +171,14 @@ def _follow(config: ValidConfig, storage: StorageClient, objects: ObjectStore, p
 
 
 def _reached(config: ValidConfig, entries: Sequence[CatalogEntry]) -> Sequence[CatalogEntry]:
-    """Those of the catalog that the configuration has."""
-    catalog = config.metastore.client.catalog() if config.metastore.client_names else ""
-    return [each for each in entries if each.catalog == catalog]
+    """Those of the catalogs that the configuration has."""
+    metastores = config.metastore.client.metastores() if config.metastore.client_names else ()
+    catalogs = {each.catalog() for each in metastores}
+    return [each for each in entries if each.catalog in catalogs]
+
+
+def _catalog_of(config: ValidConfig, table: Table) -> str:
+    return config.metastore.client.resolve_database(table.database_name)[0].catalog()
 
 
 def _tables_read(job: Job) -> Sequence[str]:

@@ -20,11 +20,12 @@ def table_paths(
         BadQuery: it names a table that is not there, or one of another database or storage.
     """
     listed, _ = config.metastore.client.list_tables(database, response=resp)
+    _, name = config.metastore.client.resolve_database(database)
     known = {each.name.casefold(): each for each in listed}
     storage: StorageClient = config.storage.client
     paths: dict[str, str] = {}
     for table in statement.tables:
-        if table.database and table.database.casefold() != database.casefold():
+        if table.database and table.database.casefold() != name.casefold():
             told = f'"{table.database}.{table.name}" is not in the database "{database}", which this query is about.'
             raise statement.problem(table.start, told)
         if table.name.casefold() not in known:

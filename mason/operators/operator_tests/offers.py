@@ -30,12 +30,9 @@ class Offer:
 
     def placed(self, root: Path) -> ValidConfig:
         """Return the configuration with its databases and paths below a folder; the engine stays warm for the next."""
-        return replace(
-            self.config,
-            metastore=_rooted(self.config.metastore, root),
-            storage=_rooted(self.config.storage, root),
-            scheduler=_rooted(self.config.scheduler, root),
-        )
+        engines = {role: _rooted(engine, root) for role, engine in self.config.engines.items()}
+        # The engine that computes has no place of its own, and is not to be started again for each test.
+        return replace(self.config, engines={**engines, "execution": self.config.execution})
 
 
 def list_offers(env: MasonEnvironment, files: Sequence[Path]) -> list[Offer]:

@@ -23,7 +23,7 @@ class TableQuery(DataOperator):
         read = TablePlace(storage, next(iter(paths.values()), ""))
         return QueryJob(
             text,
-            database,
+            config.metastore.client.resolve_database(database)[1],
             paths,
             storage.address(),
             parameters.get_optional("parameters") or {},
