@@ -11,7 +11,7 @@ from mason.clients.discovery import build_client, find_client
 from mason.clients.engines.execution import ExecutionClient
 from mason.clients.engines.metastore import MetastoreClient
 from mason.clients.engines.role import Role
-from mason.clients.engines.roles import find_role, role_names, unknown_role
+from mason.clients.engines.roles import find_role, role_names
 from mason.clients.engines.scheduler import SchedulerClient
 from mason.clients.engines.storage import StorageClient
 from mason.configurations.client_secrets import ClientSecrets
@@ -153,8 +153,7 @@ class ValidConfig:
         Raises:
             RoleNotFilled: there is no such role.
         """
-        if role not in self.engines:
-            raise RoleNotFilled(unknown_role(role))
+        find_role(role)
         return self.engines[role]
 
     @property

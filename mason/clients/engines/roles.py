@@ -110,7 +110,7 @@ def find_role(name: str) -> RoleDefinition:
         RoleNotFilled: there is no such role.
     """
     if name not in roles():
-        raise RoleNotFilled(unknown_role(name))
+        raise RoleNotFilled(f"T{unknown_role(name)[1:]}")
     return roles()[name]
 
 
@@ -128,7 +128,7 @@ def with_roles(schema: Mapping[str, Any]) -> dict[str, Any]:
 def unknown_role(name: str) -> str:
     """Return the sentence that says of a role that there is none such, and which there are."""
     near = did_you_mean(name, role_names())
-    return f'There is no role "{name}". {near} Roles: {", ".join(role_names())}.'.replace("  ", " ")
+    return f'there is no role "{name}". {near} Roles: {", ".join(role_names())}.'.replace("  ", " ")
 
 
 def broken_roles() -> Sequence[BrokenPlugin]:
