@@ -89,6 +89,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     [
         "mason/py.typed",
         "mason/entry_points.txt",
+        "mason/engines/metastore/role.json",
         "mason/configurations/schema.json",
         "mason/configurations/local.yaml",
         "mason/operators/operator_tests/schema.json",

@@ -154,16 +154,11 @@ def test_a_job_goes_to_the_first_engine_that_has_its_type(mason: Mason) -> None:
     files = {"schema.json": '{"type": "object"}', "execution.py": QUERIES_ONLY}
     install_package(mason, "queries_pkg", "mason.clients", {"queries": "queries_pkg"}, files)
     write(mason.folder, {"shop/orders.csv": "id\n1\n2\n"})
-    configured(
-        mason,
-        BOTH.replace("[local, json_file]", "local")
-        .replace("execution_engine: local", "execution_engine: [queries, local]")
-        .partition("clients:")[0],
-    )
+    roles = "metastore_engine: local\nstorage_engine: local\nscheduler_engine: local\n"
+    configured(mason, f"id: engines\n{roles}execution_engine: [queries, local]\n")
+    counted = "database_name:shop,query_string:select count(*) as n from orders"
 
-    query = mason(
-        "operator", "table", "query", "-p", "database_name:shop,query_string:select count(*) as n from orders"
-    ).json
+    query = mason("operator", "table", "query", "-p", counted).json
     merge = mason("operator", "table", "merge", "-p", "input_path:shop/orders.csv,output_path:out").json
 
     assert (query["Data"][0]["Rows"], "Queries plans it." in query["Info"]) == ([{"n": 2}], True)
