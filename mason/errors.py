@@ -30,6 +30,7 @@
     ├── Interrupted                 499 · exit 130 · ctrl-C
     ├── Unsupported                 501 · a client says no, and why
     │   ├── RoleNotFilled               no such client for this role
+    │   ├── BrokenPlugin                what a package declares cannot be used, or two declare it
     │   └── MissingDependency           the client's package is not installed
     ├── ClientFailed                502 · the technology failed
     └── StateFailed                 503 · MASON_HOME or the state store cannot be used
@@ -223,6 +224,10 @@ class Unsupported(MasonError):
     """501 · exit 1"""
 
     status = 501
+
+
+class BrokenPlugin(Unsupported):
+    """501 · exit 1 · raised when what a package declares in an entry-point group of Mason cannot be used"""
 
 
 class RoleNotFilled(Unsupported):

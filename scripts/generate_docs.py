@@ -9,7 +9,8 @@ import click
 
 from mason.cli.main import mason
 from mason.clients.discovery import ClientPackage, client_class_name, client_names, find_client
-from mason.clients.engines.role import ROLES, support_of
+from mason.clients.engines.role import support_of
+from mason.clients.engines.roles import RoleDefinition, role_names, roles
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 
@@ -31,11 +32,18 @@ def cli_page() -> str:
 def support_page() -> str:
     """Return who fills which role, and which verbs each client has."""
     clients = [client for name in client_names() if (client := find_client(name))]
+    names = role_names()
     lines = [
         "# Who fills which role\n\nMade by `scripts/generate_docs.py` from the code.\n",
-        "| client | " + " | ".join(ROLES) + " |",
-        "|---|" + "---|" * len(ROLES),
-        *(f"| `{client.name}` | " + " | ".join(_cell(client, role) for role in ROLES) + " |" for client in clients),
+        "| role | key of a configuration | contract | models | conformance suite |\n|---|---|---|---|---|",
+        *(_role_row(each) for each in roles().values()),
+        "",
+        "| client | " + " | ".join(names) + " |",
+        "|---|" + "---|" * len(names),
+        *(
+            f"| `{client.name}` | " + " | ".join(_cell(client, role) for role in role_names()) + " |"
+            for client in clients
+        ),
         "\n*configured*: a configuration may name it and is checked; using it says that it is not there yet.\n",
     ]
     for client in clients:
@@ -46,6 +54,12 @@ def support_page() -> str:
             ]
             lines.append("")
     return "\n".join(lines)
+
+
+def _role_row(role: RoleDefinition) -> str:
+    contract, suite = role.contract(), role.suite()
+    told = f"`{contract.__module__}.{contract.__name__}` | `{role.values['models']}` | `mason.testing.{suite.__name__}`"
+    return f"| {role.name} | `{role.configuration_key}` | {told} |"
 
 
 def _cell(client: ClientPackage, role: str) -> str:

@@ -13,7 +13,20 @@ from mason.util.dotenv import env_files, read_env_files
 from mason.util.environment import MasonEnvironment
 
 
-@click.command(name="config")
+class WithRoles(click.Command):
+    """A command whose help names the roles that there are, and who can fill them."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from mason.clients.discovery import clients_for
+        from mason.clients.engines.roles import roles
+
+        with formatter.section("Roles, and the clients for them"):
+            formatter.write_dl(
+                [(role.configuration_key, ", ".join(clients_for(name))) for name, role in roles().items()]
+            )
+
+
+@click.command(name="config", cls=WithRoles)
 @click.argument("path", required=False)
 @click.option(
     "-s",

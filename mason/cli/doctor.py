@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 
 import click
 
@@ -25,7 +26,8 @@ def command(config_id: str | None, paths: tuple[str, ...]) -> int:
 
     One line for each thing, with what to do about it where something is wrong; the exit code is 1 then.
     """
-    from mason.operators.diagnosis import Verdict, diagnose
+    from mason.cli.commands import commands_in_the_way
+    from mason.operators.diagnosis import Finding, Verdict, diagnose
 
     words = {
         Verdict.FINE: coloured("ok   ", "green", sys.stdout),
@@ -33,7 +35,8 @@ def command(config_id: str | None, paths: tuple[str, ...]) -> int:
         Verdict.WRONG: coloured("WRONG", "red", sys.stdout),
     }
     healthy = True
-    for finding in diagnose(MasonEnvironment.of(), config_id or "", paths):
+    plugins = [Finding("Plug-ins", Verdict.WRONG, str(error)) for error in commands_in_the_way()]
+    for finding in chain(diagnose(MasonEnvironment.of(), config_id or "", paths), plugins):
         show(f"{words[finding.verdict]}  {finding.subject}: {finding.message}")
         healthy = healthy and finding.verdict is not Verdict.WRONG
     return 0 if healthy else 1

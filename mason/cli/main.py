@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import importlib
 import io
 import os
 import sys
@@ -11,26 +10,7 @@ import sys
 import click
 
 from mason import __version__
-
-COMMANDS = {
-    "completion": "Prints the completion script of a shell.",
-    "config": "Configures clients and engines.",
-    "doctor": "Checks this machine and the clients of a configuration.",
-    "init": "Makes a small project to start from.",
-    "job": "Follows jobs and cancels them.",
-    "operator": "Lists and runs operators.",
-    "register": "Registers operators and workflows.",
-    "registry": "Shows and changes which version of an operator or workflow is current.",
-    "run": "Runs the REST API.",
-    "spark": "Shows and stops the Spark server that Mason keeps warm between commands.",
-    "state": "Copies what Mason knows into a database, and removes what is over and old.",
-    "test": "Runs the tests of operators on every configuration that this machine offers.",
-    "token": "Makes, lists and revokes the tokens of those who may call the REST API.",
-    "workflow": "Lists, plans, runs and deploys workflows.",
-}
-
-HIDDEN = ("scheduled",)
-"""Commands that schedulers call, and people need not know of."""
+from mason.cli.commands import find_commands
 
 _BANNER = r"""
      __  ___
@@ -46,21 +26,19 @@ class LazyCommands(click.Group):
     """Imports a command only when it is called, so that `mason --help` costs next to nothing."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(COMMANDS)
+        return [name for name, each in find_commands().items() if not each.hidden]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS and cmd_name not in HIDDEN:
-            return None
-        command: click.Command = importlib.import_module(f"mason.cli.{cmd_name}").command
-        return command
+        found = find_commands().get(cmd_name)
+        return found.load() if found else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in (*COMMANDS, *HIDDEN) and not args[0].startswith("-"):
+        if args and args[0] not in find_commands() and not args[0].startswith("-"):
             from mason.util.nearest import did_you_mean
 
-            ctx.fail(f'There is no command "{args[0]}". {did_you_mean(args[0], COMMANDS)}'.rstrip())
+            ctx.fail(f'There is no command "{args[0]}". {did_you_mean(args[0], self.list_commands(ctx))}'.rstrip())
         return super().resolve_command(ctx, args)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -68,7 +46,7 @@ class LazyCommands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, each.summary) for name, each in find_commands().items() if not each.hidden])
 
 
 @click.group(cls=LazyCommands, context_settings={"help_option_names": ["-h", "--help"]})

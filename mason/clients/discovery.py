@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from mason.clients.engines.role import ROLES, Role
-from mason.errors import MissingDependency, RoleNotFilled
+from mason.clients.engines.role import Role
+from mason.clients.engines.roles import broken_roles, find_role, role_names, roles
+from mason.errors import BrokenPlugin, MissingDependency, RoleNotFilled
 from mason.util.nearest import did_you_mean
-from mason.util.packages import entry_points
+from mason.util.packages import EntryPoint, declared_twice, points_by_name
 
 ENTRY_POINT_GROUP = "mason.clients"
 
@@ -25,11 +26,30 @@ class ClientPackage:
     name: str
     module: str
     folder: Path
+    points: Sequence[EntryPoint] = ()
+    """How packages declare it; nothing for Mason's own."""
+
+    @property
+    def problem(self) -> BrokenPlugin | None:
+        """What keeps everybody from using it: several packages declare a client of this name."""
+        return declared_twice("client", self.points) if len(self.points) > 1 else None
+
+    @property
+    def is_masons(self) -> bool:
+        """Whether it comes with Mason."""
+        return self.module.startswith("mason.")
 
     @property
     def roles(self) -> list[str]:
         """The roles that this client fills."""
-        return [role for role in ROLES if (self.folder / f"{role}.py").is_file()]
+        return [role for role in role_names() if self._fills(role)]
+
+    def _fills(self, role: str) -> bool:
+        file = self.folder / f"{role}.py"
+        if not file.is_file():
+            return False
+        # A client had its files before somebody else's role took the name of one.
+        return roles()[role].is_masons or f"class {client_class_name(self.name, role)}" in file.read_text("utf-8")
 
     @property
     def planned_roles(self) -> Mapping[str, str]:
@@ -62,14 +82,25 @@ def client_names() -> list[str]:
     return sorted(_clients())
 
 
+def engines_of_this_machine() -> list[str]:
+    """Return the engines that need neither a package beyond Mason's own nor a word of configuration."""
+    engines = [client for name, client in sorted(_clients().items()) if "execution" in client.roles]
+    needy = ("x-mason-extra", "required")
+    return [each.name for each in engines if each.is_masons and not any(each.schema.get(word) for word in needy)]
+
+
 def build_client(name: str, role: str, configuration: Mapping[str, Any]) -> Role:
     """Import the client and build it in the role.
 
     Raises:
-        RoleNotFilled: there is no such client, or it does not fill the role, or not yet.
+        RoleNotFilled: there is no such role or client, or it does not fill the role, or not yet.
+        BrokenPlugin: the role or the client is declared by several packages, or the role has no contract.
         MissingDependency: it needs a package that is not installed.
     """
+    find_role(role).contract()  # a role that cannot be used is told as such, and not as a client that cannot
     package = find_client(name)
+    if package and package.problem:
+        raise package.problem
     if package is None or role not in package.roles:
         raise _not_filled(name, role, package)
     try:
@@ -85,10 +116,22 @@ def build_client(name: str, role: str, configuration: Mapping[str, Any]) -> Role
     return client_class(configuration)  # type: ignore[call-arg]
 
 
+def broken_plugins() -> Sequence[BrokenPlugin]:
+    """Return what is wrong with the roles and clients that packages declare, though nobody may use them."""
+    wrong = list(broken_roles())
+    for name, points in points_by_name(ENTRY_POINT_GROUP).items():
+        found = find_client(name)
+        if found is not None and not found.points:
+            wrong += [each.broken("client", "Mason has a client of this name") for each in points]
+        elif len(points) > 1:
+            wrong.append(declared_twice("client", points))
+    return wrong
+
+
 def client_class_name(name: str, role: str) -> str:
     """Return the class of a client in a role: `local`, `metastore` → `LocalMetastoreClient`."""
     technology = "".join(word[:1].upper() + word[1:] for word in name.replace("-", "_").split("_"))
-    return f"{technology}{role.capitalize()}Client"
+    return f"{technology}{''.join(map(str.capitalize, role.split('_')))}Client"
 
 
 def unknown_client(name: str, role: str) -> str:
@@ -126,9 +169,9 @@ def _clients() -> Mapping[str, ClientPackage]:
         if (folder / "schema.json").is_file()
     ]
     others = [
-        ClientPackage(point.name, point.module, folder)
-        for point in entry_points(ENTRY_POINT_GROUP)
-        if (folder := point.folder()) and (folder / "schema.json").is_file()
+        ClientPackage(name, points[0].module, folder, points)
+        for name, points in points_by_name(ENTRY_POINT_GROUP).items()
+        if (folder := points[0].folder()) and (folder / "schema.json").is_file()
     ]
     # Mason's own clients come last: a package cannot take the place of one.
     return {client.name: client for client in [*others, *own]}
@@ -136,5 +179,16 @@ def _clients() -> Mapping[str, ClientPackage]:
 
 @cache
 def _read_schema(file: Path) -> Mapping[str, Any]:
-    schema: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    schema: dict[str, Any] = json.loads(
+        file.read_text(encoding="utf-8"), object_hook=partial(_with_modules, file.parent)
+    )
     return schema
+
+
+def _with_modules(folder: Path, schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema in which what may be said is what there is: modules of a folder, and what is planned."""
+    if "x-mason-modules" not in schema:
+        return schema
+    modules = (folder / str(schema["x-mason-modules"])).glob("*.py")
+    names = sorted(file.stem.replace("_", "-") for file in modules if file.stem != "__init__")
+    return {**schema, "enum": [*names, *schema.get("x-mason-planned", ())]}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mason.clients.discovery import find_client, unknown_client, wrong_role
-from mason.clients.engines.role import ROLES
+from mason.clients.engines.roles import KEY_ENDING, listed_roles, roles, unknown_role, with_roles
 from mason.configurations.templates import fill_shown, is_template, template_problems
 from mason.errors import InvalidConfiguration
 from mason.util.names import CONFIG_ID_RULE, is_config_id
@@ -18,8 +18,6 @@ from mason.util.problems import Problem
 from mason.util.redaction import redact_values
 from mason.util.yaml_file import YamlDocument, YamlProblem, parse_yaml
 
-LISTED_ROLES = ("metastore", "scheduler", "storage", "execution")
-assert set(LISTED_ROLES) == set(ROLES)
 _NONE: Mapping[str, str] = {}
 
 
@@ -38,7 +36,7 @@ class Configuration:
         Args:
             variables: what fills `{{NAME}}`, for somebody whose variables they are.
         """
-        for role in LISTED_ROLES:
+        for role in listed_roles():
             for name in self.engines.get(role, ()):
                 client = find_client(name)
                 schema = client.schema if client else {}
@@ -67,7 +65,7 @@ def parse_checked_configuration(text: str, *, name: str, default_id: str) -> Con
 
 
 def _build(document: YamlDocument, default_id: str) -> Configuration:
-    engines = {role: _names(document.value.get(f"{role}_engine")) for role in ROLES}
+    engines = {name: _names(document.value.get(role.configuration_key)) for name, role in roles().items()}
     given = _mapping(document.value.get("clients"))
     named = {name for names in engines.values() for name in names}
     clients = {name: _mapping(_mapping(given.get(name)).get("configuration")) for name in sorted(named | set(given))}
@@ -82,6 +80,9 @@ def _check(document: YamlDocument, default_id: str) -> list[Problem]:
     problems = check_document(document, _schema())
     if not isinstance(document.value, dict):
         return problems
+    strange = dict(unknown_roles(document))
+    problems = [each for each in problems if each.key not in strange]
+    problems += [document.problem((key,), message) for key, message in strange.items()]
     config_id = document.value.get("id", default_id)
     if isinstance(config_id, str | int) and not is_config_id(str(config_id)):
         problems.append(document.problem(("id",), f'"{config_id}" cannot be an id: {CONFIG_ID_RULE}'))
@@ -92,14 +93,28 @@ def _check(document: YamlDocument, default_id: str) -> list[Problem]:
     return sorted(set(problems))
 
 
+def unknown_roles(document: YamlDocument) -> Iterator[tuple[str, str]]:
+    """Yield the keys that name clients for a role that does not exist, or that is not installed here."""
+    known = {role.configuration_key for role in roles().values()}
+    for key in _mapping(document.value):
+        if str(key).endswith(KEY_ENDING) and key not in known:
+            yield key, unknown_role(key.removesuffix(KEY_ENDING))
+
+
 def _check_engines(configuration: Configuration) -> Iterator[Problem]:
     for role, names in configuration.engines.items():
+        key = (roles()[role].configuration_key,)
+        if names and (problem := roles()[role].problem):
+            yield configuration.document.problem(key, str(problem))
+            continue
         for name in names:
             client = find_client(name)
             if client is None:
-                yield configuration.document.problem((f"{role}_engine",), unknown_client(name, role))
+                yield configuration.document.problem(key, unknown_client(name, role))
+            elif client.problem:
+                yield configuration.document.problem(key, str(client.problem))
             elif role not in client.roles and role not in client.planned_roles:
-                yield configuration.document.problem((f"{role}_engine",), wrong_role(name, role))
+                yield configuration.document.problem(key, wrong_role(name, role))
 
 
 def _check_client(document: YamlDocument, name: str, values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -130,4 +145,4 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 @cache
 def _schema() -> Mapping[str, Any]:
     schema: dict[str, Any] = json.loads((Path(__file__).parent / "schema.json").read_text(encoding="utf-8"))
-    return schema
+    return with_roles(schema)

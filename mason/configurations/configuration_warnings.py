@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mason.clients.discovery import clients_in, find_client
-from mason.configurations.configuration import Configuration
+from mason.clients.engines.roles import roles
+from mason.configurations.configuration import Configuration, unknown_roles
 
 Key = tuple[str, ...]
 
@@ -19,9 +20,13 @@ def configuration_warnings(
     Args:
         clients: the configurations of its clients with their variables filled, where they are.
     """
+    yield from (
+        ((key,), f"{message} Its clients are not used.") for key, message in unknown_roles(configuration.document)
+    )
     named = {name for names in configuration.engines.values() for name in names}
     for role, names in configuration.engines.items():
-        yield from (((f"{role}_engine",), message) for message in _planned_roles(role, names))
+        key = (roles()[role].configuration_key,)
+        yield from ((key, message) for message in _planned_roles(role, names))
     for name, values in (configuration.clients if clients is None else clients).items():
         if name not in named:
             yield ("clients", name), f'no role names "{name}", so nothing uses it; add it to an engine or remove it'

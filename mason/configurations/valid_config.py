@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar, cast
 
 from mason.clients.discovery import build_client, find_client
 from mason.clients.engines.execution import ExecutionClient
 from mason.clients.engines.metastore import MetastoreClient
-from mason.clients.engines.role import ROLES, Role
+from mason.clients.engines.role import Role
+from mason.clients.engines.roles import find_role, role_names
 from mason.clients.engines.scheduler import SchedulerClient
 from mason.clients.engines.storage import StorageClient
 from mason.configurations.client_secrets import ClientSecrets
@@ -39,6 +40,9 @@ class Engine(Generic[C]):
     _built: dict[str, C] = field(default_factory=dict)
     secrets: ClientSecrets | None = None
     """What fills the secrets that a client's configuration names."""
+    configured: Sequence[str] = ()
+    """The clients that the configuration names, where these are those of them that an operator accepts."""
+    _joined: dict[str, C] = field(default_factory=dict)
 
     @property
     def client_names(self) -> Sequence[str]:
@@ -46,7 +50,10 @@ class Engine(Generic[C]):
 
     @property
     def client(self) -> C:
-        """The client of this role, built on first touch; the first one where several are named.
+        """The client of this role, built on first touch.
+
+        Where the configuration names several, it is one that stands for them all, if the role has such (databases are
+        found by their names, jobs go where their type is known), and else the first.
 
         Raises:
             RoleNotFilled: the configuration names none, or one that cannot be used here.
@@ -55,9 +62,15 @@ class Engine(Generic[C]):
         if not self.configurations:
             raise RoleNotFilled(
                 f'The configuration "{self.config_id}" names no client for the role {self.role}.',
-                hint=f"Add {self.role}_engine to it, or choose another configuration with -c.",
+                hint=f"Add {find_role(self.role).configuration_key} to it, or choose another configuration with -c.",
             )
-        return self.client_named(self.client_names[0])
+        configured = self.configured or self.client_names
+        joined = find_role(self.role).joined() if len(configured) > 1 else None
+        if joined is None:
+            return self.client_named(self.client_names[0])
+        if "" not in self._joined:
+            self._joined.setdefault("", joined(self.client_names, self.client_named, configured))
+        return self._joined[""]
 
     def client_named(self, name: str) -> C:
         """Return one of the clients by its name, built on first touch.
@@ -100,18 +113,17 @@ class Engine(Generic[C]):
     def narrowed(self, names: Sequence[str]) -> Engine[C]:
         """Return the engine with only these of its clients, in this order."""
         chosen = {name: self.configurations[name] for name in names}
-        return Engine(self.role, self.config_id, chosen, self._built, self.secrets)
+        return Engine(
+            self.role, self.config_id, chosen, self._built, self.secrets, self.configured or self.client_names
+        )
 
 
 @dataclass(frozen=True)
 class ValidConfig:
-    """The four engines of a configuration."""
+    """The engines of a configuration: one for each role that there is, whether or not a client fills it."""
 
     id: str
-    metastore: Engine[MetastoreClient]
-    execution: Engine[ExecutionClient]
-    scheduler: Engine[SchedulerClient]
-    storage: Engine[StorageClient]
+    engines: Mapping[str, Engine[Any]]
     redactor: Redactor
     roots: Sequence[str] | None = None
     """Where files on this machine must stay: anywhere (None), or below these folders."""
@@ -120,9 +132,35 @@ class ValidConfig:
     warnings: Sequence[str] = ()
     """What the configuration says that no call can use."""
 
+    @property
+    def metastore(self) -> Engine[MetastoreClient]:
+        return self.engine("metastore")
+
+    @property
+    def execution(self) -> Engine[ExecutionClient]:
+        return self.engine("execution")
+
+    @property
+    def scheduler(self) -> Engine[SchedulerClient]:
+        return self.engine("scheduler")
+
+    @property
+    def storage(self) -> Engine[StorageClient]:
+        return self.engine("storage")
+
     def engine(self, role: str) -> Engine[Any]:
-        """Return the engine of a role by the role's name."""
-        return cast(Engine[Any], getattr(self, role))
+        """Return the engine of a role by the role's name, whoever has defined it.
+
+        Raises:
+            RoleNotFilled: there is no such role.
+        """
+        find_role(role)
+        return self.engines[role]
+
+    @property
+    def client_names(self) -> Mapping[str, Sequence[str]]:
+        """The names of the clients of each role."""
+        return {role: engine.client_names for role, engine in self.engines.items()}
 
     def location(self, path: str) -> Location:
         """Return the place that a path names: in the storage that serves its scheme; without one, in the first.
@@ -137,8 +175,8 @@ class ValidConfig:
 
         A path without a scheme is one of the metastore's own storage, where it is one.
         """
-        own = next(iter(self.metastore.client_names), "")
-        if "://" not in path and own in self.storage.client_names:
+        own = next((each for each in self.metastore.client_names if each in self.storage.client_names), "")
+        if "://" not in path and own:
             return _location_in(self.storage.client_named(own), path)
         return self.location(path)
 
@@ -149,16 +187,9 @@ class ValidConfig:
     def narrowed(self, choice: Mapping[str, Sequence[str]]) -> ValidConfig:
         """Return the configuration in which each role of the choice has only the clients chosen for it."""
         engines = {
-            role: self.engine(role).narrowed(choice[role]) if role in choice else self.engine(role) for role in ROLES
+            role: engine.narrowed(choice[role]) if role in choice else engine for role, engine in self.engines.items()
         }
-        return ValidConfig(
-            self.id,
-            **engines,
-            redactor=self.redactor,
-            roots=self.roots,
-            database_folders=self.database_folders,
-            warnings=self.warnings,
-        )
+        return replace(self, engines=engines)
 
 
 def _location_in(client: StorageClient, path: str) -> Location:
@@ -183,7 +214,7 @@ def validate_configuration(configuration: Configuration, env: MasonEnvironment) 
         redactor.learn(each for each in secret_values(values, _client_schema(name)) if not is_template(each))
     secrets = ClientSecrets(configuration.document, redactor)
     engines: dict[str, Engine[Any]] = {}
-    for role in ROLES:
+    for role in role_names():
         names = configuration.engines[role] or (_own_storages(configuration) if role == "storage" else ())
         values = {name: filled[name] for name in names}
         engines[role] = Engine(role, configuration.id, values, secrets=secrets)
@@ -193,7 +224,7 @@ def validate_configuration(configuration: Configuration, env: MasonEnvironment) 
     ]
     return ValidConfig(
         configuration.id,
-        **engines,
+        engines,
         redactor=redactor,
         roots=_roots(filled, env),
         database_folders=_database_folders(filled),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from mason.clients.engines.metastore import MetastoreClient
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
@@ -42,11 +43,20 @@ def infer_and_save(config: ValidConfig, wanted: Inference, resp: Response) -> tu
 
     Of a table that Mason has made, a catalog is told the folder of its newest version, and told again with each commit.
     """
-    metastore, objects = config.metastore.client, _objects(wanted.location)
+    metastore, database = config.metastore.client.resolve_database(wanted.database)
+    # What is noted of it beside the table says what the catalog calls it.
+    saved, resp = _infer_and_save(config, metastore, replace(wanted, database=database), resp)
+    return replace(saved, database_name=wanted.database), resp
+
+
+def _infer_and_save(
+    config: ValidConfig, metastore: MetastoreClient, wanted: Inference, resp: Response
+) -> tuple[Table, Response]:
+    objects = _objects(wanted.location)
     if objects:
         TableObjects(objects, wanted.location.path).settle()
     if objects and metastore.catalog() and TableObjects(objects, wanted.location.path).current():
-        return _save_newest(config, objects, wanted, resp)
+        return _save_newest(config, metastore, objects, wanted, resp)
     table, resp = wanted.infer(config, resp)
     saved, resp = metastore.save_table(table, response=resp)
     return replace(saved, readings=table.readings), resp
@@ -62,7 +72,7 @@ def settle_known(config: ValidConfig, table: Table, resp: Response) -> Response:
 
     A catalog tells whether the table is one that Mason writes; where there is none, only the storage does.
     """
-    if not table.path or (config.metastore.client.catalog() and not table.place):
+    if not table.path or (_catalog_of(config, table) and not table.place):
         return resp
     try:
         location = config.location_of_table(table.path)
@@ -135,7 +145,7 @@ def _follow(config: ValidConfig, objects: ObjectStore, location: Location, entry
         raise NotFound(
             f'The configuration "{config.id}" does not reach it.', hint='Run "table refresh" with one that does.'
         )
-    metastore = config.metastore.client
+    metastore = next(each for each in config.metastore.client.metastores() if each.catalog() == entry.catalog)
     try:
         known, _ = metastore.get_table(entry.database, entry.table, response=Response())
     except NotFound:
@@ -143,21 +153,27 @@ def _follow(config: ValidConfig, objects: ObjectStore, location: Location, entry
     if known is None or known.path.rstrip("/") != str(location):
         forget_entry(objects, location.path, entry)
         return False
-    _save_newest(config, objects, Inference(location, entry.database, entry.table, known.read_options), Response())
+    wanted = Inference(location, entry.database, entry.table, known.read_options)
+    _save_newest(config, metastore, objects, wanted, Response())
     return True
 
 
 def _reached(config: ValidConfig, entries: Sequence[CatalogEntry]) -> Sequence[CatalogEntry]:
-    """Those of the catalog that the configuration has."""
-    catalog = config.metastore.client.catalog() if config.metastore.client_names else ""
-    return [each for each in entries if each.catalog == catalog]
+    """Those of the catalogs that the configuration has."""
+    metastores = config.metastore.client.metastores() if config.metastore.client_names else ()
+    catalogs = {each.catalog() for each in metastores}
+    return [each for each in entries if each.catalog in catalogs]
+
+
+def _catalog_of(config: ValidConfig, table: Table) -> str:
+    return config.metastore.client.resolve_database(table.database_name)[0].catalog()
 
 
 def _save_newest(
-    config: ValidConfig, objects: ObjectStore, wanted: Inference, resp: Response
+    config: ValidConfig, metastore: MetastoreClient, objects: ObjectStore, wanted: Inference, resp: Response
 ) -> tuple[Table, Response]:
     """Point an entry to the newest version; if another is committed meanwhile it is that one."""
-    metastore, table = config.metastore.client, wanted.location
+    table = wanted.location
     while True:
         version = _current(objects, table)
         place = table.child(version_folder(objects, table.path, version))

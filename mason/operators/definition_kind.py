@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mason.clients.engines.roles import with_roles
 from mason.state.models import Kind
 from mason.util.problems import Problem
 from mason.util.yaml_file import YamlDocument
@@ -31,7 +32,7 @@ class DefinitionKind:
     @property
     def schema(self) -> Mapping[str, Any]:
         schema: dict[str, Any] = json.loads(self.schema_file.read_text(encoding="utf-8"))
-        return schema
+        return with_roles(schema)
 
 
 OPERATORS = DefinitionKind(

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mason import __version__
-from mason.clients.discovery import find_client
-from mason.clients.engines.role import ROLES
+from mason.clients.discovery import broken_plugins, find_client
 from mason.configurations.saved import use_configuration
 from mason.configurations.valid_config import Engine, ValidConfig
 from mason.errors import MasonError, Unsupported
@@ -56,6 +55,7 @@ def diagnose(env: MasonEnvironment, config_id: str, paths: Sequence[str] = ()) -
     yield _check_state(env)
     yield _check_disk(env)
     yield from _check_lineage(env)
+    yield from (Finding("Plug-ins", Verdict.WRONG, str(error)) for error in broken_plugins())
     yield from _check_configuration(env, config_id, paths)
 
 
@@ -144,8 +144,7 @@ def _check_configuration(env: MasonEnvironment, config_id: str, paths: Sequence[
         return
     yield Finding("Configuration", Verdict.FINE, config.id)
     yield from (Finding("Configuration", Verdict.LATER, warning) for warning in config.warnings)
-    for role in ROLES:
-        engine: Engine[Any] = config.engine(role)
+    for role, engine in config.engines.items():
         for name in engine.client_names:
             yield from _check_client(engine, role, name)
     yield from _check_reach(config)

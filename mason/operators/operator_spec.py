@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mason.clients.engines.role import ROLES
 from mason.configurations.valid_config import ValidConfig
 from mason.errors import UnsupportedConfiguration
 from mason.parameters.definition import ParameterDefinitions
@@ -48,7 +47,7 @@ class OperatorSpec:
         """
         if not self.supported_configurations:
             return config
-        chosen = self.choose({role: config.engine(role).client_names for role in ROLES})
+        chosen = self.choose(config.client_names)
         if chosen is not None:
             return config.narrowed(chosen)
         raise UnsupportedConfiguration(
@@ -61,14 +60,16 @@ class OperatorSpec:
         if not self.supported_configurations:
             return offered
         for supported in self.supported_configurations:
-            chosen = {role: [name for name in offered[role] if name in names] for role, names in supported.items()}
+            chosen = {
+                role: [name for name in offered.get(role, ()) if name in names] for role, names in supported.items()
+            }
             if all(chosen.values()):
                 return chosen
         return None
 
     def _offer(self, config: ValidConfig) -> str:
         roles = dict.fromkeys(role for supported in self.supported_configurations for role in supported)
-        return ", ".join(f"{role}: {' and '.join(config.engine(role).client_names) or 'nothing'}" for role in roles)
+        return ", ".join(f"{role}: {' and '.join(config.client_names.get(role, ())) or 'nothing'}" for role in roles)
 
 
 def _choice(given: Mapping[str, str | list[str]]) -> Choice:

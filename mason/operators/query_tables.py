@@ -18,10 +18,11 @@ def find_tables(config: ValidConfig, database: str, statement: Statement, resp: 
         BadQuery: it names a table that is not there, or one of another database.
     """
     listed, _ = config.metastore.client.list_tables(database, response=resp)
+    _, name = config.metastore.client.resolve_database(database)
     known = {each.name.casefold(): each for each in listed}
     tables: dict[str, TableRef] = {}
     for table in statement.tables:
-        if table.database and table.database.casefold() != database.casefold():
+        if table.database and table.database.casefold() != name.casefold():
             told = f'"{table.database}.{table.name}" is not in the database "{database}", which this query is about.'
             raise statement.problem(table.start, told)
         if table.name.casefold() not in known:

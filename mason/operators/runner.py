@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mason.clients.engines.role import ROLES
 from mason.clients.response import LOG, Response
 from mason.configurations.saved import use_configuration
 from mason.configurations.valid_config import ValidConfig
@@ -184,11 +183,10 @@ class PreparedOperator:
 
     def _outline(self) -> dict[str, Any]:
         secrets, values = self.parameters.secrets, self.parameters.values
-        engines = {role: list(self.config.engine(role).client_names) for role in ROLES}
         return {
             "Operator": self.registration.pinned_name,
             "Configuration": self.config.id,
-            "Clients": {role: names for role, names in engines.items() if names},
+            "Clients": {role: list(names) for role, names in self.config.client_names.items() if names},
             "Parameters": {
                 name: REDACTED if str(value) in secrets else redact_urls(value) for name, value in values.items()
             },

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mason.clients.discovery import find_client, unknown_client, wrong_role
-from mason.clients.engines.role import ROLES
+from mason.clients.engines.roles import roles
 from mason.clients.response import Response
 from mason.configurations.configuration import Configuration
 from mason.configurations.configuration_warnings import configuration_warnings
@@ -20,11 +20,6 @@ from mason.state.models import Kind, Registration
 from mason.util.problems import Problem
 
 Key = tuple[str | int, ...]
-_BY_ORDER = ("metastore", "execution", "scheduler")
-"""The roles of which the first client is used unless an operator or a workflow accepts only another.
-
-Of several storages the scheme of a path picks one.
-"""
 
 
 def unknown_clients(definition: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
@@ -43,7 +38,8 @@ def unused_clients(
     engines: Mapping[str, Sequence[str]], registered: Iterable[Registration]
 ) -> Iterator[tuple[str, str]]:
     """Yield the roles of a configuration that have clients which no operator and no workflow would use, and why."""
-    several = {role: names for role, names in engines.items() if role in _BY_ORDER and len(names) > 1}
+    # Of several storages the scheme of a path picks one, and so on: see `mason.clients.engines.several`.
+    several = {role: names for role, names in engines.items() if len(names) > 1 and not roles()[role].uses_all}
     if not several:
         return
     used = {(role, name) for each in registered for role, name in _used(each, engines)}
@@ -62,7 +58,9 @@ def warnings_of_saving(configuration: Configuration, registered: Iterable[Regist
     document = configuration.document
     found = [document.problem(key, message) for key, message in configuration_warnings(configuration)]
     further = unused_clients(configuration.engines, registered)
-    return sorted([*found, *(document.problem((f"{role}_engine",), message) for role, message in further)])
+    return sorted(
+        [*found, *(document.problem((roles()[role].configuration_key,), message) for role, message in further)]
+    )
 
 
 def warn_of_use(
@@ -74,10 +72,10 @@ def warn_of_use(
     """Warn of what a call that uses a configuration, and these definitions, cannot use."""
     for warning in config.warnings:
         response.add_warning(warning)
-    engines = {role: config.engine(role).client_names for role in ROLES}
-    if any(len(engines[role]) > 1 for role in _BY_ORDER):
+    engines = config.client_names
+    if any(len(names) > 1 and not roles()[role].uses_all for role, names in engines.items()):
         for role, message in unused_clients(engines, registered()):
-            response.add_warning(f'Configuration "{config.id}": {role}_engine: {message}.')
+            response.add_warning(f'Configuration "{config.id}": {roles()[role].configuration_key}: {message}.')
     for each in used:
         for key, message in unknown_clients(each.definition):
             response.add_warning(f"{each.name}: {key[0]}: {message}")

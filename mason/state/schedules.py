@@ -11,6 +11,9 @@ from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
 from mason.util.nearest import did_you_mean
 
+LOCAL = "local"
+"""The scheduler whose schedules are kept in the state alone: Mason's own processes start what is due."""
+
 DEPLOYED = "deployed"
 PAUSED = "Paused"
 """Under this word a schedule says why it waits until it is deployed again."""

@@ -3,11 +3,12 @@
 Subclass a suite in a test module of your client and give it the fixtures that its docstring names. pytest is needed.
 """
 
+from pathlib import Path
+
 import pytest
 
 # Before they are imported: a failing assert then shows its values, as it does in a test module.
-_SUITES = ("contract", "execution", "metastore", "operators", "scheduler", "storage")
-pytest.register_assert_rewrite(*(f"mason.testing.{name}" for name in _SUITES))
+pytest.register_assert_rewrite(*(f"mason.testing.{file.stem}" for file in sorted(Path(__file__).parent.iterdir())))
 
 from mason.testing.execution import ExecutionContract  # noqa: E402
 from mason.testing.metastore import MetastoreContract  # noqa: E402

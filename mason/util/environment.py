@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+SERVED_VARIABLE = "MASON_SERVED"
+"""Is set where a call of the REST API runs, in a process that ends: the server outlives it, as does its Spark."""
+
 STATE_ID_VARIABLE = "MASON_STATE_ID"
 """What a server tells the processes that it starts: the id of its state, and the home that this is for."""
 

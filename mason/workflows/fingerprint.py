@@ -6,7 +6,6 @@ import hashlib
 import json
 from typing import Any
 
-from mason.clients.engines.role import ROLES
 from mason.configurations.valid_config import ValidConfig
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.util.json_text import json_value
@@ -20,7 +19,7 @@ def shown_parameters(parameters: ValidatedParameters) -> dict[str, Any]:
 
 def shown_clients(config: ValidConfig) -> dict[str, Any]:
     """Return the clients of each role with their configurations; none of their secrets is in it."""
-    return {role: json_value(redact_values(dict(config.engine(role).configurations))) for role in ROLES}
+    return {role: json_value(redact_values(dict(each.configurations))) for role, each in config.engines.items()}
 
 
 def call_digest(digest: str, config: ValidConfig, parameters: ValidatedParameters) -> str:

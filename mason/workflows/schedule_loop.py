@@ -14,11 +14,10 @@ from datetime import UTC, datetime
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
-from mason.clients.local.scheduler import LOCAL
 from mason.errors import Conflict, MasonError, StateFailed
 from mason.operators.failed_code import describe_failure
 from mason.state.models import Record, RecordKind
-from mason.state.schedules import DEPLOYED, PAUSED, list_schedules, pause_schedule
+from mason.state.schedules import DEPLOYED, LOCAL, PAUSED, list_schedules, pause_schedule
 from mason.state.store import StateStore
 from mason.state.tokens import is_revoked, revocation_reason
 from mason.workflows.due import Claim, Firing, claim, claim_again, without_wrong_clock

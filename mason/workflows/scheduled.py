@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mason.clients.local.scheduler import LOCAL
 from mason.clients.response import Response
 from mason.errors import Conflict, MasonError, PathNotFound
 from mason.operators.operator_response import OperatorResponse
@@ -20,7 +19,7 @@ from mason.operators.token_limits import limit_to_deployer
 from mason.pipeline.work.memory_limits import limit_memory, server_limits
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
-from mason.state.schedules import change_schedule, find_schedule
+from mason.state.schedules import LOCAL, change_schedule, find_schedule
 from mason.util.environment import MasonEnvironment
 from mason.workflows.definitions import Definitions
 from mason.workflows.due import Firing

@@ -109,7 +109,7 @@ def test_a_configuration_that_cannot_be_had_is_named_and_a_failure_where_it_is_r
 
     assert result.exit_code == 0, result.stderr
     assert [each for each in result.json["Warnings"] if "emr" in each] == [
-        'Not run on: emr (The runner "emr" is not there yet. What works today: local, connect, submit.)'
+        'Not run on: emr (The runner "emr" is not there yet. What works today: connect, local, submit.)'
     ]
     assert any("Not run on: aws (its metastore is glue;" in each for each in result.json["Warnings"])
     assert required.exit_code == 1

@@ -115,7 +115,7 @@ class TestConfigurations:
         then = used(mason, "operator", "new", "one")
         filled = save(mason, text + '"{{RUNNER}}"\n'), used(mason, "operator", "new", "one")
 
-        said = f'"{runner}" is not there yet, and fails when used. What works today: local, connect, submit.'
+        said = f'"{runner}" is not there yet, and fails when used. What works today: connect, local, submit.'
         key = "clients.spark.configuration.runner.type"
         assert at_first == [f"7: {key}: {said}"]
         assert then == [f'Configuration "far": {key}: {said}']
@@ -126,17 +126,24 @@ class TestConfigurations:
         self, mason: Mason, tmp_path: Path
     ) -> None:
         src = tmp_path / "src"
-        operator_with(src, "new", "one", supported="  - metastore: [local, s3]\n")
+        operator_with(src, "new", "one", supported="  - scheduler: [local, airflow]\n")
         register(mason, src)
-        text = f"id: two\n{LOCAL}".replace("metastore_engine: local", "metastore_engine: [local, s3]")
+        text = f"id: two\n{LOCAL}".replace("scheduler_engine: local", "scheduler_engine: [local, airflow]")
+        far = "{url: 'http://127.0.0.1:1', dags_folder: dags}"
 
-        at_first = save(mason, text)
+        at_first = save(mason, f"{text}clients:\n  airflow:\n    configuration: {far}\n")
         then = used(mason, "operator", "new", "one")
 
-        said = 'nothing uses s3: Mason uses the first client, "local", unless an operator or workflow accepts '
+        said = 'nothing uses airflow: Mason uses the first client, "local", unless an operator or workflow accepts '
         assert len(at_first) == len(then) == 1
-        assert at_first[0].startswith(f"2: metastore_engine: {said}")
-        assert then[0].startswith(f'Configuration "two": metastore_engine: {said}')
+        assert at_first[0].startswith(f"4: scheduler_engine: {said}")
+        assert then[0].startswith(f'Configuration "two": scheduler_engine: {said}')
+
+    def test_every_metastore_and_every_engine_is_used(self, mason: Mason, tmp_path: Path) -> None:
+        register(mason, operator_with(tmp_path / "src", "new", "one"))
+        text = f"id: two\n{LOCAL}".replace("metastore_engine: local", "metastore_engine: [local, s3]")
+
+        assert save(mason, text.replace("execution_engine: local", "execution_engine: [local, spark]")) == []
 
     def test_a_further_client_that_an_operator_or_a_workflow_picks_is_not(self, mason: Mason, tmp_path: Path) -> None:
         src = tmp_path / "src"

@@ -13,6 +13,7 @@ from tests.documents import Command, read_document, run_document
 
 PAGES = sorted(path.relative_to(PROJECT) for path in [*PROJECT.glob("*.md"), *PROJECT.glob("docs/**/*.md")])
 GUIDES_FOR_AUTHORS = (
+    "docs/write-an-engine.md",
     "docs/write-a-client.md",
     "docs/write-a-job.md",
     "docs/write-an-operator.md",

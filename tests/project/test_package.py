@@ -89,6 +89,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     [
         "mason/py.typed",
         "mason/entry_points.txt",
+        "mason/engines/metastore/role.json",
         "mason/configurations/schema.json",
         "mason/configurations/local.yaml",
         "mason/operators/operator_tests/schema.json",
@@ -120,14 +121,13 @@ def test_the_pages_made_from_the_code_are_up_to_date(page: str, made: object) ->
 
 
 def test_the_help_of_the_group_says_what_each_command_says_of_itself() -> None:
-    import click
+    from mason.cli.commands import find_commands
 
-    from mason.cli.main import COMMANDS, mason
-
-    for name, told in COMMANDS.items():
-        command = mason.get_command(click.Context(mason), name)
-        assert command is not None and command.help is not None
-        assert command.help.splitlines()[0] == told
+    assert {"completion", "config", "operator", "run", "scheduled", "spark", "workflow"} <= set(find_commands())
+    for name, found in find_commands().items():
+        command = found.load()
+        assert command.name == name and command.hidden == found.hidden and command.help is not None
+        assert command.help.splitlines()[0] == found.summary
 
 
 def test_no_module_is_too_long() -> None:

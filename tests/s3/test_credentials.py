@@ -14,6 +14,7 @@ from mason.clients.aws.credentials import PROFILE, Keys
 from mason.clients.glue.metastore import GlueMetastoreClient
 from mason.clients.s3.connection import S3Connection
 from mason.clients.s3.storage import S3StorageClient
+from mason.engines.storage.models.credentials import Credentials
 from mason.errors import Forbidden
 from mason.testing.contract import answer
 from tests.s3.proxy import error_body, running_proxy
@@ -143,3 +144,17 @@ def test_keys_in_a_folder_that_others_can_look_into_are_not_used(tmp_path: Path)
 
     with pytest.raises(Forbidden, match="belongs to you alone"):
         Keys.kept(kept)
+
+
+def test_credentials_are_a_model_that_shows_no_key() -> None:
+    configuration = {
+        "aws_region": "eu-west-1",
+        "access_key": "AKIAHERE",
+        "secret_key": "geheim",
+        "session_token": "t0ken",
+    }
+
+    found = S3Connection.of(configuration).credentials()
+
+    assert found == Credentials("AKIAHERE", "geheim", "t0ken", "eu-west-1")
+    assert repr(found) == "Credentials(region='eu-west-1')"

@@ -26,7 +26,7 @@ _SECONDS_TO_MAKE = 240.0
 _COLD = """
 import json, sys
 from pathlib import Path
-from mason.clients.spark.runners.in_process import InProcessRunner, classic_context
+from mason.clients.spark.in_process import InProcessRunner, classic_context
 from mason.clients.spark.settings import RunnerSettings
 from mason.pipeline.work.tasks import without_beats
 

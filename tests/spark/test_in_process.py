@@ -15,8 +15,8 @@ import pyspark
 import pyspark.sql
 import pytest
 
-from mason.clients.spark.runners import in_process
-from mason.clients.spark.runners.in_process import classic_session
+from mason.clients.spark import in_process
+from mason.clients.spark.in_process import classic_session
 from mason.clients.spark.settings import SESSION_GUARDS
 from tests.conftest import EXAMPLES, PROJECT, write
 from tests.spark.conftest import eventually
@@ -78,7 +78,7 @@ def test_jobs_that_begin_at_once_start_one_jvm_and_leave_the_environment_as_it_w
 
 _START = """
 import os, subprocess, sys
-from mason.clients.spark.runners.in_process import classic_session
+from mason.clients.spark.in_process import classic_session
 from mason.clients.spark.settings import RunnerSettings
 conf = {
     "spark.hadoop.fs.s3a.encryption.key": "canary one", "spark.shop.url": "jdbc:x?password=canary",
@@ -151,7 +151,7 @@ def test_a_query_that_fails_in_this_process_is_told_in_words_alone(tmp_path: Pat
 
 _EARLY = """
 import os, subprocess, sys, threading, time
-from mason.clients.spark.runners.in_process import InProcessRunner, classic_context
+from mason.clients.spark.in_process import InProcessRunner, classic_context
 from mason.clients.spark.settings import RunnerSettings
 runner = InProcessRunner(RunnerSettings(driver_memory="700m"))
 runner.start_early()

@@ -44,7 +44,7 @@ def test_another_user_gets_no_block_no_file_and_no_socket_of_the_warm_server(com
 
 _IN_PROCESS = f"""
 import json, sys, tempfile
-from mason.clients.spark.runners.in_process import InProcessRunner
+from mason.clients.spark.in_process import InProcessRunner
 from mason.clients.spark.settings import RunnerSettings
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
 runner = InProcessRunner(RunnerSettings())

@@ -83,7 +83,7 @@ def test_a_description_never_shows_a_token() -> None:
 
 
 def test_status_and_stop_import_nothing_heavy() -> None:
-    code = "import sys, mason.cli.spark, mason.clients.spark.server.status; print(*sys.modules)"
+    code = "import sys, mason.clients.spark.command, mason.clients.spark.server.status; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PROJECT)
     assert not {"pyspark", "py4j", "grpc", "pyarrow", "pandas"} & set(done.stdout.split())
 

@@ -40,6 +40,12 @@ def test_the_guide_to_jobs(tmp_path: Path, env: dict[str, str]) -> None:
     run_document(DOCS / "write-a-job.md", _project(tmp_path), env)
 
 
+def test_the_guide_to_engines(tmp_path: Path, env: dict[str, str]) -> None:
+    install(DOCS / "write-an-engine.md", _project(tmp_path))
+
+    run_document(DOCS / "write-an-engine.md", _project(tmp_path), env)
+
+
 def test_the_client_of_the_guide_is_not_found_without_its_entry_point(tmp_path: Path, env: dict[str, str]) -> None:
     project = _project(tmp_path)
     install(DOCS / "write-a-client.md", project)

@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 
-from mason.clients.local.scheduler import LOCAL
 from mason.operators.registry import remove
 from mason.state.home import open_state, read_state
 from mason.state.models import Kind, Name, Record
-from mason.state.schedules import Change, change_schedule, find_schedule, forget_schedule
+from mason.state.schedules import LOCAL, Change, change_schedule, find_schedule, forget_schedule
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from mason.workflows import workflow_calls

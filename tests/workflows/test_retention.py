@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from mason.clients.local.scheduler import LOCAL, LocalSchedulerClient
+from mason.clients.local.scheduler import LocalSchedulerClient
 from mason.clients.response import Response
 from mason.errors import InvalidConfiguration
 from mason.state.heartbeat import Heartbeat
 from mason.state.home import open_state
 from mason.state.models import RecordKind, RunStep
-from mason.state.schedules import find_schedule
+from mason.state.schedules import LOCAL, find_schedule
 from mason.state.sql_store import SqlStore
 from mason.testing.scheduler.fixtures import a_deployment
 from mason.util.environment import MasonEnvironment

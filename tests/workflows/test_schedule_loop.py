@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from mason.clients.local.scheduler import LOCAL, LocalSchedulerClient
+from mason.clients.local.scheduler import LocalSchedulerClient
 from mason.clients.response import Response
 from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import PathNotFound
 from mason.state.home import open_state
 from mason.state.models import RecordKind
-from mason.state.schedules import change_schedule, find_schedule
+from mason.state.schedules import LOCAL, change_schedule, find_schedule
 from mason.state.store import StateStore
 from mason.state.tokens import Scope, create_token
 from mason.testing.scheduler.fixtures import a_deployment

@@ -27,7 +27,7 @@ from mason.api.server.calls import Call
 from mason.api.server.execution import Execution
 from mason.api.server.json_log import start_logging
 from mason.api.server.settings import ServerSettings
-from mason.clients.spark.runners.local import SERVED_VARIABLE
+from mason.clients.discovery import find_client
 from mason.errors import StateFailed
 from mason.operators.catalogue import LiveCatalogue
 from mason.pipeline.driving.handover import Handover
@@ -36,7 +36,7 @@ from mason.pipeline.driving.job_totals import TOTALS
 from mason.state.home import open_state
 from mason.state.models import Kind
 from mason.state.tokens import TOKEN_VARIABLE
-from mason.util.environment import MasonEnvironment
+from mason.util.environment import SERVED_VARIABLE, MasonEnvironment
 from mason.util.json_text import compact_json
 
 _SLACK = 2 * 1024**3
@@ -154,7 +154,8 @@ class _Child:
         if call.kind is Kind.WORKFLOW:
             return True  # each of its steps may have a configuration of its own
         try:
-            return "spark" in self._live.latest().configuration(call.config_id).execution.client_names
+            engines = self._live.latest().configuration(call.config_id).execution.client_names
+            return any(client.schema.get("x-mason-starts-java") for each in engines if (client := find_client(each)))
         except Exception:  # noqa: BLE001 (the call itself says what is wrong with it)
             return False
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mason.engines.storage.models.credentials import Credentials
 from mason.errors import Forbidden
 from mason.util.atomic_file import write_file
 from mason.util.dotenv import env_files, read_env_files
@@ -29,7 +30,6 @@ from mason.util.private_folder import private_folder, runtime_root
 
 if TYPE_CHECKING:
     import boto3
-    from botocore.credentials import ReadOnlyCredentials
 
 PROFILE = "mason"
 _BASE = "mason-base"
@@ -146,13 +146,21 @@ class Keys:
             raise Forbidden(told, hint=f"Check {variable}.") from error
         return _assumed(session, self.role) if self.role else session
 
-    def as_given(self) -> ReadOnlyCredentials | None:
-        """Return the keys as AWS's tools have them, if they are all that is needed: nothing else is to be asked."""
-        from botocore.credentials import ReadOnlyCredentials
+    def credentials(self, region: str) -> Credentials | None:
+        """Return the keys that hold at this moment, and their region: the given ones, or those of the usual chain.
 
-        if not (self.access_key and self.secret_key) or self.role:
+        Raises:
+            Forbidden: half of the keys is missing, or the profile that is named is not there.
+        """
+        if region and self.access_key and self.secret_key and not self.role:
+            # A session would take longer to make than a request.
+            return Credentials(self.access_key, self.secret_key, self.session_token or None, region)
+        session = self.session(region)
+        found = session.get_credentials()
+        if found is None:
             return None
-        return ReadOnlyCredentials(self.access_key, self.secret_key, self.session_token or None)
+        keys = found.get_frozen_credentials()
+        return Credentials(keys.access_key, keys.secret_key, keys.token, session.region_name or region)
 
     def as_asked_for(self) -> Keys:
         """Return the keys as the program uses them that assumes the role: with the usual chain of its process."""

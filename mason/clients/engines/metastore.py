@@ -92,6 +92,18 @@ class MetastoreClient(Role):
             TableNotFound: the database has no such table.
         """
 
+    def metastores(self) -> Sequence[MetastoreClient]:
+        """Return the metastores behind this one: itself, but for one that stands for several."""
+        return (self,)
+
+    def resolve_database(self, database: str) -> tuple[MetastoreClient, str]:
+        """Return the metastore that has a database, and the name that the database has there.
+
+        Raises:
+            DatabaseNotFound: of several metastores none has it. A single one is not asked.
+        """
+        return self, database
+
     def catalog(self) -> str:
         """Return what the catalog is called whose readers go by the location that it has for a table.
 

@@ -1,4 +1,4 @@
-"""What all four roles have in common: how a verb becomes a call, and how a client says no."""
+"""What all roles have in common: how a verb becomes a call, and how a client says no."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from mason.clients.response import Response
 from mason.errors import MasonError, Unsupported
 
 LOG = logging.getLogger("mason.clients")
-ROLES = ("metastore", "execution", "scheduler", "storage")
 
 _IS_VERB = "is_verb"
 _NOT_IMPLEMENTED = "its author has not implemented it"
@@ -26,8 +25,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Role(ABC):  # noqa: B024 (its verbs are its four children's)
-    """A technology in one of the four roles."""
+class Role(ABC):  # noqa: B024 (its verbs are those of its children, the contracts)
+    """A technology in one of its roles; a class with this base is the contract of a role."""
 
     errors: ClassVar[Mapping[type[Exception], type[MasonError]]] = {}
     """The technology's exceptions and what they are for Mason; what is not listed is a bug and keeps its traceback."""

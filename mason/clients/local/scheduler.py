@@ -21,10 +21,9 @@ from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import BadInput, Conflict
 from mason.state.home import open_state, read_state
 from mason.state.models import Record
-from mason.state.schedules import PAUSED, change_schedule, find_schedule, forget_schedule, list_schedules
+from mason.state.schedules import LOCAL, PAUSED, change_schedule, find_schedule, forget_schedule, list_schedules
 from mason.util.environment import MasonEnvironment
 
-LOCAL = "local"
 _LEAST_PARALLEL = 4
 _WHO_FIRES = "`mason run` or `mason workflow --scheduler` runs what is due"
 

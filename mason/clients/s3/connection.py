@@ -13,6 +13,7 @@ from mason.clients.aws.credentials import Keys
 from mason.clients.aws.endpoints import Endpoint
 from mason.clients.aws.failures import no_credentials
 from mason.clients.s3.failures import s3_failures
+from mason.engines.storage.models.credentials import Credentials
 
 if TYPE_CHECKING:
     import pyarrow.fs
@@ -65,20 +66,17 @@ class S3Connection:
         """Return the client that speaks to the store; it retries what is worth it."""
         return _kept_client(self) if self.keys.access_key or self.keys.kept_in else _new_client(self)
 
-    def credentials(self) -> tuple[Any, str]:
+    def credentials(self) -> Credentials:
         """Return the keys that hold at this moment, and the region.
 
         Raises:
             Forbidden: there are none, or the role may not be assumed.
         """
-        if self.region and (given := self.keys.as_given()):
-            return given, self.region  # a session would take longer to make than a request
         with s3_failures(""):  # whoever hands out keys may say no, too
-            session = self.keys.session(self.region)
-            found = session.get_credentials()
-            if found is None:
-                raise no_credentials("S3")
-            return found.get_frozen_credentials(), session.region_name or DEFAULT_REGION
+            found = self.keys.credentials(self.region)
+        if found is None:
+            raise no_credentials("S3")
+        return found
 
     def filesystem(self) -> pyarrow.fs.FileSystem:
         """Return the store as a file system.
@@ -90,7 +88,8 @@ class S3Connection:
 
         from mason.clients.s3.filesystem import S3Files
 
-        keys, region = self.credentials()
+        keys = self.credentials()
+        region = keys.region or DEFAULT_REGION
         return S3Files(
             self.client,
             access_key=keys.access_key,

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from mason.clients.spark.class_archive import ClassArchive
-from mason.clients.spark.runners import SparkRunner, build_runner
+from mason.clients.spark.runners import SparkRunner, build_runner, find_runner
 from mason.clients.spark.server.launch import hadoop_version
 from mason.clients.spark.settings import RunnerSettings, is_fetched
 from mason.engines.execution.models.job import Job
@@ -52,7 +52,7 @@ class SparkExecutionClient(PipelineExecutionClient):
 
     def reach(self, storage: str) -> str:
         settings = RunnerSettings.of(self.configuration)
-        if is_local(storage) or settings.type == "connect":
+        if is_local(storage) or not find_runner(settings.type).starts_spark:
             return ""
         reading = settings.reading(java_needs(storage, hadoop_version()))
         missing = [name for name in reading.packages if not is_fetched(name)]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from mason.clients.discovery import engines_of_this_machine
 from mason.configurations.configuration import Configuration, parse_configuration
 from mason.configurations.saved import read_configurations
 from mason.configurations.valid_config import Engine, ValidConfig, validate_configuration
@@ -16,7 +17,6 @@ from mason.util.environment import MasonEnvironment
 _BUILT_IN = (
     "id: {id}\nmetastore_engine: local\nstorage_engine: local\nscheduler_engine: local\nexecution_engine: {id}\n"
 )
-_ENGINES = ("local", "spark")
 _LOCAL = "local"
 
 
@@ -30,12 +30,9 @@ class Offer:
 
     def placed(self, root: Path) -> ValidConfig:
         """Return the configuration with its databases and paths below a folder; the engine stays warm for the next."""
-        return replace(
-            self.config,
-            metastore=_rooted(self.config.metastore, root),
-            storage=_rooted(self.config.storage, root),
-            scheduler=_rooted(self.config.scheduler, root),
-        )
+        engines = {role: _rooted(engine, root) for role, engine in self.config.engines.items()}
+        # The engine that computes has no place of its own, and is not to be started again for each test.
+        return replace(self.config, engines={**engines, "execution": self.config.execution})
 
 
 def list_offers(env: MasonEnvironment, files: Sequence[Path]) -> list[Offer]:
@@ -45,7 +42,8 @@ def list_offers(env: MasonEnvironment, files: Sequence[Path]) -> list[Offer]:
         InvalidConfiguration: a file cannot be used.
         Conflict: two have the same id.
     """
-    built_in = [parse_configuration(_BUILT_IN.format(id=name), name=name, default_id=name) for name in _ENGINES]
+    names = engines_of_this_machine()
+    built_in = [parse_configuration(_BUILT_IN.format(id=name), name=name, default_id=name) for name in names]
     offers: dict[str, Offer] = {}
     for configuration in [*built_in, *_named(files)]:
         if configuration.id in offers:

@@ -10,16 +10,16 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from mason.engines.execution.models.job import Job
-from mason.errors import Unsupported
+from mason.errors import BrokenPlugin, Unsupported
 from mason.pipeline.work.base import Outcome, Work
 from mason.pipeline.work.tasks import function_named
 from mason.util.nearest import did_you_mean
-from mason.util.packages import EntryPoint, declared_points
+from mason.util.packages import EntryPoint, declared_twice, points_by_name
 
 ENTRY_POINT_GROUP = "mason.jobs"
 
 
-class BrokenJobType(Unsupported):
+class BrokenJobType(BrokenPlugin):
     """501 · exit 1 · a package declares a type of job that cannot be used"""
 
 
@@ -33,7 +33,7 @@ def plan_work(job: Job) -> Work:
 
     Raises:
         Unsupported: no package has such a type.
-        BrokenJobType: several packages have it, or the one that has it is broken.
+        BrokenPlugin: several packages have it, or the one that has it is broken.
     """
     planned: object = find_job_type(job.type).plan(job)
     if not isinstance(planned, Work):
@@ -60,19 +60,13 @@ def find_job_type(name: str) -> type[Work]:
         hint = f"{did_you_mean(name, types)} Types: {', '.join(types)}.".strip()
         raise Unsupported(f"There is no job of the type {name}.", hint=hint)
     if len(points) > 1:
-        told = " and ".join(f"{each.distribution} ({each.value})" for each in points)
-        raise BrokenJobType(
-            f'The job type "{name}" is declared by several packages: {told}.', hint="Uninstall all of them but one."
-        )
+        raise declared_twice("job type", points)
     return _load(points[0])
 
 
 @cache
 def _declared() -> Mapping[str, Sequence[EntryPoint]]:
-    found: dict[str, list[EntryPoint]] = {}
-    for each in declared_points(ENTRY_POINT_GROUP):
-        found.setdefault(each.name, []).append(each)
-    return found
+    return points_by_name(ENTRY_POINT_GROUP)
 
 
 def _load(point: EntryPoint) -> type[Work]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from mason.clients.spark.runners.in_process import InProcessRunner as SparkRunner
+from mason.clients.spark.in_process import InProcessRunner as SparkRunner
 from mason.clients.spark.settings import RunnerSettings
 from mason.engines.storage.models.location import LOCAL
 from mason.pipeline.driving.in_process import InProcessRunner as LocalRunner

@@ -1,9 +1,14 @@
-"""The ways to reach a Spark: `build_runner` picks one by what the configuration says."""
+"""The ways to reach a Spark: `runners/<type>.py` existing is the registration of a type.
+
+Its class is `<Type>Runner`: `kubernetes_operator.py` would have `KubernetesOperatorRunner` for `kubernetes-operator`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
 
 from mason.clients.spark.server.launch import hadoop_version
 from mason.clients.spark.settings import RunnerSettings, is_version
@@ -13,15 +18,17 @@ from mason.pipeline.work.tasks import TaskEvent
 from mason.util.packages import find_version
 
 _EVERY = frozenset({"type", "spark_version", "conf"})
-_USED = {
-    "local": _EVERY | {"driver_memory", "packages", "warm"},
-    "connect": _EVERY | {"url"},
-    "submit": _EVERY | {"master", "driver_memory", "executors", "packages", "dependencies"},
-}
 
 
 class SparkRunner(Protocol):
     """Runs tasks on a Spark; a `TaskRunner` of the pipeline that can be described and closed."""
+
+    uses: ClassVar[frozenset[str]]
+    """What a configuration may say about this runner, besides its type, `spark_version` and `conf`."""
+    starts_spark: ClassVar[bool]
+    """Whether it starts the Spark that is installed here, which Mason then tells how to read a storage."""
+
+    def __init__(self, settings: RunnerSettings) -> None: ...
 
     def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[TaskEvent]:
         """Run the kernel on every task and yield the number of each task with its result, and beats in between.
@@ -42,44 +49,50 @@ class SparkRunner(Protocol):
         """Give back what the runner holds: its session, its connection."""
 
 
+def runner_types() -> Sequence[str]:
+    """Return the types of runners that there are."""
+    files = Path(__file__).parent.glob("*.py")
+    return sorted(file.stem.replace("_", "-") for file in files if file.stem != "__init__")
+
+
+def find_runner(name: str) -> type[SparkRunner]:
+    """Return the class of a type of runner.
+
+    Raises:
+        Unsupported: there is no such runner.
+    """
+    if name not in runner_types():
+        there = f"What works today: {', '.join(runner_types())}."
+        raise Unsupported(f'The runner "{name}" is not there yet.', hint=there)
+    module = import_module(f"{__name__}.{name.replace('-', '_')}")
+    found: type[SparkRunner] = getattr(module, "".join(map(str.capitalize, name.split("-"))) + "Runner")
+    return found
+
+
 def build_runner(configuration: Mapping[str, Any], storages: Sequence[str] = ()) -> SparkRunner:
     """Return the runner of a `spark` client's configuration, by default this machine's Spark, that reads some storages.
 
     Raises:
-        Unsupported: this runner is not there yet, or cannot read the storage.
+        Unsupported: there is no such runner, or it cannot read a storage.
         InvalidConfiguration: the configuration wants another Spark than the one that is installed, or says something
             that this runner has no use for, or wants a setting otherwise that keeps callers and others out.
     """
-    _check_uses(configuration.get("runner") or {})
     settings = RunnerSettings.of(configuration)
+    runner = find_runner(settings.type)
+    _check_uses(configuration.get("runner") or {}, settings.type)
     _check_guards(settings)
-    if settings.type in ("local", "submit"):
+    if runner.starts_spark:
         _check_version(settings)
         for storage in storages:
             settings = settings.reading(java_needs(storage, hadoop_version()))
-    if settings.type == "local":
-        from mason.clients.spark.runners.local import LocalRunner
-
-        return LocalRunner(settings)
-    if settings.type == "connect":
-        from mason.clients.spark.runners.connect import ConnectRunner
-
-        return ConnectRunner(settings)
-    if settings.type == "submit":
-        from mason.clients.spark.runners.submit import SubmitRunner
-
-        return SubmitRunner(settings)
-    raise Unsupported(
-        f'The runner "{settings.type}" is not there yet.', hint="What works today: local, connect, submit."
-    )
+    return runner(settings)
 
 
-def _check_uses(runner: Mapping[str, Any]) -> None:
+def _check_uses(runner: Mapping[str, Any], kind: str) -> None:
     """What is passed over in silence would be found out by its absence."""
-    kind = runner.get("type", "local")
-    idle = sorted(set(runner) - _USED[kind]) if kind in _USED else []
+    idle = sorted(set(runner) - _EVERY - find_runner(kind).uses)
+    users = {name: " and ".join(each for each in runner_types() if name in find_runner(each).uses) for name in idle}
     if idle:
-        users = {name: " and ".join(each for each in _USED if name in _USED[each]) for name in idle}
         raise InvalidConfiguration(
             [f'runner: {name}: the type "{kind}" has no use for it; {users[name]} would' for name in idle]
         )

@@ -26,6 +26,9 @@ _MASON = "mason"
 class ConnectRunner:
     """Runs tasks on the server of a url such as `sc://host:15002`, in a session of its own."""
 
+    uses = frozenset({"url"})
+    starts_spark = False
+
     def __init__(self, settings: RunnerSettings) -> None:
         if not settings.url.startswith("sc://"):
             raise InvalidConfiguration(['runner: the type "connect" needs a url such as sc://host:15002'])

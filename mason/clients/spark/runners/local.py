@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mason.clients.spark.failures import out_of_memory
+from mason.clients.spark.in_process import InProcessRunner
 from mason.clients.spark.java_home import java_home
-from mason.clients.spark.runners.in_process import InProcessRunner
 from mason.clients.spark.server.launch import Launch
 from mason.clients.spark.server.record import ran_out_of_memory
 from mason.clients.spark.server.warm import ServerUnavailable, WarmSession, give_up, has_server, warm_session
@@ -21,6 +21,7 @@ from mason.clients.spark.settings import RunnerSettings
 from mason.clients.spark.start_times import SERVER, start_in_background, start_spark
 from mason.errors import ClientFailed, Forbidden
 from mason.pipeline.work.tasks import Starting, TaskEvent
+from mason.util.environment import SERVED_VARIABLE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,12 +35,11 @@ _EDITORS = ("VSCODE_IPC_HOOK_CLI", "REMOTE_CONTAINERS", "CODESPACES", "JPY_SESSI
 _CONTAINER_MARKS = ("docker", "kubepods", "containerd", "libpod", "lxc")
 
 
-SERVED_VARIABLE = "MASON_SERVED"
-"""Is set where a call of the REST API runs, in a process that ends: the server outlives it, and its Spark does, too."""
-
-
 class LocalRunner:
     """Runs tasks on the warm server; on a Spark in this process when there is none and none may be kept."""
+
+    uses = frozenset({"driver_memory", "packages", "warm"})
+    starts_spark = True
 
     def __init__(self, settings: RunnerSettings) -> None:
         self._settings = settings

@@ -62,6 +62,9 @@ Checked = Callable[[Iterator[tuple[int, bytes]], Path], Iterator[tuple[int, byte
 class SubmitRunner:
     """Runs tasks on the cluster of a master such as `spark://host:7077`, `yarn` or `k8s://https://host:6443`."""
 
+    uses = frozenset({"master", "driver_memory", "executors", "packages", "dependencies"})
+    starts_spark = True
+
     def __init__(self, settings: RunnerSettings) -> None:
         if not settings.master:
             raise InvalidConfiguration(['runner: the type "submit" needs a master such as spark://host:7077'])

@@ -12,6 +12,9 @@ class Database:
 
     name: str
     path: str = ""
+    client: str = ""
+    """The metastore that has it, where the configuration names several."""
 
     def to_dict(self) -> dict[str, Any]:
-        return {"Name": self.name, **({"Path": self.path} if self.path else {})}
+        told = {"Path": self.path, "Client": self.client}
+        return {"Name": self.name, **{key: value for key, value in told.items() if value}}

@@ -18,7 +18,7 @@ class TableQuery(DataOperator):
         database: str = parameters.get_required("database_name")
         return QueryJob(
             statement=text,
-            database=database,
+            database=config.metastore.client.resolve_database(database)[1],
             tables=find_tables(config, database, parse_statement(text), Response()),
             parameters=parameters.get_optional("parameters") or {},
             limit=parameters.get_optional("limit"),

@@ -44,7 +44,7 @@ def _known(config: ValidConfig, parameters: ValidatedParameters, resp: Response)
 
 def _crawling(config: ValidConfig, known: Table) -> SchedulerClient | None:
     """Return who has the table's crawler: the scheduler of the technology that has the table."""
-    name = config.metastore.client_names[0]
+    name = config.metastore.name_of(config.metastore.client.resolve_database(known.database_name)[0])
     return config.scheduler.client_named(name) if known.crawler and name in config.scheduler.client_names else None
 
 
