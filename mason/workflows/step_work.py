@@ -18,6 +18,7 @@ from mason.errors import Unprocessable
 from mason.lineage.sender import is_wanted
 from mason.lineage.surroundings import within_step
 from mason.operators.failed_code import describe_failure, find_failed_code
+from mason.operators.operator_process import run_apart
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import PreparedOperator, respond, show_result
 from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
@@ -122,7 +123,8 @@ class StepWork:
             self._record.begin_work(step, prepared)
             name, run_id = str(self._workflow.registration.name), self._record.run_id
             with within_step(name, run_id, step.key, self._works.get(step.key, work_of(run_id, step.key))):
-                result = prepared.run()
+                # What may take a limited time can only be ended for certain where it is a process.
+                result = run_apart(prepared) if step.timeout else prepared.run()
             self._record.end_work(step)
             return result
 

@@ -13,6 +13,7 @@ from mason.clients.engines.told_jobs import told
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.errors import ClientFailed, Interrupted
+from mason.util.ending import pause
 
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
@@ -89,15 +90,15 @@ class ExecutionClient(Role):
             NotFound: there is no such job.
         """
         end = None if timeout is None else time.monotonic() + timeout
-        pause = _FIRST_PAUSE
+        seconds = _FIRST_PAUSE
         try:
             while True:
                 # Each look has a response of its own: what is said about a job that still runs would be said again.
                 found, heard = self.get_job(job_id, response=_Unspoken(response.redactor))
                 if found.status.is_final or (end is not None and time.monotonic() >= end):
                     return found, _with_messages(response, heard)
-                time.sleep(pause)
-                pause = min(pause * _PAUSE_GROWS_BY, _LONGEST_PAUSE)
+                pause(seconds)
+                seconds = min(seconds * _PAUSE_GROWS_BY, _LONGEST_PAUSE)
         except (KeyboardInterrupt, Interrupted):
             self.cancel_job(job_id, response=response)
             raise

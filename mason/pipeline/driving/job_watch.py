@@ -31,6 +31,7 @@ from mason.pipeline.work.tasks import BEAT_SECONDS, Starting, TaskEvent, TaskRun
 from mason.state.home import open_state
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
+from mason.util.ending import check_ending
 from mason.util.environment import MasonEnvironment
 from mason.util.redaction import Redactor
 from mason.util.words import counted
@@ -147,6 +148,7 @@ class JobWatch:
         if now - self._looked < BEAT_SECONDS:
             return
         self._looked = now
+        check_ending()
         if self._book.is_cancelled():
             raise JobCancelled("The job was cancelled by another process. Nothing was committed.")
 
