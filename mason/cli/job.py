@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mason.cli.options import config_id, log_level
-from mason.cli.output import show, show_json, start_logging, tell_error
+from mason.cli.output import show, show_json, start_logging, tell, tell_error
 from mason.util.environment import MasonEnvironment
 
 if TYPE_CHECKING:
@@ -32,8 +32,14 @@ def command() -> None:
 def get_command(job_id: str, config_id: str | None) -> int:
     """Shows where a job stands, and what came of it."""
     from mason.operators.call_records import find_job
+    from mason.operators.detached_calls import repeat_lost
 
-    return _answer(config_id, lambda env, config, response: [find_job(env, config, job_id, response)])
+    def find(env: MasonEnvironment, config: ValidConfig, response: Response) -> Sequence[JobRecord]:
+        if repeat_lost(env, job_id):
+            response.add_info("The process that ran the job was gone. It may be done twice, and is run again.")
+        return [find_job(env, config, job_id, response)]
+
+    return _answer(config_id, find)
 
 
 @command.command(name="list")
@@ -73,11 +79,14 @@ def logs_command(job_id: str, follow: bool, config_id: str | None) -> int:
     from mason.configurations.saved import use_configuration
     from mason.engines.execution.models.job import JobStatus
     from mason.operators.call_records import find_job
+    from mason.operators.detached_calls import repeat_lost
 
     env = MasonEnvironment.of()
     config = use_configuration(env, config_id or "")
     shown: list[str] = []
     while True:
+        if follow and repeat_lost(env, job_id):
+            tell("The process that ran the job was gone. It may be done twice, and is run again.")
         job = find_job(env, config, job_id, Response(config.redactor))
         lines: Sequence[str] = job.details.get("Log", ())
         for line in _new_lines(shown, lines):

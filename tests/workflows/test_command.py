@@ -295,9 +295,8 @@ finally:
 
     def test_ctrl_c_ends_the_job_of_a_step_which_commits_nothing(self, mason: Mason) -> None:
         write(mason.folder, {"shop/numbers/a.csv": "n\n" + "".join(f"{each}\n" for each in range(1000))})
-        (mason.folder / "shop.yaml").write_text(
-            "id: shop\nmetastore_engine: local\nstorage_engine: local\nexecution_engine: local\nscheduler_engine: local\n"
-        )
+        roles = ("metastore", "storage", "execution", "scheduler")
+        (mason.folder / "shop.yaml").write_text("id: shop\n" + "".join(f"{each}_engine: local\n" for each in roles))
         body = f"""
 from mason.pipeline.jobs.query.job import QueryJob
 statement = "select count(*) as n from t a, t b, t c, t d where (a.n * b.n + c.n * d.n) % 1009 = 500"

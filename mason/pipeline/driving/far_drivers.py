@@ -16,6 +16,7 @@ from typing import Any
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import Conflict, MasonError
 from mason.pipeline.driving.job_events import BEAT_SECONDS, JobEvents
+from mason.pipeline.storage.address import LOCAL
 from mason.pipeline.tables.commit import CommitRecord, open_table
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
@@ -45,6 +46,19 @@ def find_commit(storage: str, output: str, job_id: str) -> CommitRecord | None:
     if not output:
         return None
     return next((each for each in open_table(storage, output).history() if each.job == job_id), None)
+
+
+def find_outcome(job: Record) -> Mapping[str, Any] | None:
+    """Return what is to be said of a job that has committed, and whose driver is gone; nothing if it has not.
+
+    Raises:
+        MasonError: nobody can tell.
+    """
+    inputs, outputs = job.document.get("Inputs", {}), job.document.get("Outputs", {})
+    commit = find_commit(str(inputs.get("storage") or LOCAL), str(outputs.get("path") or ""), job.id)
+    if commit is None:
+        return None
+    return {"Commit": commit.id, "RowsOut": commit.rows, "RowsQuarantined": commit.quarantined}
 
 
 def bring_up_to_date(store: StateStore, record: Record) -> Record:
@@ -82,7 +96,8 @@ def _settle(store: StateStore, record: Record, storage: str, *, was_seen: bool) 
         found = {"Commit": commit.id, "RowsOut": commit.rows, "RowsQuarantined": commit.quarantined}
         return _write(store, record, JobStatus.SUCCEEDED, {**found, **ended})
     reason = "The driver of the job is gone" if was_seen else "The driver of the job never wrote a word"
-    return _write(store, record, JobStatus.LOST, {"Error": f"{reason}, and nothing of it was committed.", **ended})
+    told = f"{reason}, and nothing of it was committed. Run it again."
+    return _write(store, record, JobStatus.LOST, {"Error": told, **ended})
 
 
 def _write(store: StateStore, record: Record, status: JobStatus, details: Mapping[str, Any]) -> Record:

@@ -19,7 +19,7 @@ from mason.engines.execution.models.job import Job, JobRecord, JobStatus
 from mason.errors import AlreadyExists, Conflict, Interrupted, MasonError
 from mason.lineage.surroundings import surroundings
 from mason.pipeline.driving.calls import current_call
-from mason.pipeline.driving.far_drivers import EVENTS, bring_up_to_date, events_of
+from mason.pipeline.driving.far_drivers import EVENTS, bring_up_to_date, events_of, find_outcome
 from mason.pipeline.driving.job_books import JobBook, lease_name
 from mason.pipeline.driving.job_log import JobLog
 from mason.pipeline.driving.job_progress import JobProgress, Tally
@@ -37,7 +37,11 @@ from mason.util.redaction import Redactor
 from mason.util.words import counted
 
 LOG = logging.getLogger("mason.pipeline")
+UNKNOWN = (
+    "The process that ran it is gone. Look with `table history` whether it has committed, and if not, run it again."
+)
 TRACE = 5
+LOST = "The process that ran it is gone, and nothing of it was committed. Run it again."
 WAIT_SECONDS = 10.0
 _LINE_SECONDS = 1.0
 _BAR_SECONDS = 0.1
@@ -247,12 +251,23 @@ def reconciled(record: Record) -> JobRecord:
         return _job_record(bring_up_to_date(store, record))
     if store.acquire_lease(lease_name(record.id), "reconciliation", 0) is None:
         return _job_record(record)  # somebody holds it: it runs
-    told = {**record.document, "Error": "The process that ran it is gone.", "EndedAt": _now()}
+    status, found = _settled(record)
     try:
-        return _job_record(store.update_record(record, JobStatus.LOST, told))
+        return _job_record(store.update_record(record, status, {**record.document, **found, "EndedAt": _now()}))
     except Conflict:  # it ended just now
         current = store.get_record(RecordKind.JOB, record.id)
         return _job_record(current or record)
+
+
+def _settled(record: Record) -> tuple[JobStatus, Mapping[str, Any]]:
+    """Return what became of a job whose process is gone: its table knows whether it has committed."""
+    try:
+        found = find_outcome(record)
+    except (MasonError, OSError):
+        return JobStatus.LOST, {"Error": UNKNOWN}
+    if found:
+        return JobStatus.SUCCEEDED, found
+    return JobStatus.LOST, {"Error": LOST}
 
 
 def ask_to_cancel(store: StateStore, job: JobRecord) -> JobRecord:
