@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mason.cli.options import config_id, log_level
-from mason.cli.output import show, show_json, start_logging, tell, tell_error
+from mason.cli.output import show, show_json, show_table, start_logging, tell, tell_error, terminal_width
 from mason.util.environment import MasonEnvironment
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from mason.engines.execution.models.job import JobRecord
 
 _LOOK_SECONDS = 0.5
+_MEASURED_SECONDS = 0.5
 
 
 @click.group(name="job")
@@ -63,6 +65,31 @@ def cancel_command(job_id: str, config_id: str | None) -> int:
     from mason.operators.call_records import cancel_job
 
     return _answer(config_id, lambda env, config, response: [cancel_job(env, config, job_id, response)])
+
+
+@command.command(name="top")
+@log_level
+def top_command() -> int:
+    """Lists the jobs that run on this machine, with the CPU and the memory that they take.
+
+    A job of a server is listed with the server, all of its processes included.
+    """
+    from mason.operators.job_load import measure_jobs
+
+    found = measure_jobs(MasonEnvironment.of(), _MEASURED_SECONDS)
+    if terminal_width(sys.stdout) is None:
+        show_json({"Jobs": found})
+        return 0
+    rows = [
+        [
+            *(str(each[word]) for word in ("JobID", "Name", "Status", "Processes")),
+            f"{each['CPUPercent']} %",
+            f"{each['MemoryBytes'] / 1e6:,.0f} MB",
+        ]
+        for each in found
+    ]
+    show_table(["Job", "Name", "Status", "Processes", "CPU", "Memory"], rows)
+    return 0
 
 
 @command.command(name="logs")

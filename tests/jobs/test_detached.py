@@ -173,6 +173,25 @@ def test_a_detached_job_is_cancelled_from_two_processes_twice(here: Mason) -> No
     assert followed.exit_code == 130
 
 
+def test_top_lists_what_runs_and_what_it_takes(here: Mason) -> None:
+    one = {"MASON_DETACHED_JOBS": "1"}
+    job = detach(here, "slow", "wait", "-p", "until:go", **one)
+    pid = process_of(here, "go")
+    waiting = detach(here, "slow", "wait", "-p", "until:go", **one)
+
+    found = {each["JobID"]: each for each in here("job", "top").json["Jobs"]}
+
+    assert set(found) == {job, waiting}
+    told = found[job]
+    assert (told["Name"], told["Status"], told["Process"], told["Processes"]) == ("slow:wait", "running", pid, 1)
+    assert told["MemoryBytes"] > 10_000_000 and told["CPUPercent"] < 300
+    assert found[waiting]["Status"] == "queued"
+    (here.folder / "go").touch()
+    stands(here, job, "succeeded")
+    stands(here, waiting, "succeeded")
+    assert here("job", "top").json["Jobs"] == []
+
+
 def test_a_job_that_does_not_hear_of_its_end_is_killed(here: Mason) -> None:
     job = detach(here, "slow", "wait", "-p", "until:never,stubborn:true")
     pid = process_of(here, "never")

@@ -20,6 +20,7 @@ from mason.pipeline.storage.address import LOCAL
 from mason.pipeline.tables.commit import CommitRecord, open_table
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
+from mason.util.processes import ProcessId, this_host, this_process
 
 EVENTS = "Events"
 """In a record: where the events of its job are, and what was last seen of them. Nobody is shown it."""
@@ -32,7 +33,28 @@ _START_SECONDS = 300.0
 
 def far_record(storage: str, folder: str) -> dict[str, Any]:
     """Return what a record says of a job whose driver writes events."""
-    return {EVENTS: {"Storage": storage, "Folder": folder, "Number": 0, "SeenAt": time.time()}}
+    return {
+        EVENTS: {
+            "Storage": storage,
+            "Folder": folder,
+            "Number": 0,
+            "SeenAt": time.time(),
+            "SubmittedBy": this_process(),
+        }
+    }
+
+
+def was_left_unstarted(job: Record) -> bool:
+    """Say whether a job was written down by a process that is gone, and no driver of it has said a word.
+
+    Its driver may have been started, or not: whoever asks for the job again has it started once more.
+    """
+    submitter = job.document.get(EVENTS, {}).get("SubmittedBy")
+    if JobStatus(job.status).is_final or not submitter or submitter["Host"] != this_host():
+        return False
+    events = events_of(job.document)
+    is_gone = not ProcessId(submitter["Pid"], submitter["Started"]).alive
+    return is_gone and events is not None and events.newest() is None
 
 
 def events_of(document: Mapping[str, Any]) -> JobEvents | None:
