@@ -22,6 +22,7 @@ from mason.api.processes.outcome import Outcome
 from mason.api.server.answers import answer_of, cancelled
 from mason.api.server.calls import Call, now
 from mason.api.server.claims import Claims, RunningRecord
+from mason.api.server.fair_line import FairLine
 from mason.api.server.reads import Reads
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import Conflict, MasonError, StateFailed, TooMany
@@ -87,7 +88,7 @@ class CallQueue:
         self._most_queued = most_queued
         self._wake = threading.Condition()
         self._stopping = threading.Event()
-        self._own: deque[str] = deque()
+        self._own = FairLine()
         self._in_memory: dict[str, Call] = {}
         self._futures: dict[str, Future[Answer]] = {}
         self._elsewhere: set[str] = set()
@@ -142,7 +143,7 @@ class CallQueue:
             self._in_memory[call.id] = call
         future = self._futures.setdefault(call.id, future)  # somebody with the same key may wait already
         self._log(call.id, JobStatus.QUEUED, call.shown())
-        self._line_up(call.id)
+        self._line_up(call.id, call.caller)
         return future
 
     def attach(self, call_id: str) -> Future[Answer]:
@@ -213,7 +214,7 @@ class CallQueue:
         with self._wake:
             if not self._own and wait:
                 self._wake.wait(_LOOK_SECONDS)
-            call_id = self._own.popleft() if self._own else ""
+            call_id = self._own.take()
         if self._stopping.is_set():
             return False  # it stays queued
         if not call_id:
@@ -235,9 +236,9 @@ class CallQueue:
             self._line_up(call_id)
             raise
 
-    def _line_up(self, call_id: str) -> None:
+    def _line_up(self, call_id: str, caller: str = "") -> None:
         with self._wake:
-            self._own.append(call_id)
+            self._own.add(call_id, caller)
             self._wake.notify()
 
     def _claim(self, call_id: str) -> tuple[Record, Call] | None:
@@ -322,7 +323,7 @@ class CallQueue:
             elif is_left(self._store, record):
                 self._settle_or_repeat(record)
             elif self._claims.is_doubted(record):
-                self._line_up(record.id)
+                self._line_up(record.id, record.document.get("CalledBy", ""))
         self._look_for_lost_at = time.monotonic() + self._lost_seconds
 
     def _take_over(self, record: Record) -> None:
@@ -332,7 +333,7 @@ class CallQueue:
             known_as = record.document.get(ENGINE_JOB, "one that its engine has to find")
             LOG.info("The job %s goes on as %s.", record.id, known_as)
             self._taken_over[record.id] = taken_over
-            self._line_up(record.id)
+            self._line_up(record.id, record.document.get("CalledBy", ""))
 
     def _settle_or_repeat(self, record: Record) -> None:
         """Say what became of a call whose server is gone; one that may be done twice is run again, once."""
@@ -354,7 +355,7 @@ class CallQueue:
         with suppress(Conflict):  # another server was faster
             self._store.update_record(record, JobStatus.QUEUED, again)
             LOG.info("The server that ran the job %s is gone: it is run again.", call.id)
-            self._line_up(call.id)
+            self._line_up(call.id, call.caller)
 
     def _settle(self, record: Record) -> None:
         """Write down what became of a call whose process is gone, or is about to be."""
