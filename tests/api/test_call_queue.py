@@ -52,10 +52,6 @@ def test_callers_take_turns_and_each_keeps_its_order(store: StateStore) -> None:
     queue = CallQueue(store, runner, parallel=1, most_queued=100)  # nobody works yet
     many = [("many", f"many-{number}") for number in range(20)]
     asked = [*many, ("few", "few-0"), ("few", "few-1"), ("one", "one-0")]
-        ("few", "few-0"),
-        ("few", "few-1"),
-        ("one", "one-0"),
-    ]
     done = [queue.add(replace(call(name), caller=caller)) for caller, name in asked]
 
     queue.start()
