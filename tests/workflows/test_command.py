@@ -293,6 +293,32 @@ finally:
         assert process.returncode == 130, stderr
         assert time.monotonic() - since < GRACE_SECONDS / 2
 
+    def test_steps_with_a_spark_of_their_own_have_a_process_of_their_own(self, mason: Mason) -> None:
+        write(mason.folder, {"in/a.csv": "id\n1\n2\n"})
+        for name in ("one", "two"):
+            spark = f"{{configuration: {{runner: {{type: local, warm: never, conf: {{spark.hadoop.x: {name}}}}}}}}}"
+            roles = "metastore_engine: local\nstorage_engine: local\nexecution_engine: spark\nscheduler_engine: local"
+            (mason.folder / f"{name}.yaml").write_text(f"id: {name}\n{roles}\nclients: {{spark: {spark}}}\n")
+            assert mason("config", f"{name}.yaml").exit_code == 0
+        merge = """
+from mason.pipeline.jobs.merge.job import MergeJob
+job = MergeJob(os.path.abspath("in"), os.path.abspath(f"out_{config.id}")).to_job()
+plan, resp = config.execution.client.plan_job(job, response=resp)
+record, resp = config.execution.client.run_job(plan, response=resp)
+resp.add_data({"Rows": record.details["RowsOut"], "Process": os.getpid()})
+"""
+        flow(mason, step("a", command="merge"), step("b", "a", command="merge"), merge=merge)
+        (mason.folder / "p.yaml").write_text("a: {config_id: one}\nb: {config_id: two}\n")
+
+        process = mason.start("workflow", "demo", "flow", "-r", "-f", "p.yaml", "-c", "one")
+        stdout, stderr = process.communicate(timeout=400)  # two Sparks are started
+
+        assert process.returncode == 0, stderr
+        shown = json.loads(mason("workflow", "--show", json.loads(stdout)["Data"][-1]["RunID"], "--json").stdout)
+        [first], [second] = (each["Response"]["Data"] for each in shown["Steps"])
+        assert first["Rows"] == second["Rows"] == 2
+        assert first["Process"] != second["Process"]
+
     def test_ctrl_c_ends_the_job_of_a_step_which_commits_nothing(self, mason: Mason) -> None:
         write(mason.folder, {"shop/numbers/a.csv": "n\n" + "".join(f"{each}\n" for each in range(1000))})
         roles = ("metastore", "storage", "execution", "scheduler")

@@ -38,6 +38,10 @@ class ExecutionClient(Role):
         """Say how this engine gets at a storage, which is named by its address, where there is something to say."""
         return ""
 
+    def is_one_per_process(self) -> bool:
+        """Say whether a process can have but one such engine, with the settings of whoever comes first."""
+        return False
+
     def expect_job(self, job: Job) -> None:
         """Begin what takes long, such as the start of the engine: the job will be planned at once, and then run.
 
