@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mason.cli.options import config_id, log_level
-from mason.cli.output import show, show_json, start_logging, tell_error
+from mason.cli.output import show, show_json, show_table, start_logging, tell, tell_error, terminal_width
 from mason.util.environment import MasonEnvironment
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from mason.engines.execution.models.job import JobRecord
 
 _LOOK_SECONDS = 0.5
+_MEASURED_SECONDS = 0.5
 
 
 @click.group(name="job")
@@ -32,8 +34,14 @@ def command() -> None:
 def get_command(job_id: str, config_id: str | None) -> int:
     """Shows where a job stands, and what came of it."""
     from mason.operators.call_records import find_job
+    from mason.operators.detached_calls import repeat_lost
 
-    return _answer(config_id, lambda env, config, response: [find_job(env, config, job_id, response)])
+    def find(env: MasonEnvironment, config: ValidConfig, response: Response) -> Sequence[JobRecord]:
+        if repeat_lost(env, job_id):
+            response.add_info("The process that ran the job was gone. It may be done twice, and is run again.")
+        return [find_job(env, config, job_id, response)]
+
+    return _answer(config_id, find)
 
 
 @command.command(name="list")
@@ -59,6 +67,31 @@ def cancel_command(job_id: str, config_id: str | None) -> int:
     return _answer(config_id, lambda env, config, response: [cancel_job(env, config, job_id, response)])
 
 
+@command.command(name="top")
+@log_level
+def top_command() -> int:
+    """Lists the jobs that run on this machine, with the CPU and the memory that they take.
+
+    A job of a server is listed with the server, all of its processes included.
+    """
+    from mason.operators.job_load import measure_jobs
+
+    found = measure_jobs(MasonEnvironment.of(), _MEASURED_SECONDS)
+    if terminal_width(sys.stdout) is None:
+        show_json({"Jobs": found})
+        return 0
+    rows = [
+        [
+            *(str(each[word]) for word in ("JobID", "Name", "Status", "Processes")),
+            f"{each['CPUPercent']} %",
+            f"{each['MemoryBytes'] / 1e6:,.0f} MB",
+        ]
+        for each in found
+    ]
+    show_table(["Job", "Name", "Status", "Processes", "CPU", "Memory"], rows)
+    return 0
+
+
 @command.command(name="logs")
 @click.argument("job_id")
 @click.option("--follow", is_flag=True, help="Go on until the job is over.")
@@ -73,11 +106,14 @@ def logs_command(job_id: str, follow: bool, config_id: str | None) -> int:
     from mason.configurations.saved import use_configuration
     from mason.engines.execution.models.job import JobStatus
     from mason.operators.call_records import find_job
+    from mason.operators.detached_calls import repeat_lost
 
     env = MasonEnvironment.of()
     config = use_configuration(env, config_id or "")
     shown: list[str] = []
     while True:
+        if follow and repeat_lost(env, job_id):
+            tell("The process that ran the job was gone. It may be done twice, and is run again.")
         job = find_job(env, config, job_id, Response(config.redactor))
         lines: Sequence[str] = job.details.get("Log", ())
         for line in _new_lines(shown, lines):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from mason.util.text_table import table_lines
 
@@ -92,10 +92,18 @@ def tell_banner(text: str) -> None:
     tell(f"{rule}\n| {text}  |\n{rule}")
 
 
+@runtime_checkable
+class _Pictured(Protocol):
+    """What may have a picture of itself."""
+
+    @property
+    def picture(self) -> Callable[[int], Sequence[str]] | None: ...
+
+
 def tell_picture(model: object) -> None:
     """On a terminal, draw what has a picture of itself below its JSON: `picture(width)` returns the lines."""
     width = terminal_width(sys.stderr)
-    picture = getattr(model, "picture", None)
+    picture = model.picture if isinstance(model, _Pictured) else None
     lines = picture(width) if width is not None and picture is not None else []
     if lines:
         tell("\n".join(["", *lines]))

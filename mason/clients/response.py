@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mason.util.redaction import Redactor
@@ -67,6 +67,18 @@ class Response:
     def add_data(self, data: Any) -> None:
         """Add a piece of the result; a model is added as its `to_dict()`."""
         self._data.append(data.to_dict() if hasattr(data, "to_dict") else data)
+
+    def log(self, level: int, message: str) -> None:
+        """Log what this call has said in another process; `take` adds it."""
+        self._log(level, message)
+
+    def take(self, said: Mapping[str, Sequence[Any]], status: int) -> None:
+        """Add what this call has said in another process, in the form that `to_dict` gives, without logging it."""
+        self._errors += said["Errors"]
+        self._info += said["Info"]
+        self._warnings += said["Warnings"]
+        self._data += said["Data"]
+        self._status = status if self._status == 200 else self._status
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form of the response."""

@@ -56,6 +56,13 @@ def within_job() -> Iterator[None]:
 
 
 @contextmanager
+def within(known: Surroundings) -> Iterator[None]:
+    """Say what another process knows of what this one does for it."""
+    with _changed(known):
+        yield
+
+
+@contextmanager
 def _changed(new: Surroundings) -> Iterator[None]:
     token = _CURRENT.set(new)
     try:

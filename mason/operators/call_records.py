@@ -19,6 +19,7 @@ from mason.configurations.saved import use_configuration
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import JobRecord, JobStatus
 from mason.errors import AlreadyExists, Conflict, Forbidden, MasonError
+from mason.pipeline.driving.calls import first_job_id
 from mason.state.heartbeat import is_gone
 from mason.state.home import open_state, read_state
 from mason.state.models import Record, RecordKind
@@ -40,8 +41,12 @@ MAY_FOLLOW: ContextVar[Callable[[Mapping[str, Any]], bool]] = ContextVar("mason_
 WAITS = "Waits"
 """Of a call that its process has not begun, since others are at work."""
 
+ONE_JOB = "OneJob"
+"""Of a call that does nothing but run a job: what becomes of the job is what becomes of it."""
+
 _PAGE = 500
-_HIDDEN = (WAITS, "Call", "Claim", "Process", "Fingerprint", ENGINE_NOTES, ENGINE_TOKEN)
+_LOST = "The process that ran it is gone. Look at what it was to write, and run it again if need be."
+_HIDDEN = (WAITS, ONE_JOB, "Call", "Folder", "Claim", "Process", "Fingerprint", ENGINE_NOTES, ENGINE_TOKEN)
 
 
 def find_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: Response) -> JobRecord:
@@ -57,7 +62,7 @@ def find_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: 
         return config.execution.client.get_job(job_id, response=response)[0]
     of_engine: Mapping[str, Any] = {}
     with suppress(MasonError):  # what the call itself says is enough
-        known_as = call.document.get(ENGINE_JOB, job_id)
+        known_as = call.document.get(ENGINE_JOB) or first_job_id(job_id, is_repeated=is_repeated(call))
         engine = _configuration_of(env, config, call).execution.client
         of_engine = engine.get_job(known_as, response=Response(response.redactor))[0].details
     return call_job(store, call, of_engine)
@@ -161,10 +166,13 @@ def ask_to_end(store: StateStore, job_id: str, reason: str = "") -> None:
 def call_job(store: StateStore, call: Record, of_engine: Mapping[str, Any] | None = None) -> JobRecord:
     """Return a call as a job; what its engine says of it is less than what it says itself."""
     status = call_status(store, call)
-    lost = {"Error": "The process that ran it is gone."} if status is JobStatus.LOST else {}
+    of_engine = of_engine or {}
+    lost = {"Error": _LOST} if status is JobStatus.LOST else {}
+    if lost and call.document.get(ONE_JOB) and of_engine.get("Commit"):  # it had done all, and could not say so
+        status, lost = JobStatus.SUCCEEDED, {}
     said = {key: value for key, value in call.document.items() if key not in _HIDDEN}
-    log = {"Log": of_engine["Log"]} if of_engine and "Log" in of_engine else {}  # which has more, and while it runs
-    return JobRecord(call.id, status, {**(of_engine or {}), **lost, **said, **log})
+    log = {"Log": of_engine["Log"]} if "Log" in of_engine else {}  # which has more, and while it runs
+    return JobRecord(call.id, status, {**of_engine, **lost, **said, **log})
 
 
 def call_status(store: StateStore, call: Record) -> JobStatus:
@@ -180,6 +188,11 @@ def is_left(store: StateStore, call: Record) -> bool:
     """Say whether the process that ran a call is gone."""
     process: Mapping[str, Any] = call.document.get("Process", {})
     return call.status == JobStatus.RUNNING and bool(process) and is_gone(store, process)
+
+
+def is_repeated(call: Record) -> bool:
+    """Say whether a call is run again, since the process that ran it first is gone."""
+    return bool(call.document.get("Call", {}).get("repeated"))
 
 
 def is_with_engine(call: Record) -> bool:

@@ -15,19 +15,23 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from mason.clients.response import Response
 from mason.engines.execution.models.job import JobStatus
-from mason.errors import ClientFailed, Conflict, StateFailed
+from mason.errors import ClientFailed, Conflict, MasonError, StateFailed
 from mason.operators.call_answers import Answer, kept, status_of
-from mason.operators.call_records import WAITS
+from mason.operators.call_records import ONE_JOB, WAITS, is_left, is_repeated
+from mason.operators.operator_definition import is_one_job
 from mason.operators.operator_response import OperatorResponse
+from mason.operators.operator_spec import OperatorSpec
 from mason.operators.runner import OperatorCall, check_operator, respond, run_operator, show_result
 from mason.operators.slots import slot_count, wait_for_slot
 from mason.pipeline.driving.calls import begin_call
+from mason.pipeline.driving.far_drivers import find_outcome
 from mason.pipeline.driving.job_log import JobLog
 from mason.pipeline.driving.job_watch import JobCancelled
 from mason.state.heartbeat import Heartbeat
@@ -37,6 +41,7 @@ from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from mason.util.ids import new_id
 from mason.util.names import full_name
+from mason.util.processes import this_host, this_process
 
 _ACCEPTED = "accepted"
 _LOOK_SECONDS = 0.5
@@ -53,6 +58,11 @@ class DetachedCall:
     call: OperatorCall
     config_id: str
     id: str = field(default_factory=new_id)
+    is_one_job: bool = False
+    may_be_kept: bool = False
+    """Whether the call stands in its record, so that it can be run again: what is repeatable and has no secret."""
+    repeated: bool = False
+    """Whether it is run again, since the process that ran it first is gone."""
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -61,15 +71,18 @@ class DetachedCall:
     def of(cls, text: str) -> DetachedCall:
         told = json.loads(text)
         given = [(name, value) for name, value in told["call"].pop("given")]
-        return cls(OperatorCall(**told["call"], given=given), told["config_id"], told["id"])
+        return cls(**{**told, "call": OperatorCall(**told["call"], given=given)})
 
     def to_document(self) -> dict[str, Any]:
-        """Return what the record of the call begins with; no value of a parameter, which may be a secret."""
+        """Return what the record of the call begins with; no value of a parameter that is a secret."""
+        kept = {"Call": json.loads(self.to_json())} if self.may_be_kept else {}
         return {
+            **kept,
             "JobType": Kind.OPERATOR.value,
             "Operator": full_name(self.call.namespace, self.call.command),
             "Configuration": self.config_id,
             "CalledBy": "",
+            ONE_JOB: self.is_one_job,
             "QueuedAt": _now(),
         }
 
@@ -81,9 +94,48 @@ def detach_operator(env: MasonEnvironment, call: OperatorCall, response: Respons
         MasonError: the operator, its parameters or the configuration do not allow it.
         ClientFailed: the process could not be started.
     """
-    config_id = check_operator(env, call, response)
+    prepared = check_operator(env, call, response)
     slot_count()
-    detached = DetachedCall(call, config_id)
+    spec = OperatorSpec.of(prepared.registration.definition)
+    may_be_kept = spec.is_repeatable and not prepared.parameters.secrets
+    pinned = replace(call, digest=prepared.registration.digest) if may_be_kept else call
+    one_job = is_one_job(prepared.operator)
+    detached = DetachedCall(pinned, prepared.config.id, is_one_job=one_job, may_be_kept=may_be_kept)
+    _start(env, detached)
+    return detached.id
+
+
+def repeat_lost(env: MasonEnvironment, job_id: str) -> bool:
+    """Run a detached call again if its process is gone, it may be done twice and was not yet; say whether that is so.
+
+    Where it began in another folder, or on another machine, it stays lost: its paths may mean something else here.
+
+    Raises:
+        ClientFailed: the process could not be started.
+    """
+    store = open_state(env)
+    call = store.get_record(RecordKind.CALL, job_id)
+    if call is None or WAITS not in call.document or "Call" not in call.document or not is_left(store, call):
+        return False
+    job = store.get_record(RecordKind.JOB, job_id)
+    is_elsewhere = (call.document.get("Folder"), call.document["Process"]["Host"]) != (str(Path.cwd()), this_host())
+    if is_repeated(call) or is_elsewhere or store.get_record(RecordKind.CANCELLATION, job_id):
+        return False
+    try:
+        if job and (JobStatus(job.status).is_final or find_outcome(job)):
+            return False
+    except (MasonError, OSError):  # nobody can tell what became of it: it is not done twice
+        return False
+    told = {**call.document["Call"], "repeated": True}
+    try:  # who writes this first has it; should this process end now, the call is lost for good, and never run twice
+        store.update_record(call, JobStatus.RUNNING, {**call.document, "Call": told, "Process": this_process()})
+    except Conflict:
+        return False
+    _start(env, DetachedCall.of(json.dumps(told)))
+    return True
+
+
+def _start(env: MasonEnvironment, detached: DetachedCall) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", __name__],
         env={**os.environ, **env.variables},
@@ -101,7 +153,6 @@ def detach_operator(env: MasonEnvironment, call: OperatorCall, response: Respons
         raise ClientFailed(
             f"The process that was to run the job ended at once: {said[-1] if said else 'it said nothing'}"
         )
-    return detached.id
 
 
 def main() -> None:
@@ -109,8 +160,12 @@ def main() -> None:
     detached = DetachedCall.of(sys.stdin.read())
     store = open_state(MasonEnvironment.of())
     heartbeat = Heartbeat(store, f"detached:{detached.id}", detached.id)
-    document = {**detached.to_document(), "Process": heartbeat.process, WAITS: True}
-    record = store.add_record(RecordKind.CALL, detached.id, JobStatus.RUNNING, document)
+    document = {**detached.to_document(), "Process": heartbeat.process, "Folder": str(Path.cwd()), WAITS: True}
+    before = store.get_record(RecordKind.CALL, detached.id) if detached.repeated else None
+    if before:
+        record = store.update_record(before, JobStatus.RUNNING, document)
+    else:
+        record = store.add_record(RecordKind.CALL, detached.id, JobStatus.RUNNING, document)
     _leave_the_command()
     signal.signal(signal.SIGTERM, _interrupt)
     try:
@@ -143,7 +198,7 @@ class _DetachedRun:
 
     def run(self) -> None:
         """Wait for a slot, run the operator, and write down what came of it."""
-        begin_call(self._detached.id)
+        begin_call(self._detached.id, is_repeated=self._detached.repeated)
         response = Response()
         log = JobLog(lambda text: response.redactor(text))
         threading.Thread(target=self._watch_for_end, daemon=True).start()

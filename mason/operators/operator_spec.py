@@ -23,6 +23,8 @@ class OperatorSpec:
     description: str
     parameters: ParameterDefinitions
     supported_configurations: Sequence[Choice]
+    is_repeatable: bool = False
+    """Whether doing it twice is as good as once: a job of it that is lost is run again, once."""
 
     @classmethod
     def of(cls, definition: Mapping[str, Any]) -> OperatorSpec:
@@ -33,6 +35,7 @@ class OperatorSpec:
             definition.get("description", ""),
             ParameterDefinitions.of(definition.get("parameters")),
             tuple(_choice(each) for each in definition.get("supported_configurations", ())),
+            is_repeatable=definition.get("repeatable", False),
         )
 
     @property

@@ -60,13 +60,13 @@ def plan_operator(env: MasonEnvironment, call: OperatorCall, response: Response)
     return _prepare(env, call, response).plan()
 
 
-def check_operator(env: MasonEnvironment, call: OperatorCall, response: Response) -> str:
-    """Check that an operator could be run, and return the id of its configuration.
+def check_operator(env: MasonEnvironment, call: OperatorCall, response: Response) -> PreparedOperator:
+    """Check that an operator could be run, and return it as it would be.
 
     Raises:
         MasonError: the operator, its parameters or the configuration do not allow it.
     """
-    return _prepare(env, call, response).config.id
+    return _prepare(env, call, response)
 
 
 def respond(

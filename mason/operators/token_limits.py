@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any
 
 from mason.operators.call_records import MAY_FOLLOW
@@ -10,9 +11,17 @@ from mason.state.schedules import MAY_USE
 from mason.state.store import StateStore
 from mason.state.tokens import Token, list_tokens
 
+_TOKEN: ContextVar[Token | None] = ContextVar("mason_token", default=None)
+
+
+def limiting_token() -> Token | None:
+    """Return the token that this context is limited to, for another process that is to be limited as well."""
+    return _TOKEN.get()
+
 
 def limit_to(token: Token) -> None:
     """Let what runs in this context from now on see and change only what a token is for."""
+    _TOKEN.set(token)
     MAY_FOLLOW.set(lambda job: may_follow(token, job))
     MAY_USE.set(lambda schedule: may_use_schedule(token, schedule))
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-_SESSION, _RESIDENT = 3, 21
+_PARENT, _SESSION, _USER, _SYSTEM, _RESIDENT = 1, 3, 11, 12, 21
 """Where they stand in /proc/PID/stat, counted from what comes after the name."""
 
 _PROC = Path("/proc")
@@ -51,3 +52,31 @@ def machine_memory() -> int:
         with suppress(OSError, ValueError):  # "max" is no limit
             return min(total, int(limit.read_text()))
     return total
+
+
+@dataclass(frozen=True)
+class ProcessUse:
+    """What one process has taken so far, and what it has in use."""
+
+    parent: int
+    ticks: int
+    resident_bytes: int
+
+
+def read_processes() -> dict[int, ProcessUse]:
+    """Return the processes of this machine by their ids; nothing where the system does not show them."""
+    found: dict[int, ProcessUse] = {}
+    for stat in _PROC.glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError):  # one that ends meanwhile
+            words = stat.read_text(errors="replace").rpartition(")")[2].split()
+            ticks = int(words[_USER]) + int(words[_SYSTEM])
+            found[int(stat.parent.name)] = ProcessUse(int(words[_PARENT]), ticks, int(words[_RESIDENT]) * _PAGE)
+    return found
+
+
+def descendants(pid: int, processes: Mapping[int, ProcessUse]) -> list[int]:
+    """Return what a process has started, and what that has."""
+    found = [pid]
+    for each in found:
+        found += [child for child, use in processes.items() if use.parent == each and child != pid]
+    return found[1:]

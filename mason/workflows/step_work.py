@@ -6,18 +6,21 @@ import logging
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 from mason.clients.response import LOG, Response
+from mason.configurations.valid_config import ValidConfig
 from mason.engines.scheduler.models.dags.dag_run import Follow, StepEvent, StepStatus, Verdict
 from mason.engines.scheduler.models.dags.executed_dag_step import ExecutedDagStep
 from mason.engines.scheduler.models.dags.failed_dag_step import FailedDagStep
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
-from mason.errors import Unprocessable
+from mason.errors import MasonError, Unprocessable
 from mason.lineage.sender import is_wanted
 from mason.lineage.surroundings import within_step
 from mason.operators.failed_code import describe_failure, find_failed_code
+from mason.operators.operator_process import run_apart
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import PreparedOperator, respond, show_result
 from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
@@ -122,12 +125,24 @@ class StepWork:
             self._record.begin_work(step, prepared)
             name, run_id = str(self._workflow.registration.name), self._record.run_id
             with within_step(name, run_id, step.key, self._works.get(step.key, work_of(run_id, step.key))):
-                result = prepared.run()
+                result = run_apart(prepared) if self._needs_process(step, bound) else prepared.run()
             self._record.end_work(step)
             return result
 
         result = respond(work, StepSays(step.key), self._describe_bug)
         return ExecutedDagStep(step, StepResult.of(result, self._describe_bug))
+
+    def _needs_process(self, step: ValidDagStep, bound: BoundStep) -> bool:
+        """What may take a limited time can only be ended for certain where it is a process; an engine may need one."""
+        return bool(step.timeout) or (bound.config.id in self._configs_apart)
+
+    @cached_property
+    def _configs_apart(self) -> frozenset[str]:
+        """The configurations whose engine cannot be in this process, since that of another one will be."""
+        configs = {bound.config.id: bound.config for bound in self._workflow.bound.values()}
+        if len(configs) < 2:
+            return frozenset()
+        return frozenset([each for each, config in configs.items() if _is_one_per_process(config)][1:])
 
     def failed(self, step: ValidDagStep, message: str) -> ExecutedDagStep:
         response = StepSays(step.key)
@@ -220,6 +235,13 @@ class StepWork:
         if target.key not in self._results:
             raise Missing(f'the step "{target.key}" gave nothing')
         return find_value(self._results[target.key], target.words)
+
+
+def _is_one_per_process(config: ValidConfig) -> bool:
+    try:
+        return config.execution.client.is_one_per_process()
+    except MasonError:  # it names none, or one that cannot be used: the step itself says so, if it matters
+        return False
 
 
 def _name_in(prefix: str, key: str) -> str:

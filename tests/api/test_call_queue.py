@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -44,6 +45,22 @@ def test_calls_that_may_not_be_written_down_take_a_place_in_the_queue_as_others_
         with pytest.raises(TooMany, match="2 jobs are queued already"):
             queue.add(call("three"), keep=keep)
     queue.stop(0)
+
+
+def test_callers_take_turns_and_each_keeps_its_order(store: StateStore) -> None:
+    runner = CallsInThreads()
+    queue = CallQueue(store, runner, parallel=1, most_queued=100)  # nobody works yet
+    many = [("many", f"many-{number}") for number in range(20)]
+    asked = [*many, ("few", "few-0"), ("few", "few-1"), ("one", "one-0")]
+    done = [queue.add(replace(call(name), caller=caller)) for caller, name in asked]
+
+    queue.start()
+    for each in done:
+        each.result(timeout=30)
+    queue.stop(0)
+
+    assert runner.ran[:7] == ["many-0", "few-0", "one-0", "many-1", "few-1", "many-2", "many-3"]
+    assert sorted(runner.ran) == sorted(name for _, name in asked)
 
 
 def test_a_filter_finds_jobs_however_many_others_are_newer(env: MasonEnvironment, store: StateStore) -> None:

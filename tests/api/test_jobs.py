@@ -36,7 +36,7 @@ from scripts.soak_api import (
     wrong_counts,
 )
 from tests.api.conftest import Start
-from tests.api.support import Server, until
+from tests.api.support import Server, operator, until
 from tests.conftest import write
 
 
@@ -381,3 +381,29 @@ def test_a_key_whose_job_ended_while_its_server_did_says_how(status: str, code: 
 
     assert told == code, answer
     assert status in str(answer).lower()
+
+
+@pytest.mark.parametrize("repeatable", [True, False])
+def test_after_a_crash_what_may_be_done_twice_is_run_again_once_and_nothing_else(
+    start: Start, *, repeatable: bool
+) -> None:
+    server = start()
+    body = 'open("ran", "a").write("x")\ntime.sleep(600)'
+    told = "repeatable: true\n" if repeatable else ""
+    swagger = "paths:\n  /test/again:\n    post:\n"
+    operator(server.mason.folder / "more", "test", "again", body, parameters=told, swagger=swagger)
+    assert server.mason("register", "more").exit_code == 0
+    ran = server.mason.folder / "ran"
+    until(lambda: "/test/again" in server.get("/api/openapi.json").text, "it is known")
+    job = server.post("/api/test/again", params={"wait": 0}).json()["Data"][0]["JobID"]
+    until(ran.exists, "it runs")
+
+    server.kill()
+    server.start()
+    if repeatable:
+        until(lambda: ran.read_text() == "xx", "it runs again")
+        server.kill()
+        server.start()
+
+    assert server.wait_for_job(job, "lost")["Error"].startswith("The server that ran it is gone. Look at what it was")
+    assert ran.read_text() == ("xx" if repeatable else "x")

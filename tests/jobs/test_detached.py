@@ -11,11 +11,15 @@ from typing import Any
 
 import pytest
 
-from mason.util.processes import ProcessId
+from mason.state.home import open_state
+from mason.state.models import RecordKind
+from mason.util.environment import MasonEnvironment
+from mason.util.processes import ProcessId, this_host
 from tests.conftest import Mason, write
 from tests.patience import until
 
 _PATIENCE = 60.0
+LOST = "The process that ran it is gone. Look at what it was to write, and run it again if need be."
 
 _OPERATOR = """\
 type: operator
@@ -169,6 +173,25 @@ def test_a_detached_job_is_cancelled_from_two_processes_twice(here: Mason) -> No
     assert followed.exit_code == 130
 
 
+def test_top_lists_what_runs_and_what_it_takes(here: Mason) -> None:
+    one = {"MASON_DETACHED_JOBS": "1"}
+    job = detach(here, "slow", "wait", "-p", "until:go", **one)
+    pid = process_of(here, "go")
+    waiting = detach(here, "slow", "wait", "-p", "until:go", **one)
+
+    found = {each["JobID"]: each for each in here("job", "top").json["Jobs"]}
+
+    assert set(found) == {job, waiting}
+    told = found[job]
+    assert (told["Name"], told["Status"], told["Process"], told["Processes"]) == ("slow:wait", "running", pid, 1)
+    assert told["MemoryBytes"] > 10_000_000 and told["CPUPercent"] < 300
+    assert found[waiting]["Status"] == "queued"
+    (here.folder / "go").touch()
+    stands(here, job, "succeeded")
+    stands(here, waiting, "succeeded")
+    assert here("job", "top").json["Jobs"] == []
+
+
 def test_a_job_that_does_not_hear_of_its_end_is_killed(here: Mason) -> None:
     job = detach(here, "slow", "wait", "-p", "until:never,stubborn:true")
     pid = process_of(here, "never")
@@ -185,8 +208,67 @@ def test_a_detached_job_whose_process_is_killed_is_lost(here: Mason) -> None:
     os.kill(process_of(here, "never"), signal.SIGKILL)
 
     lost = stands(here, job, "lost")
-    assert lost["Error"] == "The process that ran it is gone."
+    assert lost["Error"] == LOST
     assert here("job", "logs", job, "--follow").exit_code == 1
+
+
+def test_a_repeatable_job_whose_process_is_killed_is_run_again_once(here: Mason) -> None:
+    definition = here.folder / "slow" / "operator.yaml"
+    definition.write_text(f"{_OPERATOR}repeatable: true\n", encoding="utf-8")
+    assert here("register", "-f", "slow").exit_code == 0
+    job = detach(here, "slow", "wait", "-p", "until:go")
+    first = process_of(here, "go")
+    os.kill(first, signal.SIGKILL)
+    until(lambda: is_gone(first))
+    (here.folder / "go.pid").unlink()
+
+    looks = [here.start("job", "get", job) for _ in range(3)]
+    told = [each.communicate()[1] for each in looks]
+    second = process_of(here, "go")
+
+    assert sum("is run again" in each for each in told) == 1
+    assert job_of(here, job)["Status"] == "running"
+    os.kill(second, signal.SIGKILL)
+    assert stands(here, job, "lost")["Error"] == LOST
+    (here.folder / "go.pid").unlink()
+    assert here("job", "logs", job, "--follow").exit_code == 1
+    assert not (here.folder / "go.pid").exists()
+
+
+def test_a_repeatable_job_with_a_secret_is_not_kept_and_stays_lost(here: Mason) -> None:
+    definition = here.folder / "slow" / "operator.yaml"
+    definition.write_text(f"{_OPERATOR}repeatable: true\n", encoding="utf-8")
+    assert here("register", "-f", "slow").exit_code == 0
+    job = detach(here, "slow", "wait", "-p", "until:go,password:c4nary")
+    pid = process_of(here, "go")
+
+    os.kill(pid, signal.SIGKILL)
+
+    assert stands(here, job, "lost")["Error"] == LOST
+
+
+def test_a_merge_that_was_killed_after_its_commit_has_succeeded(here: Mason) -> None:
+    job = detach(here, "table", "merge", "-p", "input_path:in,output_path:out")
+    stands(here, job, "succeeded")
+    _forget_the_end(here, job)
+    _expire_leases(here.home / "state.db", "job:")
+
+    found = job_of(here, job)
+
+    assert (found["Status"], found["RowsOut"]) == ("succeeded", 2)
+    assert "Error" not in found
+
+
+def _forget_the_end(here: Mason, job: str) -> None:
+    """As if the process had been killed between the commit and the record."""
+    store = open_state(MasonEnvironment(here.home))
+    gone = {"Host": this_host(), "Pid": 2**22, "Started": "1"}
+    for kind in (RecordKind.CALL, RecordKind.JOB):
+        record = store.get_record(kind, job)
+        assert record
+        left_out = ("EndedAt", "RowsOut", "Commit", "Response", "Rows")
+        kept = {key: value for key, value in record.document.items() if key not in left_out}
+        store.update_record(record, "running", {**kept, "Process": gone} if kind is RecordKind.CALL else kept)
 
 
 def test_a_slot_of_a_process_that_was_killed_is_free_again(here: Mason, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,12 +283,12 @@ def test_a_slot_of_a_process_that_was_killed_is_free_again(here: Mason, monkeypa
     stands(here, second, "succeeded")
 
 
-def _expire_leases(state: Path) -> None:
+def _expire_leases(state: Path, name: str = "slot:") -> None:
     """Let time pass for those who are gone: half a minute is long for a test."""
     import sqlite3
 
     with sqlite3.connect(state) as connection:
-        connection.execute("UPDATE leases SET expires_at = 0 WHERE name LIKE 'slot:%'")
+        connection.execute("UPDATE leases SET expires_at = 0 WHERE name LIKE ?", (f"{name}%",))
 
 
 def test_the_command_killed_at_any_moment_leaves_one_job_or_none(here: Mason) -> None:

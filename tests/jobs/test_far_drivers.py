@@ -7,6 +7,8 @@ import json
 import math
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -27,6 +29,7 @@ from mason.pipeline.driving.far_drivers import EVENTS, find_commit
 from mason.pipeline.driving.job_events import JobEvents, events_folder
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.query.job import QueryJob
+from mason.pipeline.tables.commit import open_table
 from mason.pipeline.types.typed_json import from_typed, to_typed
 from mason.state.home import open_state
 from mason.state.models import RecordKind
@@ -169,7 +172,9 @@ def test_a_driver_killed_before_its_commit_leaves_a_job_that_is_lost(
     lost = get(client, accepted.id)
 
     assert lost.status is JobStatus.LOST
-    assert lost.details["Error"] == "The driver of the job never wrote a word, and nothing of it was committed."
+    assert lost.details["Error"] == (
+        "The driver of the job never wrote a word, and nothing of it was committed. Run it again."
+    )
 
 
 def test_a_driver_killed_after_its_commit_leaves_a_job_that_succeeded(
@@ -282,6 +287,76 @@ def test_submissions_with_one_token_start_one_driver(merge: Job) -> None:
 
     assert len(ids) == len(client.started.launches) == 1
     assert open_state(MasonEnvironment.of()).get_record(RecordKind.JOB, ids.pop())
+
+
+# Submits a merge with a token, and is killed at a moment of it.
+_KILLED_SUBMITTER = """
+import os, signal, sys
+from mason.clients.response import Response
+from mason.pipeline.driving.driver_process import ChildDriver
+from mason.pipeline.jobs.merge.job import MergeJob
+from tests.jobs.test_far_drivers import FarClient
+
+when, folder = sys.argv[1:]
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+class Dying(ChildDriver):
+    def start(self, launch):
+        if when == "while the engine accepts":
+            die()
+        super().start(launch)
+        die()
+
+class DyingClient(FarClient):
+    def far_driver(self):
+        return Dying()
+
+client = DyingClient({})
+plan, _ = client.plan_job(MergeJob(f"{folder}/in", f"{folder}/out/people").to_job(), response=Response())
+if when == "before the engine is asked":
+    die()
+client.submit_job(plan, token="today", response=Response())
+"""
+
+
+@pytest.mark.parametrize("when", ["before the engine is asked", "while the engine accepts", "after it has accepted"])
+def test_a_submitter_that_is_killed_and_asks_again_with_its_token_has_one_job(
+    merge: Job, tmp_path: Path, when: str
+) -> None:
+    killed = subprocess.run([sys.executable, "-c", _KILLED_SUBMITTER, when, str(tmp_path)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    client = FarClient({})
+    plan = planned(client, merge)
+
+    for _ in range(3):
+        accepted, _ = client.submit_job(plan, token="today", response=Response())
+    done, _ = client.wait_job(accepted.id, response=Response(), timeout=_PATIENCE)
+
+    assert (done.status, done.details["RowsOut"]) == (JobStatus.SUCCEEDED, 2)
+    assert [each.id for each in client.list_jobs(response=Response())[0]] == [accepted.id]
+    assert [each.rows for each in open_table("file:///", str(tmp_path / "out" / "people")).history()] == [2]
+
+
+def test_a_second_driver_of_a_job_does_nothing_while_the_first_one_works(tmp_path: Path) -> None:
+    client = FarClient({"jobs_path": str(tmp_path / "jobs")})
+    job = _endless(tmp_path)
+    accepted = submit(client, job)
+    until(lambda: get(client, accepted.id).details.get("Log"))
+    launch = client._launch(planned(client, job), accepted.id, Response())
+
+    second = subprocess.run(
+        [sys.executable, "-m", "mason.pipeline.driving.driver_process"],
+        input=launch.to_bytes(),
+        check=False,
+        timeout=60,
+    )
+
+    assert second.returncode == 1
+    assert get(client, accepted.id).status is JobStatus.RUNNING
+    client.cancel_job(accepted.id, response=Response())
+    assert client.wait_job(accepted.id, response=Response(), timeout=_PATIENCE)[0].status is JobStatus.CANCELLED
 
 
 @pytest.mark.parametrize(

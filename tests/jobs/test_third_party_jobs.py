@@ -20,7 +20,7 @@ import pytest
 from tests.cli.support import install_package
 from tests.conftest import Mason, write
 from tests.documents import FileBlock, read_document, write_file
-from tests.jobs.test_detached import detach, job_of, stands, until
+from tests.jobs.test_detached import LOST, detach, job_of, stands, until
 
 GUIDE = Path(__file__).parents[2] / "docs" / "write-a-job.md"
 FILES = {f"in/{number}.txt": "a\n" * number for number in range(1, 6)}
@@ -134,7 +134,7 @@ def test_it_is_lost_with_its_process_and_the_next_one_commits(acme: Mason) -> No
     for pid in find_processes(acme):
         os.kill(pid, signal.SIGKILL)
 
-    assert stands(acme, job, "lost")["Error"] == "The process that ran it is gone."
+    assert stands(acme, job, "lost")["Error"] == LOST
     assert not (acme.folder / "out").exists()
     assert count(acme).json["Data"][0]["Status"] == "succeeded"
 

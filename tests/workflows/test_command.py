@@ -280,7 +280,7 @@ finally:
     open({str(stopping)!r}, 'w').close()
     time.sleep(60)
 """
-        flow(mason, step("a", command="slow"), slow=body)
+        flow(mason, step("a", command="slow", timeout=600), slow=body)
         process = mason.start("workflow", "demo", "flow", "-r")
         wait_for(begun, process)
 
@@ -292,6 +292,59 @@ finally:
 
         assert process.returncode == 130, stderr
         assert time.monotonic() - since < GRACE_SECONDS / 2
+
+    def test_steps_with_a_spark_of_their_own_have_a_process_of_their_own(self, mason: Mason) -> None:
+        write(mason.folder, {"in/a.csv": "id\n1\n2\n"})
+        for name in ("one", "two"):
+            spark = f"{{configuration: {{runner: {{type: local, warm: never, conf: {{spark.hadoop.x: {name}}}}}}}}}"
+            roles = "metastore_engine: local\nstorage_engine: local\nexecution_engine: spark\nscheduler_engine: local"
+            (mason.folder / f"{name}.yaml").write_text(f"id: {name}\n{roles}\nclients: {{spark: {spark}}}\n")
+            assert mason("config", f"{name}.yaml").exit_code == 0
+        merge = """
+from mason.pipeline.jobs.merge.job import MergeJob
+job = MergeJob(os.path.abspath("in"), os.path.abspath(f"out_{config.id}")).to_job()
+plan, resp = config.execution.client.plan_job(job, response=resp)
+record, resp = config.execution.client.run_job(plan, response=resp)
+resp.add_data({"Rows": record.details["RowsOut"], "Process": os.getpid()})
+"""
+        flow(mason, step("a", command="merge"), step("b", "a", command="merge"), merge=merge)
+        (mason.folder / "p.yaml").write_text("a: {config_id: one}\nb: {config_id: two}\n")
+
+        process = mason.start("workflow", "demo", "flow", "-r", "-f", "p.yaml", "-c", "one")
+        stdout, stderr = process.communicate(timeout=400)  # two Sparks are started
+
+        assert process.returncode == 0, stderr
+        shown = json.loads(mason("workflow", "--show", json.loads(stdout)["Data"][-1]["RunID"], "--json").stdout)
+        [first], [second] = (each["Response"]["Data"] for each in shown["Steps"])
+        assert first["Rows"] == second["Rows"] == 2
+        assert first["Process"] != second["Process"]
+
+    def test_ctrl_c_ends_the_job_of_a_step_which_commits_nothing(self, mason: Mason) -> None:
+        write(mason.folder, {"shop/numbers/a.csv": "n\n" + "".join(f"{each}\n" for each in range(1000))})
+        roles = ("metastore", "storage", "execution", "scheduler")
+        (mason.folder / "shop.yaml").write_text("id: shop\n" + "".join(f"{each}_engine: local\n" for each in roles))
+        body = f"""
+from mason.pipeline.jobs.query.job import QueryJob
+statement = "select count(*) as n from t a, t b, t c, t d where (a.n * b.n + c.n * d.n) % 1009 = 500"
+folder = {str(mason.folder / "shop")!r}
+job = QueryJob(statement, "shop", {{"t": f"{{folder}}/numbers"}}, "file:///", output=f"{{folder}}/out").to_job()
+plan, resp = config.execution.client.plan_job(job, response=resp)
+open({str(mason.folder / "begun")!r}, "w").close()
+config.execution.client.run_job(plan, response=resp)
+"""
+        assert mason("config", "shop.yaml").exit_code == 0
+        flow(mason, step("a", command="slow"), slow=body)
+        process = mason.start("workflow", "demo", "flow", "-r", "-c", "shop")
+        wait_for(mason.folder / "begun", process)
+        time.sleep(1)
+
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+
+        assert process.returncode == 130, stderr
+        [job] = mason("job", "list", "-c", "shop").json["Data"]
+        assert (job["Status"], job["Error"]) == ("cancelled", "The run was stopped. Nothing was committed.")
+        assert not (mason.folder / "shop" / "out").exists()
 
     def test_a_step_that_waits_for_another_attempt_is_cancelled_by_ctrl_c(self, mason: Mason) -> None:
         flow(mason, step("a", command="fail", retry="constant(600)"), step("b", "a"), fail="raise RuntimeError('no')")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ from mason.engines.scheduler.models.dags.retry import Retry
 from mason.operators.registry import find_operator
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
+from mason.util.processes import ProcessId
 from mason.workflows import workflow_calls
 from mason.workflows.outside_runs import OutsideRun, StepExit, judge_outside_run, run_outside_step
 from mason.workflows.parameter_file import given_parameters
@@ -380,6 +382,63 @@ class TestTimeouts:
         runs.flows.workflow(step("a", command="hang", timeout=1, retry="constant(0)", retry_max=1))
 
         assert runs.run().statuses == {"a": "succeeded"}
+
+    def test_a_step_over_its_time_is_ended_with_all_that_it_has_started(self, runs: Runs, tmp_path: Path) -> None:
+        pids = tmp_path / "pids"
+        body = f"""
+import signal, subprocess
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+born = subprocess.Popen(["sleep", "602"])
+open({str(pids)!r}, "w").write(f"{{os.getpid()}} {{born.pid}}")
+while True: time.sleep(0.01)"""
+        runs.flows.operator("deaf", body).workflow(step("a", command="deaf", timeout=0.5))
+
+        ran = runs.run()
+
+        assert ran.statuses == {"a": "failed"}
+        assert ran.said.response.errors[0] == "a: It took longer than 0.5 seconds."
+        mine, born = (ProcessId.of(int(each)) for each in pids.read_text().split())
+        assert mine.pid != os.getpid()
+        assert mine.wait(5) and born.wait(5)
+
+    def test_the_next_attempt_begins_when_the_process_of_the_last_one_is_gone(self, runs: Runs) -> None:
+        body = f"""{runs.tracing("'begins'")}
+try:
+    while {runs.traced} < 3: time.sleep(0.01)
+except KeyboardInterrupt:
+    time.sleep(0.5)
+    {runs.tracing("'ends'")}
+"""
+        runs.flows.operator("hang", body)
+        runs.flows.workflow(step("a", command="hang", timeout=1, retry="constant(0)", retry_max=1))
+
+        runs.run()
+
+        assert runs.trace == ["begins", "ends", "begins"]
+
+    def test_a_step_with_a_timeout_gives_what_it_gives_without(self, runs: Runs) -> None:
+        body = "resp.add_info('done'); resp.add_warning('odd'); resp.add_data({'Rows': 3})"
+        runs.flows.operator("give", body)
+        runs.flows.workflow(step("a", command="give"), step("b", command="give", timeout=60))
+
+        ran = runs.run()
+
+        here, apart = ran.step("a")["Response"], ran.step("b")["Response"]
+        assert ran.statuses == {"a": "succeeded", "b": "succeeded"}
+        assert here == apart and apart["Data"] == [{"Rows": 3}]
+
+    def test_the_process_of_a_step_that_ends_says_its_last_words(self, runs: Runs) -> None:
+        body = "print('first', flush=True); print('my last words', flush=True); os._exit(7)"
+        runs.flows.operator("crash", body).operator("abort", "import signal\nos.kill(os.getpid(), signal.SIGKILL)")
+        runs.flows.workflow(step("a", command="crash", timeout=60), step("b", command="abort", timeout=60))
+
+        ran = runs.run()
+
+        crashed, killed = sorted(ran.said.response.errors)
+        assert crashed == (
+            "a: The process that ran demo:crash ended with the exit code 7. It said last:\n  first\n  my last words"
+        )
+        assert killed == "b: demo:abort was killed by the system, as happens when there is no memory left."
 
 
 class TestWhen:

@@ -23,6 +23,7 @@ from mason.api.processes.pool import CallProcesses
 from mason.api.processes.server_calls import ServerCalls
 from mason.api.server.access import Access, given_token
 from mason.api.server.call_queue import CallQueue
+from mason.api.server.calls import Call
 from mason.api.server.execution import Execution
 from mason.api.server.guard import SPECIFICATION, Guard
 from mason.api.server.handlers import CallHandlers
@@ -40,7 +41,7 @@ from mason.operators.catalogue import Catalogue, LiveCatalogue
 from mason.pipeline.driving.job_totals import TOTALS
 from mason.state.address import state_address
 from mason.state.home import check_state, open_run_state, open_state
-from mason.state.models import Name, RecordKind, Registration
+from mason.state.models import Kind, Name, RecordKind, Registration
 from mason.util.disk_room import LEAST_ROOM, DiskRoom
 from mason.util.environment import MasonEnvironment
 
@@ -69,6 +70,7 @@ class Application:
             ServerCalls(execution, self._live, CallProcesses(settings, call_limits(env), execution.redacted)),
             parallel=settings.parallel_jobs,
             most_queued=settings.queued_jobs,
+            is_repeatable=self._is_repeatable,
         )
         calls = CallHandlers(settings, self._live, self.queue, self._store, execution.refusal)
         self._schedules = Schedules(env, settings.log_level)
@@ -98,6 +100,10 @@ class Application:
             await self._guard(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1000})
+
+    def _is_repeatable(self, call: Call) -> bool:
+        found = self._live.now()
+        return call.kind is Kind.OPERATOR and found.operator(call.name).spec.is_repeatable
 
     async def _live_on(self, receive: Receive, send: Send) -> None:
         """Begin and end with the server."""

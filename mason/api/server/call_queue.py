@@ -22,9 +22,10 @@ from mason.api.processes.outcome import Outcome
 from mason.api.server.answers import answer_of, cancelled
 from mason.api.server.calls import Call, now
 from mason.api.server.claims import Claims, RunningRecord
+from mason.api.server.fair_line import FairLine
 from mason.api.server.reads import Reads
 from mason.engines.execution.models.job import JobStatus
-from mason.errors import Conflict, StateFailed, TooMany
+from mason.errors import Conflict, MasonError, StateFailed, TooMany
 from mason.operators.call_answers import kept, status_of
 from mason.operators.call_records import (
     ENGINE_JOB,
@@ -33,8 +34,10 @@ from mason.operators.call_records import (
     ask_to_end,
     call_status,
     is_left,
+    is_repeated,
     is_with_engine,
 )
+from mason.pipeline.driving.far_drivers import find_outcome
 from mason.pipeline.driving.handover import Handover
 from mason.state.heartbeat import LEASE_SECONDS, Heartbeat
 from mason.state.models import Record, RecordKind
@@ -46,6 +49,7 @@ _LOOK_SECONDS = 1.0
 _ELSEWHERE_SECONDS = 0.25
 _LAST_SECONDS = 5.0
 _MANY = 10_000
+_LOST = "The server that ran it is gone. Look at what it was to write, and run it again if need be."
 _LOST_SECONDS = LEASE_SECONDS / 3
 """So often a server looks for calls whose server is gone."""
 
@@ -77,13 +81,14 @@ class CallQueue:
         parallel: int,
         most_queued: int,
         lost_seconds: float = _LOST_SECONDS,
+        is_repeatable: Callable[[Call], bool] = lambda _: False,
     ) -> None:
         self._store = store
         self._calls = calls
         self._most_queued = most_queued
         self._wake = threading.Condition()
         self._stopping = threading.Event()
-        self._own: deque[str] = deque()
+        self._own = FairLine()
         self._in_memory: dict[str, Call] = {}
         self._futures: dict[str, Future[Answer]] = {}
         self._elsewhere: set[str] = set()
@@ -99,6 +104,7 @@ class CallQueue:
         self._claims = Claims(store, self._process)
         self._unwritten: deque[tuple[Record, JobStatus, Mapping[str, Any]]] = deque()
         self._lost_seconds = lost_seconds
+        self._is_repeatable = is_repeatable
         self._look_for_lost_at = 0.0
 
     @property
@@ -137,7 +143,7 @@ class CallQueue:
             self._in_memory[call.id] = call
         future = self._futures.setdefault(call.id, future)  # somebody with the same key may wait already
         self._log(call.id, JobStatus.QUEUED, call.shown())
-        self._line_up(call.id)
+        self._line_up(call.id, call.caller)
         return future
 
     def attach(self, call_id: str) -> Future[Answer]:
@@ -208,7 +214,7 @@ class CallQueue:
         with self._wake:
             if not self._own and wait:
                 self._wake.wait(_LOOK_SECONDS)
-            call_id = self._own.popleft() if self._own else ""
+            call_id = self._own.take()
         if self._stopping.is_set():
             return False  # it stays queued
         if not call_id:
@@ -230,9 +236,9 @@ class CallQueue:
             self._line_up(call_id)
             raise
 
-    def _line_up(self, call_id: str) -> None:
+    def _line_up(self, call_id: str, caller: str = "") -> None:
         with self._wake:
-            self._own.append(call_id)
+            self._own.add(call_id, caller)
             self._wake.notify()
 
     def _claim(self, call_id: str) -> tuple[Record, Call] | None:
@@ -315,9 +321,9 @@ class CallQueue:
             if is_left(self._store, record) and is_with_engine(record):
                 self._take_over(record)
             elif is_left(self._store, record):
-                self._settle(record)
+                self._settle_or_repeat(record)
             elif self._claims.is_doubted(record):
-                self._line_up(record.id)
+                self._line_up(record.id, record.document.get("CalledBy", ""))
         self._look_for_lost_at = time.monotonic() + self._lost_seconds
 
     def _take_over(self, record: Record) -> None:
@@ -327,14 +333,38 @@ class CallQueue:
             known_as = record.document.get(ENGINE_JOB, "one that its engine has to find")
             LOG.info("The job %s goes on as %s.", record.id, known_as)
             self._taken_over[record.id] = taken_over
-            self._line_up(record.id)
+            self._line_up(record.id, record.document.get("CalledBy", ""))
+
+    def _settle_or_repeat(self, record: Record) -> None:
+        """Say what became of a call whose server is gone; one that may be done twice is run again, once."""
+        if "Call" not in record.document or is_repeated(record):
+            self._settle(record)
+            return
+        call = Call.of_document(record.document)
+        job = self._store.get_record(RecordKind.JOB, call.id)
+        try:
+            has_ended = job is not None and (JobStatus(job.status).is_final or find_outcome(job) is not None)
+            if has_ended or self._must_end(call.id, call.caller) or not self._is_repeatable(call):
+                self._settle(record)
+                return
+        except (MasonError, OSError):  # nobody can tell what became of it: it is not done twice
+            self._settle(record)
+            return
+        kept = {key: value for key, value in record.document.items() if key not in ("Process", "Claim", "StartedAt")}
+        again = {**kept, "Call": {**kept["Call"], "repeated": True}}
+        with suppress(Conflict):  # another server was faster
+            self._store.update_record(record, JobStatus.QUEUED, again)
+            LOG.info("The server that ran the job %s is gone: it is run again.", call.id)
+            self._line_up(call.id, call.caller)
 
     def _settle(self, record: Record) -> None:
         """Write down what became of a call whose process is gone, or is about to be."""
         job = self._store.get_record(RecordKind.JOB, record.id)
         ended = JobStatus(job.status) if job and JobStatus(job.status).is_final else JobStatus.LOST
+        with suppress(MasonError, OSError):  # whoever cannot look, cannot tell
+            ended = JobStatus.SUCCEEDED if job and find_outcome(job) else ended
         told = {key: value for key, value in record.document.items() if key != "Call"}
-        reason = {} if ended is JobStatus.SUCCEEDED else {"Error": "The server that ran it is gone."}
+        reason = {} if ended is JobStatus.SUCCEEDED else {"Error": _LOST}
         with suppress(Conflict):  # another server settled it
             self._store.update_record(record, ended, {**told, "EndedAt": now(), **reason})
             self._log(record.id, ended, record.document)

@@ -31,6 +31,8 @@ class Call:
     only: str = ""
     id: str = field(default_factory=new_id)
     request_id: str = ""
+    repeated: bool = False
+    """Whether it is run again, since the server that ran it first is gone."""
     caller: str = ""
     operators: Sequence[str] = ()
     """Patterns of the operators that the caller may use; all when there is none."""

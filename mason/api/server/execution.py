@@ -130,7 +130,8 @@ class Execution:
                 handover.kind = RUN
                 begin_handover(handover)
                 return self._run_workflow(call)
-            begin_call(call.id)  # the job of an operator has the id of its call; those of steps have their own
+            # The job of an operator has the id of its call; those of steps have their own.
+            begin_call(call.id, is_repeated=call.repeated)
             catalogue = self._live.latest()  # it was accepted, and is run whatever becomes of the store meanwhile
             operator = catalogue.operator(call.name).load()
             own = _own_api(operator)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -18,6 +17,7 @@ from mason.clients.aws.service import AwsService
 from mason.errors import BadInput, ClientFailed, Conflict, MasonError, NotFound
 from mason.pipeline.driving.job_watch import JobCancelled
 from mason.pipeline.sql.query import BadQuery
+from mason.util.ending import pause
 
 DEFAULT_WORK_GROUP = "primary"
 MOST_LISTED = 500
@@ -150,7 +150,7 @@ class Queries:
             execution = self.get(query_id)
             if execution["Status"]["State"] in _FINAL:
                 return execution
-            time.sleep(wait * random.uniform(0.75, 1.25))  # so that many who wait do not ask all at once
+            pause(wait * random.uniform(0.75, 1.25))  # so that many who wait do not ask all at once
             wait = min(wait * _SLOWER, _LONGEST_WAIT)
 
     def _not_started(self, error: InvalidRequest) -> MasonError:

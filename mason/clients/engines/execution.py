@@ -13,6 +13,7 @@ from mason.clients.engines.told_jobs import told
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.errors import ClientFailed, Interrupted
+from mason.util.ending import pause
 
 _FIRST_PAUSE = 0.05
 _LONGEST_PAUSE = 2.0
@@ -36,6 +37,10 @@ class ExecutionClient(Role):
     def reach(self, storage: str) -> str:
         """Say how this engine gets at a storage, which is named by its address, where there is something to say."""
         return ""
+
+    def is_one_per_process(self) -> bool:
+        """Say whether a process can have but one such engine, with the settings of whoever comes first."""
+        return False
 
     def expect_job(self, job: Job) -> None:
         """Begin what takes long, such as the start of the engine: the job will be planned at once, and then run.
@@ -89,15 +94,15 @@ class ExecutionClient(Role):
             NotFound: there is no such job.
         """
         end = None if timeout is None else time.monotonic() + timeout
-        pause = _FIRST_PAUSE
+        seconds = _FIRST_PAUSE
         try:
             while True:
                 # Each look has a response of its own: what is said about a job that still runs would be said again.
                 found, heard = self.get_job(job_id, response=_Unspoken(response.redactor))
                 if found.status.is_final or (end is not None and time.monotonic() >= end):
                     return found, _with_messages(response, heard)
-                time.sleep(pause)
-                pause = min(pause * _PAUSE_GROWS_BY, _LONGEST_PAUSE)
+                pause(seconds)
+                seconds = min(seconds * _PAUSE_GROWS_BY, _LONGEST_PAUSE)
         except (KeyboardInterrupt, Interrupted):
             self.cancel_job(job_id, response=response)
             raise

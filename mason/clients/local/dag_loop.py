@@ -16,7 +16,7 @@ from itertools import count
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from mason.clients.local.step_threads import Finished, StepThreads
+from mason.clients.local.step_threads import Begun, StepThreads
 from mason.clients.response import LOG
 from mason.engines.scheduler.models.dags.dag import Dag
 from mason.engines.scheduler.models.dags.dag_run import (
@@ -33,7 +33,15 @@ from mason.engines.scheduler.models.dags.executed_dag_step import ExecutedDagSte
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
 from mason.errors import Interrupted, MasonError
 
-GRACE_SECONDS = 10.0
+GRACE_SECONDS = 15.0
+"""So long steps may take to end that look whether they should; a process of its own is killed before."""
+
+_DEAF_SECONDS = 2.0
+"""So long those may that do not look."""
+
+_START_SECONDS = 60.0
+"""So long the start of a process for a step is no part of its time."""
+
 _JITTER = 0.1
 _LONGEST_WAIT = 24 * 3600.0  # a queue cannot be asked to wait for centuries
 _INTERRUPT = object()
@@ -44,6 +52,8 @@ class _Running:
     step: ValidDagStep
     attempt: int
     deadline: float
+    late: ExecutedDagStep | None = None
+    """What is said of it when it is over its time."""
 
 
 class DagLoop:
@@ -120,7 +130,7 @@ class DagLoop:
         self._work.keep()
         for step, attempt in starting:
             number = self._threads.start(partial(self._work.run_step, step))
-            deadline = time.monotonic() + step.timeout if step.timeout else float("inf")
+            deadline = time.monotonic() + _START_SECONDS + step.timeout if step.timeout else float("inf")
             self._running[number] = _Running(step, attempt, deadline)
 
     def _wait(self) -> None:
@@ -143,9 +153,14 @@ class DagLoop:
     def _take(self, found: Any) -> None:
         if found is _INTERRUPT:
             raise KeyboardInterrupt
-        if isinstance(found, Finished) and found.number in self._running:
-            running = self._running.pop(found.number)
-            self._end(running.step, running.attempt, self._executed(running.step, found.value))
+        if found.number not in self._running:
+            return  # it was given up
+        running = self._running[found.number]
+        if isinstance(found, Begun):
+            running.deadline = time.monotonic() + (running.step.timeout or float("inf"))
+            return
+        del self._running[found.number]
+        self._end(running.step, running.attempt, running.late or self._executed(running.step, found.value))
 
     def _executed(self, step: ValidDagStep, value: ExecutedDagStep | BaseException) -> ExecutedDagStep:
         if isinstance(value, ExecutedDagStep):
@@ -158,11 +173,15 @@ class DagLoop:
             _, _, step, attempt = heapq.heappop(self._later)
             self._ready.append((step, attempt))
         for number, running in list(self._running.items()) if self._running else ():
-            if running.deadline <= now:
-                del self._running[number]
+            if running.deadline > now:
+                continue
+            if running.late is None:  # it is over when its process is: another attempt begins after its end
+                running.late = self._work.failed(running.step, f"It took longer than {running.step.timeout:g} seconds.")
+                running.deadline = now + GRACE_SECONDS
                 self._threads.stop(number)
-                late = self._work.failed(running.step, f"It took longer than {running.step.timeout:g} seconds.")
-                self._end(running.step, running.attempt, late)
+            else:
+                del self._running[number]
+                self._end(running.step, running.attempt, running.late)
 
     def _end(self, step: ValidDagStep, attempt: int, executed: ExecutedDagStep, *, may_retry: bool = True) -> None:
         following = self._dag.followers[step.key]
@@ -227,8 +246,11 @@ class DagLoop:
         """Ask the steps that run to end, and give them some time."""
         for number in self._running:
             self._threads.stop(number)
-        end = time.monotonic() + GRACE_SECONDS
-        while self._threads.busy and time.monotonic() < end:
+        began = time.monotonic()
+        while self._threads.busy:
+            waited = time.monotonic() - began
+            if waited > (GRACE_SECONDS if self._threads.listening else _DEAF_SECONDS):
+                return
             time.sleep(0.02)
 
     @contextmanager

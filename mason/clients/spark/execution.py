@@ -8,6 +8,7 @@ from typing import Any
 
 from mason.clients.spark.class_archive import ClassArchive
 from mason.clients.spark.runners import SparkRunner, build_runner, find_runner
+from mason.clients.spark.runners.local import keeps_warm
 from mason.clients.spark.server.launch import hadoop_version
 from mason.clients.spark.settings import RunnerSettings, is_fetched
 from mason.engines.execution.models.job import Job
@@ -36,6 +37,10 @@ class SparkExecutionClient(PipelineExecutionClient):
         java = find_java()
         archive = ClassArchive.of(java.home) if java and RunnerSettings.of(self.configuration).type == "local" else None
         return f"{archive.describe()}." if archive else ""
+
+    def is_one_per_process(self) -> bool:
+        settings = RunnerSettings.of(self.configuration)
+        return settings.type == "local" and not keeps_warm(settings.warm)
 
     def expect_job(self, job: Job) -> None:
         with suppress(MasonError):  # the job will run into the same, and say so

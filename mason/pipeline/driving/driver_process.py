@@ -7,12 +7,14 @@ writes.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -26,6 +28,7 @@ from mason.pipeline.driving.job_events import JobEvents
 from mason.pipeline.driving.job_watch import JobWatch
 from mason.pipeline.work.base import Work
 from mason.pipeline.work.tasks import function_named
+from mason.util.private_folder import private_folder, runtime_root
 from mason.util.redaction import Redactor
 
 _NO_STATE = {"MASON_HOME": "/nowhere/mason"}
@@ -54,6 +57,8 @@ class FarDriver(Protocol):
 
     def start(self, launch: DriverLaunch) -> None:
         """Have a driver started; returns when it is certain that it will be.
+
+        It may be called again for a job, by a process that does not know whether it was: only one driver works on it.
 
         Raises:
             ClientFailed: it cannot be started.
@@ -109,8 +114,26 @@ def drive(launch: DriverLaunch) -> JobStatus:
 
 def main() -> int:
     """Run the driver that stdin tells."""
-    launch: DriverLaunch = pickle.load(sys.stdin.buffer)
-    return 0 if drive(launch) is JobStatus.SUCCEEDED else 1
+    try:
+        launch: DriverLaunch = pickle.load(sys.stdin.buffer)
+    except (EOFError, pickle.UnpicklingError):
+        return 1  # who was about to say it is gone; whoever asks for the job again starts another driver
+    with _only_one(launch.job_id) as is_first:
+        return 0 if is_first and drive(launch) is JobStatus.SUCCEEDED else 1
+
+
+@contextmanager
+def _only_one(job_id: str) -> Iterator[bool]:
+    """Say whether no other driver of this machine works on a job; the system takes the lock of one that is gone."""
+    folder = private_folder(runtime_root() / "drivers")
+    with open(folder / job_id, "w", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True
+        (folder / job_id).unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from mason.engines.storage.models.location import LOCAL
 from mason.errors import AlreadyExists, ChecksFailed, ClientFailed, MasonError, NotFound, Unsupported
 from mason.pipeline.driving.calls import current_call
 from mason.pipeline.driving.driver_process import DriverLaunch, FarDriver
-from mason.pipeline.driving.far_drivers import events_of, far_record
+from mason.pipeline.driving.far_drivers import events_of, far_record, was_left_unstarted
 from mason.pipeline.driving.job_books import StateBook
 from mason.pipeline.driving.job_drivers import start_driver
 from mason.pipeline.driving.job_events import events_folder
@@ -67,9 +67,11 @@ class PipelineExecutionClient(ExecutionClient):
         """Accept a job and have a thread of this process run it; the process does not end before its jobs have."""
         job_id = token_id(token) if token else ""
         earlier = read_state(MasonEnvironment.of()).get_record(RecordKind.JOB, job_id) if job_id else None
-        if earlier:
-            return reconciled(earlier)
         far = self.far_driver()
+        if earlier:
+            if far and was_left_unstarted(earlier):
+                far.start(self._launch(plan, earlier.id, response))
+            return reconciled(earlier)
         try:
             if far:
                 return self._submit_far(plan, job_id or next_job_id(), far, response)
@@ -112,22 +114,23 @@ class PipelineExecutionClient(ExecutionClient):
         return None
 
     def _submit_far(self, plan: JobPlan, job_id: str, far: FarDriver, response: Response) -> JobRecord:
-        events = events_folder(plan.job, job_id, str(self.configuration.get("jobs_path") or ""))
-        begun = {**describe_begun(plan.job), **far_record(events, plan.job.output)}
+        launch = self._launch(plan, job_id, response)
+        begun = {**describe_begun(plan.job), **far_record(launch.events)}
         record = open_state(MasonEnvironment.of()).add_record(RecordKind.JOB, job_id, JobStatus.RUNNING, begun)
-        kind = type(self)
-        far.start(
-            DriverLaunch(
-                job_id=job_id,
-                job=plan.job,
-                work=plan.payload,
-                events=events,
-                client=f"{kind.__module__}:{kind.__qualname__}",
-                configuration=self.configuration,
-                secrets=frozenset(response.redactor.secrets),
-            )
-        )
+        far.start(launch)
         return reconciled(record)
+
+    def _launch(self, plan: JobPlan, job_id: str, response: Response) -> DriverLaunch:
+        kind = type(self)
+        return DriverLaunch(
+            job_id=job_id,
+            job=plan.job,
+            work=plan.payload,
+            events=events_folder(plan.job, job_id, str(self.configuration.get("jobs_path") or "")),
+            client=f"{kind.__module__}:{kind.__qualname__}",
+            configuration=self.configuration,
+            secrets=frozenset(response.redactor.secrets),
+        )
 
     def _accept(self, plan: JobPlan, response: Response, job_id: str = "") -> JobWatch:
         work: Work = plan.payload

@@ -16,10 +16,12 @@ from typing import Any
 from mason.engines.execution.models.job import JobStatus
 from mason.engines.storage.models.location import Location
 from mason.errors import Conflict, MasonError
+from mason.pipeline.driving.job_books import WRITES
 from mason.pipeline.driving.job_events import BEAT_SECONDS, JobEvents
 from mason.pipeline.tables.commit import CommitRecord, open_table
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
+from mason.util.processes import ProcessId, this_host, this_process
 
 EVENTS = "Events"
 """In a record: where the events of its job are, and what was last seen of them. Nobody is shown it."""
@@ -30,11 +32,30 @@ _START_SECONDS = 300.0
 """So long a driver may take to write its first event: a pod has to be placed, and an image fetched."""
 
 
-def far_record(events: Location, output: Location | None) -> dict[str, Any]:
-    """Return what a record says of a job whose driver writes events, and which table it writes."""
-    written = vars(output) if output else None
-    seen = {"Number": 0, "SeenAt": time.time()}
-    return {EVENTS: {"Storage": events.storage, "Folder": events.path, "Output": written, **seen}}
+def far_record(events: Location) -> dict[str, Any]:
+    """Return what a record says of a job whose driver writes events."""
+    return {
+        EVENTS: {
+            "Storage": events.storage,
+            "Folder": events.path,
+            "Number": 0,
+            "SeenAt": time.time(),
+            "SubmittedBy": this_process(),
+        }
+    }
+
+
+def was_left_unstarted(job: Record) -> bool:
+    """Say whether a job was written down by a process that is gone, and no driver of it has said a word.
+
+    Its driver may have been started, or not: whoever asks for the job again has it started once more.
+    """
+    submitter = job.document.get(EVENTS, {}).get("SubmittedBy")
+    if JobStatus(job.status).is_final or not submitter or submitter["Host"] != this_host():
+        return False
+    events = events_of(job.document)
+    is_gone = not ProcessId(submitter["Pid"], submitter["Started"]).alive
+    return is_gone and events is not None and events.newest() is None
 
 
 def events_of(document: Mapping[str, Any]) -> JobEvents | None:
@@ -43,11 +64,29 @@ def events_of(document: Mapping[str, Any]) -> JobEvents | None:
     return JobEvents(Location(told["Folder"], told["Storage"])) if told else None
 
 
+def output_of(document: Mapping[str, Any]) -> Location | None:
+    """Return the table that a job writes, with the address of its storage; the record's `Outputs` are for people."""
+    written = document.get(WRITES)
+    return Location(**written) if written else None
+
+
 def find_commit(output: Location | None, job_id: str) -> CommitRecord | None:
     """Return the commit that a job has made, if it has made one."""
     if output is None:
         return None
     return next((each for each in open_table(output).history() if each.job == job_id), None)
+
+
+def find_outcome(job: Record) -> Mapping[str, Any] | None:
+    """Return what is to be said of a job that has committed, and whose driver is gone; nothing if it has not.
+
+    Raises:
+        MasonError: nobody can tell.
+    """
+    commit = find_commit(output_of(job.document), job.id)
+    if commit is None:
+        return None
+    return {"Commit": commit.id, "RowsOut": commit.rows, "RowsQuarantined": commit.quarantined}
 
 
 def bring_up_to_date(store: StateStore, record: Record) -> Record:
@@ -75,9 +114,8 @@ def bring_up_to_date(store: StateStore, record: Record) -> Record:
 
 def _settle(store: StateStore, record: Record, *, was_seen: bool) -> Record:
     """Write down what became of a job whose driver is gone."""
-    written = record.document[EVENTS]["Output"]
     try:
-        commit = find_commit(Location(**written) if written else None, record.id)
+        commit = find_commit(output_of(record.document), record.id)
     except MasonError:
         return record  # whoever cannot look, cannot tell
     ended = {"EndedAt": datetime.now(UTC).isoformat(timespec="microseconds")}
@@ -85,7 +123,8 @@ def _settle(store: StateStore, record: Record, *, was_seen: bool) -> Record:
         found = {"Commit": commit.id, "RowsOut": commit.rows, "RowsQuarantined": commit.quarantined}
         return _write(store, record, JobStatus.SUCCEEDED, {**found, **ended})
     reason = "The driver of the job is gone" if was_seen else "The driver of the job never wrote a word"
-    return _write(store, record, JobStatus.LOST, {"Error": f"{reason}, and nothing of it was committed.", **ended})
+    told = f"{reason}, and nothing of it was committed. Run it again."
+    return _write(store, record, JobStatus.LOST, {"Error": told, **ended})
 
 
 def _write(store: StateStore, record: Record, status: JobStatus, details: Mapping[str, Any]) -> Record:

@@ -25,6 +25,9 @@ _SECONDS_BETWEEN_TRIES = 1.0
 
 _LOG = logging.getLogger("mason.pipeline")
 
+WRITES = "Writes"
+"""In a record: the table that its job writes, with the address of its storage. Nobody is shown it."""
+
 
 class JobBook(Protocol):
     """Keeps the record of one job while its driver runs."""
@@ -103,7 +106,7 @@ class EventBook:
         self._over = threading.Event()
 
     def begin(self, job_id: str, document: Mapping[str, Any]) -> None:
-        self._events.write(JobStatus.RUNNING, document)
+        self._events.write(JobStatus.RUNNING, _without_address(document))
         threading.Thread(target=self._beat, name=f"beat {job_id}", daemon=True).start()
 
     def write(self, status: JobStatus, document: Mapping[str, Any]) -> None:
@@ -112,7 +115,7 @@ class EventBook:
         tries = _LAST_TRIES if status.is_final else 1
         for left in reversed(range(tries)):
             try:
-                self._events.write(status, document)
+                self._events.write(status, _without_address(document))
                 return
             except MasonError as error:
                 if not status.is_final:
@@ -141,3 +144,8 @@ class EventBook:
 def lease_name(job_id: str) -> str:
     """Return the name of the lease that whoever drives a job holds."""
     return RecordKind.JOB.lease(job_id)
+
+
+def _without_address(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what others may read beside the table: an address may name files of the machine that submitted the job."""
+    return {name: value for name, value in document.items() if name != WRITES}

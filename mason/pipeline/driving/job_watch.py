@@ -20,8 +20,8 @@ from mason.engines.storage.models.location import describe_places
 from mason.errors import AlreadyExists, Conflict, Interrupted, MasonError
 from mason.lineage.surroundings import surroundings
 from mason.pipeline.driving.calls import current_call
-from mason.pipeline.driving.far_drivers import EVENTS, bring_up_to_date, events_of
-from mason.pipeline.driving.job_books import JobBook, lease_name
+from mason.pipeline.driving.far_drivers import EVENTS, bring_up_to_date, events_of, find_outcome
+from mason.pipeline.driving.job_books import WRITES, JobBook, lease_name
 from mason.pipeline.driving.job_log import JobLog
 from mason.pipeline.driving.job_progress import JobProgress, Tally
 from mason.pipeline.driving.job_totals import TOTALS
@@ -31,12 +31,17 @@ from mason.pipeline.work.tasks import BEAT_SECONDS, Starting, TaskEvent, TaskRun
 from mason.state.home import open_state
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
+from mason.util.ending import check_ending
 from mason.util.environment import MasonEnvironment
 from mason.util.redaction import Redactor
 from mason.util.words import counted
 
 LOG = logging.getLogger("mason.pipeline")
+UNKNOWN = (
+    "The process that ran it is gone. Look with `table history` whether it has committed, and if not, run it again."
+)
 TRACE = 5
+LOST = "The process that ran it is gone, and nothing of it was committed. Run it again."
 WAIT_SECONDS = 10.0
 _LINE_SECONDS = 1.0
 _BAR_SECONDS = 0.1
@@ -71,7 +76,7 @@ class JobWatch:
     @property
     def record(self) -> JobRecord:
         """The record as it was last written."""
-        return JobRecord(self.job_id, self._status, self._document)
+        return JobRecord(self.job_id, self._status, _shown(self._document))
 
     def note(self, message: str, level: int = logging.INFO) -> None:
         """Keep a line with the record that the user need not see now."""
@@ -147,6 +152,7 @@ class JobWatch:
         if now - self._looked < BEAT_SECONDS:
             return
         self._looked = now
+        check_ending()
         if self._book.is_cancelled():
             raise JobCancelled("The job was cancelled by another process. Nothing was committed.")
 
@@ -190,6 +196,7 @@ def describe_begun(job: Job) -> dict[str, Any]:
         "Configuration": surroundings().configuration,
         "Inputs": _describe(job.inputs),
         "Outputs": _describe(job.outputs),
+        **({WRITES: vars(job.output)} if job.output else {}),
         "StartedAt": _now(),
     }
 
@@ -245,12 +252,23 @@ def reconciled(record: Record) -> JobRecord:
         return _job_record(bring_up_to_date(store, record))
     if store.acquire_lease(lease_name(record.id), "reconciliation", 0) is None:
         return _job_record(record)  # somebody holds it: it runs
-    told = {**record.document, "Error": "The process that ran it is gone.", "EndedAt": _now()}
+    status, found = _settled(record)
     try:
-        return _job_record(store.update_record(record, JobStatus.LOST, told))
+        return _job_record(store.update_record(record, status, {**record.document, **found, "EndedAt": _now()}))
     except Conflict:  # it ended just now
         current = store.get_record(RecordKind.JOB, record.id)
         return _job_record(current or record)
+
+
+def _settled(record: Record) -> tuple[JobStatus, Mapping[str, Any]]:
+    """Return what became of a job whose process is gone: its table knows whether it has committed."""
+    try:
+        found = find_outcome(record)
+    except (MasonError, OSError):
+        return JobStatus.LOST, {"Error": UNKNOWN}
+    if found:
+        return JobStatus.SUCCEEDED, found
+    return JobStatus.LOST, {"Error": LOST}
 
 
 def ask_to_cancel(store: StateStore, job: JobRecord) -> JobRecord:
@@ -280,8 +298,12 @@ def _reason(error: BaseException) -> str:
 
 def _job_record(record: Record) -> JobRecord:
     # An older Mason wrote no configuration down; a job of which none is known is not one of whichever is asked.
-    shown = {name: value for name, value in record.document.items() if name != EVENTS}
-    return JobRecord(record.id, JobStatus(record.status), {"Configuration": "", **shown})
+    return JobRecord(record.id, JobStatus(record.status), {"Configuration": "", **_shown(record.document)})
+
+
+def _shown(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record without what only Mason has a use for."""
+    return {name: value for name, value in document.items() if name not in (EVENTS, WRITES)}
 
 
 def _whole(seconds: float | None) -> int | None:
