@@ -14,7 +14,7 @@ from mason.engines.metastore.models.schema import Column, Schema
 from mason.engines.metastore.models.table import Table
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.path import Path
-from mason.errors import BadPath, MasonError, MissingDependency, NotFound, RoleNotFilled
+from mason.errors import BadPath, MasonError, MissingDependency, NotFound, RoleNotFilled, UnreadableFile
 from mason.pipeline.storage.address import is_local, open_objects
 from mason.pipeline.storage.object_store import ObjectStore
 from mason.pipeline.tables.catalog_entries import CatalogEntry, forget_entry, note_entry, read_entries, version_folder
@@ -115,7 +115,12 @@ def follow_commit(config: ValidConfig, storage: StorageClient, path: Path, resp:
     if objects is None:
         return resp
     for each in [path, *_children(objects, path)]:
-        resp = _follow_all(config, storage, objects, each, read_entries(objects, each.path), resp)
+        try:
+            entries = read_entries(objects, each.path)
+        except UnreadableFile as error:
+            resp.add_warning(f"Catalogs may still show the former version of {each}: {error}")
+            continue
+        resp = _follow_all(config, storage, objects, each, entries, resp)
     return resp
 
 
