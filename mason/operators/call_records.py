@@ -19,6 +19,7 @@ from mason.configurations.saved import use_configuration
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import JobRecord, JobStatus
 from mason.errors import AlreadyExists, Conflict, Forbidden, MasonError
+from mason.pipeline.storage.address import with_shown_address
 from mason.state.heartbeat import is_gone
 from mason.state.home import open_state, read_state
 from mason.state.models import Record, RecordKind
@@ -37,6 +38,9 @@ ENGINE_TOKEN = "EngineToken"
 MAY_FOLLOW: ContextVar[Callable[[Mapping[str, Any]], bool]] = ContextVar("mason_may_follow", default=lambda _: True)
 """Says of a job whether whoever asks may see it, and end it: a server knows callers who may not see all."""
 
+MAY_READ_ROWS: ContextVar[bool] = ContextVar("mason_may_read_rows", default=True)
+"""Whether whoever asks may see rows of a job that only its engine knows: nobody knows who began it, and with what."""
+
 WAITS = "Waits"
 """Of a call that its process has not begun, since others are at work."""
 
@@ -54,13 +58,21 @@ def find_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: 
     store = read_state(env)
     call = _find_call(store, job_id)
     if call is None:
-        return config.execution.client.get_job(job_id, response=response)[0]
+        job = config.execution.client.get_job(job_id, response=response)[0]
+        return job if MAY_READ_ROWS.get() else _without_rows(job, response)
     of_engine: Mapping[str, Any] = {}
     with suppress(MasonError):  # what the call itself says is enough
         known_as = call.document.get(ENGINE_JOB, job_id)
         engine = _configuration_of(env, config, call).execution.client
         of_engine = engine.get_job(known_as, response=Response(response.redactor))[0].details
     return call_job(store, call, of_engine)
+
+
+def _without_rows(job: JobRecord, response: Response) -> JobRecord:
+    if "Rows" not in job.details:
+        return job
+    response.add_info("Its rows are shown to whoever began it, and to tokens that are for all operators.")
+    return replace(job, details={key: value for key, value in job.details.items() if key != "Rows"}, picture=None)
 
 
 def find_record(store: StateStore, job_id: str) -> Record | None:
@@ -163,6 +175,8 @@ def call_job(store: StateStore, call: Record, of_engine: Mapping[str, Any] | Non
     status = call_status(store, call)
     lost = {"Error": "The process that ran it is gone."} if status is JobStatus.LOST else {}
     said = {key: value for key, value in call.document.items() if key not in _HIDDEN}
+    if isinstance(said.get("Response"), Mapping):
+        said["Response"] = {**said["Response"], "Data": list(map(with_shown_address, said["Response"].get("Data", ())))}
     log = {"Log": of_engine["Log"]} if of_engine and "Log" in of_engine else {}  # which has more, and while it runs
     return JobRecord(call.id, status, {**(of_engine or {}), **lost, **said, **log})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mason.operators.call_records import MAY_FOLLOW
+from mason.operators.call_records import MAY_FOLLOW, MAY_READ_ROWS
 from mason.state.schedules import MAY_USE
 from mason.state.store import StateStore
 from mason.state.tokens import Token, list_tokens
@@ -14,6 +14,7 @@ from mason.state.tokens import Token, list_tokens
 def limit_to(token: Token) -> None:
     """Let what runs in this context from now on see and change only what a token is for."""
     MAY_FOLLOW.set(lambda job: may_follow(token, job))
+    MAY_READ_ROWS.set(not token.operators)
     MAY_USE.set(lambda schedule: may_use_schedule(token, schedule))
 
 

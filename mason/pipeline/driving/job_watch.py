@@ -24,7 +24,7 @@ from mason.pipeline.driving.job_books import JobBook, lease_name
 from mason.pipeline.driving.job_log import JobLog
 from mason.pipeline.driving.job_progress import JobProgress, Tally
 from mason.pipeline.driving.job_totals import TOTALS
-from mason.pipeline.storage.address import shown_address
+from mason.pipeline.storage.address import shown_address, with_shown_address
 from mason.pipeline.types.typed_json import to_typed
 from mason.pipeline.work.failures import encode_failure
 from mason.pipeline.work.tasks import BEAT_SECONDS, Starting, TaskEvent, TaskRunner, running, until_closed
@@ -280,7 +280,7 @@ def _reason(error: BaseException) -> str:
 
 def _job_record(record: Record) -> JobRecord:
     # An older Mason wrote no configuration down; a job of which none is known is not one of whichever is asked.
-    shown = {name: value for name, value in record.document.items() if name != EVENTS}
+    shown = {name: value for name, value in with_shown_address(record.document).items() if name != EVENTS}
     return JobRecord(record.id, JobStatus(record.status), {"Configuration": "", **shown})
 
 
