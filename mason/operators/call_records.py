@@ -172,6 +172,7 @@ def ask_to_end(store: StateStore, job_id: str, reason: str = "") -> None:
 
 def call_job(store: StateStore, call: Record, of_engine: Mapping[str, Any] | None = None) -> JobRecord:
     """Return a call as a job; what its engine says of it is less than what it says itself."""
+    call = _as_it_ended(store, call)
     status = call_status(store, call)
     lost = {"Error": "The process that ran it is gone."} if status is JobStatus.LOST else {}
     said = {key: value for key, value in call.document.items() if key not in _HIDDEN}
@@ -183,6 +184,7 @@ def call_job(store: StateStore, call: Record, of_engine: Mapping[str, Any] | Non
 
 def call_status(store: StateStore, call: Record) -> JobStatus:
     """Return where a call stands: one whose process is gone is lost, unless its engine has it."""
+    call = _as_it_ended(store, call)
     if is_left(store, call) and not is_with_engine(call):
         return JobStatus.LOST
     if call.status == JobStatus.RUNNING and call.document.get(WAITS):
@@ -191,7 +193,18 @@ def call_status(store: StateStore, call: Record) -> JobStatus:
 
 
 def is_left(store: StateStore, call: Record) -> bool:
-    """Say whether the process that ran a call is gone."""
+    """Say whether the process that ran a call is gone, and left it as it is."""
+    return _has_lost_its_process(store, _as_it_ended(store, call))
+
+
+def _as_it_ended(store: StateStore, call: Record) -> Record:
+    """Return a call as it stands now if its process has ended since it was read: it may have written how before."""
+    if not _has_lost_its_process(store, call):
+        return call
+    return store.get_record(RecordKind.CALL, call.id) or call
+
+
+def _has_lost_its_process(store: StateStore, call: Record) -> bool:
     process: Mapping[str, Any] = call.document.get("Process", {})
     return call.status == JobStatus.RUNNING and bool(process) and is_gone(store, process)
 

@@ -11,7 +11,12 @@ from typing import Any
 
 import pytest
 
-from mason.util.processes import ProcessId
+from mason.engines.execution.models.job import JobStatus
+from mason.operators.call_records import call_job, call_status, is_left
+from mason.state.home import open_state
+from mason.state.models import RecordKind
+from mason.util.environment import MasonEnvironment
+from mason.util.processes import ProcessId, this_host
 from tests.conftest import Mason, write
 from tests.patience import until
 
@@ -187,6 +192,24 @@ def test_a_detached_job_whose_process_is_killed_is_lost(here: Mason) -> None:
     lost = stands(here, job, "lost")
     assert lost["Error"] == "The process that ran it is gone."
     assert here("job", "logs", job, "--follow").exit_code == 1
+
+
+def test_a_process_that_ended_just_after_its_job_was_looked_up_has_not_lost_it(here: Mason) -> None:
+    """Who looks reads the record first and asks for the process then: in between, it may end well."""
+    over = subprocess.Popen(["true"])
+    gone = {"Host": this_host(), "Pid": over.pid, "Started": ProcessId.of(over.pid).started}
+    over.wait()
+    store = open_state(MasonEnvironment(here.home))
+    begun = {"Operator": "table:merge", "Configuration": "local", "Process": gone}
+    read = store.add_record(RecordKind.CALL, "quick", JobStatus.RUNNING, begun)
+    assert call_job(store, read).status is JobStatus.LOST
+
+    store.update_record(read, JobStatus.SUCCEEDED, {**begun, "RowsOut": 3})
+
+    assert call_status(store, read) is JobStatus.SUCCEEDED
+    assert not is_left(store, read)
+    job = call_job(store, read)
+    assert (job.status, job.details["RowsOut"], "Error" in job.details) == (JobStatus.SUCCEEDED, 3, False)
 
 
 def test_a_slot_of_a_process_that_was_killed_is_free_again(here: Mason, monkeypatch: pytest.MonkeyPatch) -> None:
