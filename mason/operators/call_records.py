@@ -20,6 +20,7 @@ from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import JobRecord, JobStatus
 from mason.errors import AlreadyExists, Conflict, Forbidden, MasonError
 from mason.pipeline.driving.calls import first_job_id
+from mason.pipeline.storage.address import with_shown_address
 from mason.state.heartbeat import is_gone
 from mason.state.home import open_state, read_state
 from mason.state.models import Record, RecordKind
@@ -37,6 +38,9 @@ ENGINE_TOKEN = "EngineToken"
 
 MAY_FOLLOW: ContextVar[Callable[[Mapping[str, Any]], bool]] = ContextVar("mason_may_follow", default=lambda _: True)
 """Says of a job whether whoever asks may see it, and end it: a server knows callers who may not see all."""
+
+MAY_READ_ROWS: ContextVar[bool] = ContextVar("mason_may_read_rows", default=True)
+"""Whether whoever asks may see rows of a job that only its engine knows: nobody knows who began it, and with what."""
 
 WAITS = "Waits"
 """Of a call that its process has not begun, since others are at work."""
@@ -59,13 +63,21 @@ def find_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: 
     store = read_state(env)
     call = _find_call(store, job_id)
     if call is None:
-        return config.execution.client.get_job(job_id, response=response)[0]
+        job = config.execution.client.get_job(job_id, response=response)[0]
+        return job if MAY_READ_ROWS.get() else _without_rows(job, response)
     of_engine: Mapping[str, Any] = {}
     with suppress(MasonError):  # what the call itself says is enough
         known_as = call.document.get(ENGINE_JOB) or first_job_id(job_id, is_repeated=is_repeated(call))
         engine = _configuration_of(env, config, call).execution.client
         of_engine = engine.get_job(known_as, response=Response(response.redactor))[0].details
     return call_job(store, call, of_engine)
+
+
+def _without_rows(job: JobRecord, response: Response) -> JobRecord:
+    if "Rows" not in job.details:
+        return job
+    response.add_info("Its rows are shown to whoever began it, and to tokens that are for all operators.")
+    return replace(job, details={key: value for key, value in job.details.items() if key != "Rows"}, picture=None)
 
 
 def find_record(store: StateStore, job_id: str) -> Record | None:
@@ -165,18 +177,22 @@ def ask_to_end(store: StateStore, job_id: str, reason: str = "") -> None:
 
 def call_job(store: StateStore, call: Record, of_engine: Mapping[str, Any] | None = None) -> JobRecord:
     """Return a call as a job; what its engine says of it is less than what it says itself."""
+    call = _as_it_ended(store, call)
     status = call_status(store, call)
     of_engine = of_engine or {}
     lost = {"Error": _LOST} if status is JobStatus.LOST else {}
     if lost and call.document.get(ONE_JOB) and of_engine.get("Commit"):  # it had done all, and could not say so
         status, lost = JobStatus.SUCCEEDED, {}
     said = {key: value for key, value in call.document.items() if key not in _HIDDEN}
+    if isinstance(said.get("Response"), Mapping):
+        said["Response"] = {**said["Response"], "Data": list(map(with_shown_address, said["Response"].get("Data", ())))}
     log = {"Log": of_engine["Log"]} if "Log" in of_engine else {}  # which has more, and while it runs
     return JobRecord(call.id, status, {**of_engine, **lost, **said, **log})
 
 
 def call_status(store: StateStore, call: Record) -> JobStatus:
     """Return where a call stands: one whose process is gone is lost, unless its engine has it."""
+    call = _as_it_ended(store, call)
     if is_left(store, call) and not is_with_engine(call):
         return JobStatus.LOST
     if call.status == JobStatus.RUNNING and call.document.get(WAITS):
@@ -185,7 +201,18 @@ def call_status(store: StateStore, call: Record) -> JobStatus:
 
 
 def is_left(store: StateStore, call: Record) -> bool:
-    """Say whether the process that ran a call is gone."""
+    """Say whether the process that ran a call is gone, and left it as it is."""
+    return _has_lost_its_process(store, _as_it_ended(store, call))
+
+
+def _as_it_ended(store: StateStore, call: Record) -> Record:
+    """Return a call as it stands now if its process has ended since it was read: it may have written how before."""
+    if not _has_lost_its_process(store, call):
+        return call
+    return store.get_record(RecordKind.CALL, call.id) or call
+
+
+def _has_lost_its_process(store: StateStore, call: Record) -> bool:
     process: Mapping[str, Any] = call.document.get("Process", {})
     return call.status == JobStatus.RUNNING and bool(process) and is_gone(store, process)
 

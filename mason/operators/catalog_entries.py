@@ -14,7 +14,7 @@ from mason.engines.metastore.models.table import Table
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location
 from mason.engines.storage.models.path import Path
-from mason.errors import BadPath, MasonError, MissingDependency, NotFound, RoleNotFilled
+from mason.errors import BadPath, MasonError, MissingDependency, NotFound, RoleNotFilled, UnreadableFile
 from mason.pipeline.storage.address import is_local, open_objects
 from mason.pipeline.storage.object_store import ObjectStore
 from mason.pipeline.tables.catalog_entries import CatalogEntry, forget_entry, note_entry, read_entries, version_folder
@@ -116,7 +116,12 @@ def follow_commit(config: ValidConfig, location: Location, resp: Response) -> Re
     if objects is None:
         return resp
     for each in [location, *_children(objects, location)]:
-        resp = _follow_all(config, objects, each, read_entries(objects, each.path), resp)
+        try:
+            entries = read_entries(objects, each.path)
+        except UnreadableFile as error:
+            resp.add_warning(f"Catalogs may still show the former version of {each}: {error}")
+            continue
+        resp = _follow_all(config, objects, each, entries, resp)
     return resp
 
 

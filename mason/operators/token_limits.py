@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any
 
-from mason.operators.call_records import MAY_FOLLOW
+from mason.operators.call_records import MAY_FOLLOW, MAY_READ_ROWS
 from mason.state.schedules import MAY_USE
 from mason.state.store import StateStore
 from mason.state.tokens import Token, list_tokens
@@ -23,6 +23,7 @@ def limit_to(token: Token) -> None:
     """Let what runs in this context from now on see and change only what a token is for."""
     _TOKEN.set(token)
     MAY_FOLLOW.set(lambda job: may_follow(token, job))
+    MAY_READ_ROWS.set(not token.operators)
     MAY_USE.set(lambda schedule: may_use_schedule(token, schedule))
 
 

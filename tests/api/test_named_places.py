@@ -9,6 +9,9 @@ import pytest
 from mason.api.server.replies import without_places
 from mason.clients.s3.connection import S3Connection
 from mason.pipeline.storage.address import shown_address
+from mason.state.home import open_state
+from mason.state.models import RecordKind
+from mason.util.environment import MasonEnvironment
 from tests.api.support import Server
 
 STEPS = {"step_1": {"config_id": "files", "parameters": {"database_name": "shop", "storage_path": "shop"}}}
@@ -91,6 +94,24 @@ def test_the_address_of_a_storage_names_no_file_with_keys(monkeypatch: pytest.Mo
     shown = shown_address(address)
     assert ("keys" in shown, "runtime" in shown) == (False, False)
     assert shown == "s3://?region=us-east-1&endpoint=http%3A%2F%2F127.0.0.1%3A9000&path_style=true"
+
+
+def test_a_record_of_an_older_mason_names_no_file_with_keys(server: Server) -> None:
+    storage = "s3://?region=us-east-1&keys=%2Frun%2Fmason%2Fkeys.json"
+    begun = {"Configuration": "files", "StartedAt": "2020-01-01T00:00:00+00:00"}
+    job = {**begun, "JobType": "merge", "Inputs": {"path": "b/in", "storage": storage}, "Outputs": {}}
+    answer = {"Errors": [], "Info": [], "Warnings": [], "Data": [{"JobID": "old0call", **job}, "text"]}
+    call = {**begun, "Operator": "table:merge", "QueuedAt": begun["StartedAt"], "Response": answer, "HttpStatus": 200}
+    store = open_state(MasonEnvironment(server.mason.home))
+    store.add_record(RecordKind.JOB, "old0job", "succeeded", job)
+    store.add_record(RecordKind.CALL, "old0call", "succeeded", call)
+
+    for known_as in ("old0job", "old0call"):
+        reply = server.get(f"/api/job/{known_as}?config_id=files")
+
+        assert reply.status_code == 200, reply.text
+        assert "s3://?region=us-east-1" in reply.text
+        assert "keys" not in reply.text
 
 
 def _parameter_file(server: Server) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextvars import copy_context
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -18,15 +19,20 @@ from mason.clients.athena.metastore import AthenaMetastoreClient
 from mason.clients.athena.queries import Queries
 from mason.clients.response import Response
 from mason.clients.s3.storage import S3StorageClient
+from mason.configurations.saved import use_configuration
 from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import Unsupported
+from mason.operators.call_records import find_job
+from mason.operators.token_limits import limit_to
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.tables.foreign_files import Foreign, ForeignFiles
+from mason.state.tokens import Scope, Token
 from mason.testing.contract import answer
 from mason.testing.golden import TABLES
+from mason.util.environment import MasonEnvironment
 from tests.conftest import Mason
 from tests.ministack import Ministack
 
@@ -137,6 +143,32 @@ def test_a_job_shows_its_first_rows_and_says_when_there_are_more(
     assert twice["Status"] == "succeeded" and "Rows" not in twice
     [warning] = warnings
     assert warning.startswith("The rows of the job cannot be shown: ")
+
+
+def test_a_token_for_some_operators_is_shown_no_rows_of_a_query_that_only_athena_knows(
+    on_athena: Mason, settings: dict[str, str], database: str, make_athena_table: MakeTable
+) -> None:
+    make_athena_table("wages", pa.table({"name": ["ada"]}))
+    queries = Queries(settings)
+    started = queries.start("SELECT name FROM wages", database)
+    queries.wait(started)
+    env = MasonEnvironment(on_athena.home)
+    config = use_configuration(env, "aws")
+
+    def asked_with(*operators: str) -> tuple[dict[str, Any], str]:
+        def ask() -> tuple[dict[str, Any], str]:
+            limit_to(Token("one", Scope.READ, "", operators=operators))
+            response = Response()
+            return find_job(env, config, started, response).to_dict(), " ".join(response.info)
+
+        return copy_context().run(ask)
+
+    for_all, _ = asked_with()
+    for_some, info = asked_with("job:get")
+
+    assert for_all["Rows"] == [{"name": "ada"}]
+    assert "Rows" not in for_some and for_some["Status"] == "succeeded"
+    assert "to tokens that are for all operators" in info
 
 
 def test_what_is_no_question_has_no_rows(

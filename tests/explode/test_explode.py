@@ -13,10 +13,9 @@ from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, Conflict, NoData
 from mason.pipeline.jobs.explode import plan as planning
 from mason.pipeline.jobs.explode import sink
-from mason.pipeline.jobs.merge import plan as merge_planning
 from mason.pipeline.jobs.merge.outcome import TooManyBadRecords
 from mason.pipeline.reading.chosen_columns import NoSuchColumn
-from mason.pipeline.reading.plan import look
+from mason.pipeline.reading.plan import look, read_plan
 from mason.pipeline.reading.plan.look import PlanRefused
 from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.tables.folder import TableFolder
@@ -192,8 +191,8 @@ def test_a_row_has_the_same_key_however_many_tasks_there_are(
     write_as(explode, how, rows)
     keys = {}
     for size in (1 << 30, 2_000):
-        monkeypatch.setattr(merge_planning, "SMALLEST_TASK", size)
-        monkeypatch.setattr(merge_planning, "TASK_BYTES", size)
+        monkeypatch.setattr(read_plan, "SMALLEST_TASK", size)
+        monkeypatch.setattr(read_plan, "TASK_BYTES", size)
         monkeypatch.setattr(look, "CUT_LINES_BYTES", size)
         monkeypatch.setattr(look, "CUT_BYTES", size)
         plan = explode.plan()
@@ -234,7 +233,7 @@ def write_as(explode: Explode, how: str, rows: list[dict[str, Any]]) -> None:
 
 
 def test_records_that_were_counted_right_are_read_once(explode: Explode, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merge_planning, "SMALLEST_TASK", 1_000)
+    monkeypatch.setattr(read_plan, "SMALLEST_TASK", 1_000)
     rows = [{"n": number, "l": [number]} for number in range(300)]
     write = {"plain": [json.dumps(row) for row in rows], "bad": [*(json.dumps(row) for row in rows[:100]), "[1]"]}
     counts = {}

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from mason.pipeline.storage.format_names.writers import (
+
+from mason.errors import Conflict, UnreadableFile
+from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.formats.writers import (
     avro_writer,
     csv_writer,
     json_writer,
@@ -16,10 +19,7 @@ from mason.pipeline.storage.format_names.writers import (
     orc_writer,
     parquet_writer,
 )
-from mason.pipeline.storage.format_names.writers import xlsx_writer as xlsx
-
-from mason.errors import Conflict, UnreadableFile
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.formats.writers import xlsx_writer as xlsx
 from mason.pipeline.work.row_sums import RowsLost
 from tests.format.conftest import Format
 from tests.merge.test_faults import SmallDisk

@@ -15,12 +15,12 @@ import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from mason.pipeline.storage.format_names.writers import xlsx_writer
 
 from mason.engines.storage.models.location import Location
 from mason.errors import BadInput, BadPath, MasonError, NoData, Unprocessable
 from mason.pipeline.formats.json.parse import parse_lines
 from mason.pipeline.formats.sources import ValueSource
+from mason.pipeline.formats.writers import xlsx_writer
 from mason.pipeline.formats.writers.json_values_back import column_of_values, json_codec
 from mason.pipeline.formats.writers.output_format import OUTPUT_FORMATS, CannotHold, TooLarge, output_format
 from mason.pipeline.jobs.format.condition import BadCondition
@@ -275,7 +275,7 @@ def test_a_condition_that_fails_on_a_row_fails_the_job_and_names_itself(format_:
 def test_a_sample_has_so_many_rows_in_their_order_and_is_always_the_same(
     format_: Format, monkeypatch: pytest.MonkeyPatch, tasks: int
 ) -> None:
-    monkeypatch.setattr("mason.pipeline.jobs.merge.plan.TASK_FILES", 7 // tasks)
+    monkeypatch.setattr("mason.pipeline.reading.plan.read_plan.TASK_FILES", 7 // tasks)
     for number in range(7):
         format_.given({"id": list(range(number * 100, number * 100 + 100))}, f"in/{number}.parquet")
 
@@ -613,7 +613,7 @@ def test_large_files_of_text_are_read_in_ranges_through_the_commit(
 ) -> None:
     monkeypatch.setattr("mason.pipeline.reading.plan.look.CUT_BYTES", 4096)
     monkeypatch.setattr("mason.pipeline.reading.plan.look.CUT_LINES_BYTES", 4096)
-    monkeypatch.setattr("mason.pipeline.jobs.merge.plan.TASK_BYTES", 4096)
+    monkeypatch.setattr("mason.pipeline.reading.plan.read_plan.TASK_BYTES", 4096)
     notes = [f'line\n"{number}"' for number in range(2000)]
     format_.given({"id": list(range(2000)), "note": notes})
     for name in ("csv", "jsonl"):

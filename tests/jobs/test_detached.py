@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from mason.engines.execution.models.job import JobStatus
+from mason.operators.call_records import call_job, call_status, is_left
 from mason.state.home import open_state
 from mason.state.models import RecordKind
 from mason.util.environment import MasonEnvironment
@@ -269,6 +271,24 @@ def _forget_the_end(here: Mason, job: str) -> None:
         left_out = ("EndedAt", "RowsOut", "Commit", "Response", "Rows")
         kept = {key: value for key, value in record.document.items() if key not in left_out}
         store.update_record(record, "running", {**kept, "Process": gone} if kind is RecordKind.CALL else kept)
+
+
+def test_a_process_that_ended_just_after_its_job_was_looked_up_has_not_lost_it(here: Mason) -> None:
+    """Who looks reads the record first and asks for the process then: in between, it may end well."""
+    over = subprocess.Popen(["true"])
+    gone = {"Host": this_host(), "Pid": over.pid, "Started": ProcessId.of(over.pid).started}
+    over.wait()
+    store = open_state(MasonEnvironment(here.home))
+    begun = {"Operator": "table:merge", "Configuration": "local", "Process": gone}
+    read = store.add_record(RecordKind.CALL, "quick", JobStatus.RUNNING, begun)
+    assert call_job(store, read).status is JobStatus.LOST
+
+    store.update_record(read, JobStatus.SUCCEEDED, {**begun, "RowsOut": 3})
+
+    assert call_status(store, read) is JobStatus.SUCCEEDED
+    assert not is_left(store, read)
+    job = call_job(store, read)
+    assert (job.status, job.details["RowsOut"], "Error" in job.details) == (JobStatus.SUCCEEDED, 3, False)
 
 
 def test_a_slot_of_a_process_that_was_killed_is_free_again(here: Mason, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from mason.pipeline.storage.format_names.writers import table_writer
 
 from mason.errors import BadInput
 from mason.pipeline.formats.file_warnings import group_warnings
+from mason.pipeline.formats.writers import table_writer
 from mason.pipeline.jobs.merge.outcome import TooManyBadRecords
 from mason.pipeline.reading.plan.look import PlanRefused
 from mason.pipeline.tables.folder import TableFolder
@@ -347,9 +347,9 @@ def test_other_engines_read_the_partitions_as_they_were_meant(merge: Merge) -> N
 
 
 def test_the_pieces_of_a_partition_come_out_as_one_file(merge: Merge, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mason.pipeline.jobs.merge import plan
+    from mason.pipeline.reading.plan import read_plan
 
-    monkeypatch.setattr(plan, "SMALLEST_TASK", 1_000)
+    monkeypatch.setattr(read_plan, "SMALLEST_TASK", 1_000)
     monkeypatch.setattr(table_writer, "BUFFERED_BYTES", 2_000)
     for number in range(6):
         text = "id,key\n" + "".join(f"{number * 1000 + row},{row % 3}\n" for row in range(1000))

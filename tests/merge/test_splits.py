@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mason.pipeline.formats.scanning.splits as csv_splits
-import mason.pipeline.jobs.merge.plan as planning
 import mason.pipeline.reading.plan.look as look
+import mason.pipeline.reading.plan.read_plan as planning
 from mason.pipeline.formats.delimited.dialect import Dialect
 from mason.pipeline.formats.scanning.chunks import cut_chunks
 from mason.pipeline.formats.scanning.line_splits import find_line_ranges, number_of_lines

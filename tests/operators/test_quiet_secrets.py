@@ -42,6 +42,12 @@ thread.start()
 thread.join()
 resp.add_warning("told " + word)
 resp.add_data({"Hosts": {word: {"up": True}, "other": word}, "All": {word}})"""
+SHELL = """\
+import os, subprocess
+word = parameters.get_required("password")
+said = "echo child $WORD; echo child to stderr $WORD >&2"
+subprocess.run(["sh", "-c", said], env={**os.environ, "WORD": word}, check=True)
+os.write(1, f"past Python {word}\\n".encode())"""
 SECRETS = "parameters:\n  required:\n    - {name: password, type: secret}\n"
 OWN_API = """
 
@@ -119,6 +125,25 @@ def test_a_server_tells_no_secret(server: Server) -> None:
     assert reply.json()["Data"][0]["Hosts"] == {"REDACTED": {"up": True}, "other": "REDACTED"}
     for way in ("printed REDACTED", "warned of REDACTED", "logged REDACTED", "printed by api REDACTED"):
         assert way in server.log_text()
+
+
+def test_a_server_tells_no_secret_that_a_child_process_or_a_library_in_c_prints(tmp_path: Path) -> None:
+    mason = Mason(tmp_path / "work", tmp_path / "home")
+    swagger = "paths:\n  /test/shell:\n    post:\n"
+    operator(tmp_path / "operators", "test", "shell", SHELL, parameters=SECRETS, swagger=swagger)
+    mason.folder.mkdir()
+    env = MasonEnvironment(mason.home)
+    register(env, open_state(env), read_definitions(tmp_path / "operators", [OPERATORS]).valid, replace=False)
+    server = Server(mason).start()
+    try:
+        reply = server.post("/api/test/shell?config_id=local", json={"password": SECRET})
+    finally:
+        server.stop()
+
+    assert reply.status_code == 200, reply.text
+    assert SECRET not in reply.text + server.log_text()
+    for way in ("child", "child to stderr", "past Python"):
+        assert f"{way} REDACTED" in server.log_text()
 
 
 def test_two_keys_that_are_secrets_stay_two_keys() -> None:

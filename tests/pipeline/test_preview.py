@@ -48,6 +48,17 @@ def test_the_first_rows_of_files_that_differ_are_in_the_types_of_all(tmp_path: P
     assert preview(tmp_path, 1).rows == found.rows[:1]
 
 
+@pytest.mark.parametrize("at_random", [False, True])
+def test_records_that_cannot_be_read_are_counted_and_told(tmp_path: Path, at_random: bool) -> None:
+    (tmp_path / "a.csv").write_text("id,n\n1,1\n2,2,2\n3,3\n")
+
+    found = preview(tmp_path, at_random=at_random)
+
+    assert [row["id"] for row in found.rows] == [1, 3]
+    told = "Left out, since unreadable: 1 record. A merge of the files keeps such records in its quarantine."
+    assert found.warnings == [told]
+
+
 def test_a_table_is_read_through_its_newest_commit_with_its_partitions(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.csv").write_text("id,day\n1,2026-01-01\n2,2026-01-02\n")

@@ -136,6 +136,21 @@ def test_a_replace_switches_the_location_and_what_it_was_stays_whole(orders: Lak
     assert [each["Name"] for each in columns["Columns"]] == ["id", "note", "more"]
 
 
+def test_a_commit_stands_though_what_is_known_of_its_catalogs_is_damaged(orders: Lake) -> None:
+    before = orders.location()
+    folder = f"{orders.table.removeprefix('s3://')}/_mason/catalogs"
+    (damaged,) = [each.path for each in orders.objects.below(folder)]
+    orders.objects.write(damaged, b"{")
+
+    done = orders.merge(orders.write("two", "id,note\n3,c\n"))
+
+    (warning,) = done["Warnings"]
+    assert warning.startswith("Catalogs may still show the former version of") and damaged in warning
+    assert orders.location() == before
+    found = orders.run("preview", path=orders.table)
+    assert [row["id"] for row in found["Data"][0]["Rows"]] == [3]
+
+
 def test_mason_calls_the_table_by_its_path(orders: Lake) -> None:
     named = {"database_name": orders.database, "table_name": "orders"}
 

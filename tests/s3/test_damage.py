@@ -11,14 +11,17 @@ import mason
 from mason.clients.s3.storage import S3StorageClient
 from mason.configurations.saved import read_configurations, save_configurations
 from mason.engines.storage.models.location import Location
-from mason.errors import BadPath, Conflict
+from mason.errors import BadPath, Conflict, UnreadableFile
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.merge.work import MergeWork
 from mason.pipeline.storage.address import open_objects
+from mason.pipeline.tables import object_lease
+from mason.pipeline.tables.catalog_entries import read_entries
 from mason.pipeline.tables.commit import DamagedRecord, open_table
+from mason.pipeline.tables.object_lease import Lease
 from mason.pipeline.tables.versions import list_versions
 from mason.state.home import open_state
 from mason.testing import Place
@@ -51,6 +54,35 @@ def test_a_damaged_commit_record_is_named_with_what_to_do(table: Table, content:
 
     store.delete([record])  # as the message advises
     assert table.rows() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b"\xff", b'{"job": "x", "state": "writing", "number": "1"}'])
+def test_a_damaged_lease_is_named_with_what_to_do(
+    table: Table, content: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, lease = open_objects(table.storage), f"{table.path}/_mason/leases/gone.json"
+    assert store.write_new(lease, content)
+    monkeypatch.setattr(object_lease, "EXPIRY_SECONDS", -60)
+
+    with pytest.raises(UnreadableFile, match=r"leases/gone\.json: is not the lease of a job, .+ Delete it once no job"):
+        table.merge("id\n7\n")
+    with pytest.raises(UnreadableFile, match=r"leases/gone\.json: is not the lease of a job"):
+        Lease(store, lease, "gone").take_over()
+    assert table.rows() == [9]
+
+    store.delete([lease])  # as the message advises
+    table.merge("id\n7\n")
+    assert table.rows() == [7]
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b"\xff", b'{"catalog": 1}'])
+def test_what_is_damaged_of_the_catalogs_of_a_table_is_named_with_what_to_do(table: Table, content: bytes) -> None:
+    store, place = open_objects(table.storage), f"{table.path}/_mason/catalogs/x.json"
+    assert store.write_new(place, content)
+
+    with pytest.raises(UnreadableFile, match=r"catalogs/x\.json: does not say which catalog shows .+ Delete it, and"):
+        read_entries(store, table.path)
+    assert table.rows() == [9]
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,11 @@ def test_parts_of_sql_that_are_not_on_the_list_are_refused(statement: str) -> No
         parse_statement(statement)
 
 
+def test_a_path_into_a_value_is_refused_as_what_it_is() -> None:
+    with pytest.raises(BadQuery, match=r"^query:1:8: A path into a value, as v:name, is not allowed .* variant_get\("):
+        parse_statement("select name:first as x from people")
+
+
 def test_a_file_in_the_place_of_a_table_is_no_table(here: Database) -> None:
     here.given("orders", "id\n1\n")
     with pytest.raises(BadQuery):
@@ -135,6 +140,19 @@ def test_the_name_of_a_lateral_view_is_a_name_whatever_stands_in_it() -> None:
         (
             "select trim(leading from s) as x, 'a' 'b' as y from t",
             "SELECT TRIM(LEADING FROM `s`) AS `x`, 'ab' AS `y` FROM `t`",
+        ),
+        ("select a >>> 1 + 1 as x from t", "SELECT shiftrightunsigned(`a`, 1 + 1) AS `x` FROM `t`"),
+        (
+            "select count(*) as n from t group by window(at, '1 day')",
+            "SELECT count(*) AS `n` FROM `t` GROUP BY window(`at`, '1 day')",
+        ),
+        (
+            "select sum(a) over w as n from t group by a window w as (order by a)",
+            "SELECT sum(`a`) OVER `w` AS `n` FROM `t` GROUP BY `a` WINDOW `w` AS (ORDER BY `a`)",
+        ),
+        (
+            "select q.a from (select a from t) tablesample (2 rows) q",
+            "SELECT `q`.`a` FROM (SELECT `a` FROM `t`) TABLESAMPLE (2 ROWS) AS `q`",
         ),
     ],
 )

@@ -124,6 +124,22 @@ def test_a_refusal_says_where_that_stands_which_it_is_about(
         translated(statement, {}, schemas)
 
 
+@pytest.mark.parametrize(
+    ("statement", "lacked"),
+    [
+        ("select time'10:00:00' as x from t", 'no type "TIME" with'),
+        ("select s from t tablesample (1 rows)", 'no "TABLESAMPLE" with'),
+        ("select q.s from (select s from t) tablesample (1 rows) q", 'no "TABLESAMPLE" with'),
+        ("select i32 >>> 1 as x from t", 'no function "shiftrightunsigned" with'),
+        ("select count(*) as n from t group by window(ts, '1 day')", 'no function "window" with'),
+    ],
+)
+def test_a_refusal_calls_what_it_is_about_as_sql_does(tables: Sequence[SqlTable], statement: str, lacked: str) -> None:
+    schemas = {table.name: decode_schema(table.schema) for table in tables}
+    with pytest.raises(BadQuery, match=f"The local engine has {lacked}"):
+        translated(statement, {}, schemas)
+
+
 def test_what_the_local_engine_refuses_is_refused_by_its_plan(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("s\na\n")
     job = QueryJob(

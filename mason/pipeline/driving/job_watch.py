@@ -25,6 +25,7 @@ from mason.pipeline.driving.job_books import WRITES, JobBook, lease_name
 from mason.pipeline.driving.job_log import JobLog
 from mason.pipeline.driving.job_progress import JobProgress, Tally
 from mason.pipeline.driving.job_totals import TOTALS
+from mason.pipeline.storage.address import with_shown_address
 from mason.pipeline.types.typed_json import to_typed
 from mason.pipeline.work.failures import encode_failure
 from mason.pipeline.work.tasks import BEAT_SECONDS, Starting, TaskEvent, TaskRunner, running, until_closed
@@ -303,7 +304,7 @@ def _job_record(record: Record) -> JobRecord:
 
 def _shown(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record without what only Mason has a use for."""
-    return {name: value for name, value in document.items() if name not in (EVENTS, WRITES)}
+    return {name: value for name, value in with_shown_address(document).items() if name not in (EVENTS, WRITES)}
 
 
 def _whole(seconds: float | None) -> int | None:

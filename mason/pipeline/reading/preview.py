@@ -20,6 +20,7 @@ from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.reading.tasks.batches import Batch
 from mason.pipeline.reading.view import TableView
 from mason.pipeline.storage.archives import inside
+from mason.pipeline.tables.rejects import Reject
 from mason.pipeline.types.python_values import python_value, python_values
 from mason.pipeline.work.memory_limits import ResultTooLarge, memory_limits, size_of
 from mason.util.json_text import json_value
@@ -35,6 +36,15 @@ class Preview:
 
     schema: pa.Schema
     rows: Sequence[dict[str, Any]]
+    left_out: int = 0
+    """How many records could not be read, of those that were looked at."""
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        if not self.left_out:
+            return []
+        left = counted(self.left_out, "record")
+        return [f"Left out, since unreadable: {left}. A merge of the files keeps such records in its quarantine."]
 
     def picture(self, width: int) -> list[str]:
         """Return the rows as a table, as many columns of it as have room."""
@@ -73,8 +83,10 @@ def preview_table(
         NoSuchColumn: a column that was asked for is not there.
     """
     schema = chosen_columns(view.schema, columns)
-    rows = _random_rows(filesystem, view, limit) if at_random else islice(_rows(filesystem, view, limit), limit)
-    return Preview(schema, list(_within_limits({name: row.get(name) for name in schema.names} for row in rows)))
+    bad: list[Reject] = []
+    every = _random_rows(filesystem, view, limit, bad) if at_random else _rows(filesystem, view, limit, bad)
+    chosen = ({name: row.get(name) for name in schema.names} for row in islice(every, limit))
+    return Preview(schema, list(_within_limits(chosen)), len(bad))
 
 
 def _within_limits(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -111,8 +123,9 @@ def _column(file: PlannedFile, field: pa.Field, source: Source | None, rows: int
     return source.fit_given(field.type).values if values is None else values
 
 
-def _rows(filesystem: pafs.FileSystem, view: TableView, limit: int) -> Iterator[dict[str, Any]]:
+def _rows(filesystem: pafs.FileSystem, view: TableView, limit: int, bad: list[Reject]) -> Iterator[dict[str, Any]]:
     for file, batch in _batches(filesystem, view):
+        bad += batch.rejects
         yield from _fitted(view.schema, file, batch, range(min(batch.rows, limit)))
 
 
@@ -122,7 +135,9 @@ def _batches(filesystem: pafs.FileSystem, view: TableView) -> Iterator[tuple[Pla
             yield file, batch
 
 
-def _random_rows(filesystem: pafs.FileSystem, view: TableView, limit: int) -> Iterator[dict[str, Any]]:
+def _random_rows(
+    filesystem: pafs.FileSystem, view: TableView, limit: int, bad: list[Reject]
+) -> Iterator[dict[str, Any]]:
     """Rows from files chosen by how much they hold, so that a large file has its share of them."""
     chance = random.Random()
     chosen = _rows_by_file(view, limit, chance)
@@ -131,7 +146,7 @@ def _random_rows(filesystem: pafs.FileSystem, view: TableView, limit: int) -> It
         if file.schema.format == "parquet":
             yield from _any_of_parquet(filesystem, view.schema, file, chosen[number], chance)
         else:
-            yield from _any_of_text(filesystem, view, file, chosen[number], chance)
+            yield from _any_of_text(filesystem, view, file, chosen[number], chance, bad)
 
 
 def _rows_by_file(view: TableView, limit: int, chance: random.Random) -> Counter[int]:
@@ -167,10 +182,16 @@ def _any_of_parquet(
 
 
 def _any_of_text(
-    filesystem: pafs.FileSystem, view: TableView, file: PlannedFile, count: int, chance: random.Random
+    filesystem: pafs.FileSystem,
+    view: TableView,
+    file: PlannedFile,
+    count: int,
+    chance: random.Random,
+    bad: list[Reject],
 ) -> Iterator[dict[str, Any]]:
     batch = next(view.batches(filesystem, file), None)
     if batch is not None:
+        bad += batch.rejects
         yield from _fitted(view.schema, file, batch, sorted(chance.sample(range(batch.rows), min(count, batch.rows))))
 
 

@@ -153,6 +153,9 @@ def _not_allowed(statement: Statement, node: Any) -> BadQuery:
     if isinstance(node, exp.Parameter | exp.SessionParameter):
         start, hint = variable_start(statement.text), "Write :name, and give its value in parameters."
         return statement.problem(start, "A query has no variables.", hint)
+    if isinstance(node, exp.JSONExtract):
+        hint = "Write variant_get(v, '$.name', 'string'), or get_json_object(text, '$.name')."
+        return statement.problem(_start(node), "A path into a value, as v:name, is not allowed in a query.", hint)
     name = node.sql_name() if isinstance(node, exp.Func) else type(node).__name__
     if isinstance(node, exp.Func):
         return _function_not_allowed(statement, name.lower(), name)

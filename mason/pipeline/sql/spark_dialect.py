@@ -111,10 +111,18 @@ def _parse_shift(parser: Any) -> Any:
         if parser._match_pair(TokenType.LT, TokenType.LT):
             kind: Any = exp.BitwiseLeftShift
         elif parser._match_pair(TokenType.GT, TokenType.GT):
+            if parser._match(TokenType.GT):
+                this = _unsigned_shift(this, parser._parse_term())
+                continue
             kind = exp.BitwiseRightShift
         else:
             return this
         this = parser.expression(kind(this=this, expression=parser._parse_term()))
+
+
+def _unsigned_shift(this: Any, places: Any) -> Any:
+    """Return `a >>> b` by the name that Spark has for it: sqlglot knows no such operator."""
+    return exp.Anonymous(this="shiftrightunsigned", expressions=[this, places])
 
 
 def simplify_tree(tree: Any) -> Any:
@@ -228,6 +236,27 @@ class SparkAsWritten(Databricks):
             found = self._parse_range(this, parse_is=True) if this else this
             if self._index != index and isinstance(this, _COMPARED) and not isinstance(this.parent, exp.Paren):
                 this.replace(exp.Paren(this=this.copy()))
+            return found
+
+        def _parse_group(self, skip_group_by_token: bool = False) -> Any:
+            """`GROUP BY window(…)` calls the function: it does not begin the WINDOW clause."""
+            begins = [each.token_type for each in self._tokens[self._index + 1 : self._index + 3]]
+            if begins != [TokenType.WINDOW, TokenType.L_PAREN]:
+                return super()._parse_group(skip_group_by_token)
+            # Of this parser alone, which reads one text: the class has them for all.
+            known = self.QUERY_MODIFIER_TOKENS
+            self.QUERY_MODIFIER_TOKENS = known - {TokenType.WINDOW}  # type: ignore[misc]
+            try:
+                return super()._parse_group(skip_group_by_token)
+            finally:
+                self.QUERY_MODIFIER_TOKENS = known  # type: ignore[misc]
+
+        def _parse_subquery(self, this: Any, parse_alias: bool = True) -> Any:
+            """The sample of a subquery stands before its name."""
+            sample = self._parse_table_sample() if this else None
+            found = super()._parse_subquery(this, parse_alias)
+            if found and sample:
+                found.set("sample", sample)
             return found
 
         def _parse_interval(self, *args: Any, **options: Any) -> Any:

@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 from mason.engines.storage.models.location import LOCAL
@@ -58,6 +58,17 @@ def shown_address(address: str) -> str:
         return LOCAL
     before, mark, query = address.partition("?")
     return before + mark + urlencode([each for each in parse_qsl(query) if not each[1].startswith("/")])
+
+
+def with_shown_address(told: Any) -> Any:
+    """Return what is told of a job with the address of its storage as others may read it.
+
+    An older Mason wrote it down with the file in which tasks find keys.
+    """
+    inputs = told.get("Inputs") if isinstance(told, Mapping) else None
+    if not isinstance(inputs, Mapping) or not isinstance(inputs.get("storage"), str):
+        return told
+    return {**told, "Inputs": {**inputs, "storage": shown_address(inputs["storage"])}}
 
 
 def open_filesystem(address: str) -> pafs.FileSystem:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 
+from mason.errors import UnreadableFile
 from mason.pipeline.storage.object_store import ObjectStore
 from mason.pipeline.tables.commit import CATALOGS, DATA, CommitRecord
 
@@ -29,9 +30,26 @@ class CatalogEntry:
 
 
 def read_entries(store: ObjectStore, table: str) -> Sequence[CatalogEntry]:
-    """Return the entries that show a table."""
-    found = [store.read(each.path) for each in store.below(f"{table}/{CATALOGS}")]
-    return [CatalogEntry(**json.loads(each[0])) for each in found if each]
+    """Return the entries that show a table.
+
+    Raises:
+        UnreadableFile: what is kept of one is damaged.
+    """
+    paths = [each.path for each in store.below(f"{table}/{CATALOGS}")]
+    found = [(path, store.read(path)) for path in paths]
+    return [_read(path, each[0]) for path, each in found if each]
+
+
+def _read(path: str, content: bytes) -> CatalogEntry:
+    try:
+        entry = CatalogEntry(**json.loads(content))
+        if not all(isinstance(each, str) for each in asdict(entry).values()):
+            raise TypeError("a field of it is no text")
+    except (ValueError, TypeError) as error:
+        hint = "Delete it, and infer the table again into each catalog that shows it."
+        reason = f"does not say which catalog shows the table, or is damaged: {error!r}."
+        raise UnreadableFile(path, reason, hint=hint) from error
+    return entry
 
 
 def note_entry(store: ObjectStore, table: str, entry: CatalogEntry) -> None:

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from mason.errors import MasonError
+from mason.errors import MasonError, UnreadableFile
 from mason.pipeline.storage.object_store import ObjectStore, StoredObject
 
 LOG = logging.getLogger("mason.pipeline")
@@ -38,9 +38,13 @@ class Lease:
         self._thread = threading.Thread(target=self._beat, name=f"lease of {job}", daemon=True)
 
     def take_over(self) -> bool:
-        """Take the lease of this job from a process that is gone; false if what it wrote was removed since."""
+        """Take the lease of this job from a process that is gone; false if what it wrote was removed since.
+
+        Raises:
+            UnreadableFile: the lease is damaged.
+        """
         found = self._store.read(self._path)
-        if found is None or json.loads(found[0])["state"] == _SWEPT:
+        if found is None or _read(self._path, found[0])["state"] == _SWEPT:
             return False
         self._tag = self._store.rewrite(self._path, self._content(), found[1])
         return self._tag is not None
@@ -94,13 +98,16 @@ def sweep_lease(
     """Remove what a dead job left, and its lease.
 
     `committed_by` says which job committed a version; `remove` removes what a job has staged.
+
+    Raises:
+        UnreadableFile: the lease is damaged: nobody knows whether its job may still commit.
     """
     if lease.age_seconds <= EXPIRY_SECONDS:
         return
     found = store.read(lease.path)
     if found is None:
         return
-    told: dict[str, Any] = json.loads(found[0])
+    told = _read(lease.path, found[0])
     if told["state"] == _PUBLISHING:
         winner = committed_by(told["number"])
         if winner is None:
@@ -113,6 +120,20 @@ def sweep_lease(
         return  # it lives, or another command was faster
     remove(told["job"])
     store.delete([lease.path])
+
+
+def _read(path: str, content: bytes) -> dict[str, Any]:
+    try:
+        told: dict[str, Any] = json.loads(content)
+        if not all(isinstance(told[key], kind) for key, kind in _FIELDS.items()):
+            raise TypeError("a field of it is of another kind")
+    except (ValueError, LookupError, TypeError) as error:
+        hint = "Delete it once no job is writing to the table; no version of the table needs it."
+        raise UnreadableFile(path, f"is not the lease of a job, or damaged: {error!r}.", hint=hint) from error
+    return told
+
+
+_FIELDS = {"job": str, "state": str, "number": int}
 
 
 def _taken(told: dict[str, Any]) -> bytes:

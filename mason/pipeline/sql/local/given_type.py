@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.refusal import unlike_spark
+from mason.pipeline.sql.spark_dialect import SparkAsWritten
 
 _TYPE = exp.DataType.Type
 _SCALARS = {
@@ -46,4 +47,4 @@ def given_type(kind: Any) -> pa.DataType:
         return pa.struct([(each.name, given_type(each.args["kind"])) for each in kind.expressions])
     if kind.this in _SCALARS and not kind.expressions:
         return _SCALARS[kind.this]
-    raise unlike_spark(f'type "{kind.sql(dialect="spark")}"')
+    raise unlike_spark(f'type "{kind.sql(dialect=SparkAsWritten)}"')

@@ -96,7 +96,11 @@ def _select(tree: Any, scope: Scope) -> Columns:
 def _check_parts(tree: Any, known: set[str]) -> None:
     for name, value in tree.args.items():
         if value and name not in known:
-            raise unlike_spark(f'"{name.strip("_").replace("_", " ").upper()}"')
+            raise unlike_spark(f'"{_WORDS.get(name) or name.strip("_").replace("_", " ").upper()}"')
+
+
+_WORDS = {"sample": "TABLESAMPLE"}
+"""What is called otherwise in SQL than in its tree."""
 
 
 def _replace(holder: Any, make: Callable[[Any], Any]) -> None:

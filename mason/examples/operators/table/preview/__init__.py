@@ -23,9 +23,10 @@ class TablePreview(OperatorDefinition):
         view = _view(place, resp)
         columns, at_random = parameters.get_optional("columns") or (), parameters.get_optional("random")
         limit = parameters.get_optional("limit")
-        return OperatorResponse(
-            resp, preview_table(open_filesystem(place.storage), view, limit, columns, at_random=at_random)
-        )
+        found = preview_table(open_filesystem(place.storage), view, limit, columns, at_random=at_random)
+        for warning in found.warnings:
+            resp.add_warning(warning)
+        return OperatorResponse(resp, found)
 
     def plan(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
