@@ -275,7 +275,7 @@ def test_a_condition_that_fails_on_a_row_fails_the_job_and_names_itself(format_:
 def test_a_sample_has_so_many_rows_in_their_order_and_is_always_the_same(
     format_: Format, monkeypatch: pytest.MonkeyPatch, tasks: int
 ) -> None:
-    monkeypatch.setattr("mason.pipeline.jobs.merge.plan.TASK_FILES", 7 // tasks)
+    monkeypatch.setattr("mason.pipeline.reading.plan.read_plan.TASK_FILES", 7 // tasks)
     for number in range(7):
         format_.given({"id": list(range(number * 100, number * 100 + 100))}, f"in/{number}.parquet")
 

@@ -34,7 +34,7 @@ _SECONDS_OF_PASSING_ON = 2
 @pytest.fixture
 def large(merge: Merge, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Merge:
     """Files of 10 MB each, a task for each: every file of the output is open until it was seen."""
-    monkeypatch.setattr("mason.pipeline.jobs.merge.plan.TASK_FILES", 1)  # the plan is made in this process
+    monkeypatch.setattr("mason.pipeline.reading.plan.read_plan.TASK_FILES", 1)  # the plan is made in this process
     monkeypatch.syspath_prepend(KERNELS)
     monkeypatch.setattr("mason.pipeline.reading.tasks.rounds.KERNEL", "merge_kernels:merge_and_wait_to_be_seen")
     (merge.root / SEEN).mkdir()
@@ -194,7 +194,7 @@ def test_what_an_attempt_wrote_before_it_failed_is_in_no_table(
 ) -> None:
     monkeypatch.syspath_prepend(KERNELS)
     monkeypatch.setattr("mason.pipeline.reading.tasks.rounds.KERNEL", "merge_kernels:fail_after_writing")
-    monkeypatch.setattr("mason.pipeline.jobs.merge.plan.TASK_FILES", 1)
+    monkeypatch.setattr("mason.pipeline.reading.plan.read_plan.TASK_FILES", 1)
     for name in ("a.csv", "b.csv"):
         merge.given(name, "n,t\n1,x\n2,y\n3\n")
     merge.runner = cluster.runner(executors=2)
