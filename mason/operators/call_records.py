@@ -48,9 +48,12 @@ WAITS = "Waits"
 ONE_JOB = "OneJob"
 """Of a call that does nothing but run a job: what becomes of the job is what becomes of it."""
 
+DETACHED = "Detached"
+"""What a detached call was asked, where it may be run again. Whoever asks for it does that, and no server."""
+
 _PAGE = 500
 _LOST = "The process that ran it is gone. Look at what it was to write, and run it again if need be."
-_HIDDEN = (WAITS, ONE_JOB, "Call", "Folder", "Claim", "Process", "Fingerprint", ENGINE_NOTES, ENGINE_TOKEN)
+_HIDDEN = (WAITS, ONE_JOB, DETACHED, "Folder", "Call", "Claim", "Process", "Fingerprint", ENGINE_NOTES, ENGINE_TOKEN)
 
 
 def find_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: Response) -> JobRecord:
@@ -219,7 +222,7 @@ def _has_lost_its_process(store: StateStore, call: Record) -> bool:
 
 def is_repeated(call: Record) -> bool:
     """Say whether a call is run again, since the process that ran it first is gone."""
-    return bool(call.document.get("Call", {}).get("repeated"))
+    return any(call.document.get(word, {}).get("repeated") for word in ("Call", DETACHED))
 
 
 def is_with_engine(call: Record) -> bool:

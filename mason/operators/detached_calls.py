@@ -24,7 +24,7 @@ from mason.clients.response import Response
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import ClientFailed, Conflict, MasonError, StateFailed
 from mason.operators.call_answers import Answer, kept, status_of
-from mason.operators.call_records import ONE_JOB, WAITS, is_left, is_repeated
+from mason.operators.call_records import DETACHED, ONE_JOB, WAITS, is_left, is_repeated
 from mason.operators.operator_definition import is_one_job
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_spec import OperatorSpec
@@ -75,7 +75,7 @@ class DetachedCall:
 
     def to_document(self) -> dict[str, Any]:
         """Return what the record of the call begins with; no value of a parameter that is a secret."""
-        kept = {"Call": json.loads(self.to_json())} if self.may_be_kept else {}
+        kept = {DETACHED: json.loads(self.to_json())} if self.may_be_kept else {}
         return {
             **kept,
             "JobType": Kind.OPERATOR.value,
@@ -115,7 +115,7 @@ def repeat_lost(env: MasonEnvironment, job_id: str) -> bool:
     """
     store = open_state(env)
     call = store.get_record(RecordKind.CALL, job_id)
-    if call is None or WAITS not in call.document or "Call" not in call.document or not is_left(store, call):
+    if call is None or DETACHED not in call.document or not is_left(store, call):
         return False
     job = store.get_record(RecordKind.JOB, job_id)
     is_elsewhere = (call.document.get("Folder"), call.document["Process"]["Host"]) != (str(Path.cwd()), this_host())
@@ -126,9 +126,9 @@ def repeat_lost(env: MasonEnvironment, job_id: str) -> bool:
             return False
     except (MasonError, OSError):  # nobody can tell what became of it: it is not done twice
         return False
-    told = {**call.document["Call"], "repeated": True}
+    told = {**call.document[DETACHED], "repeated": True}
     try:  # who writes this first has it; should this process end now, the call is lost for good, and never run twice
-        store.update_record(call, JobStatus.RUNNING, {**call.document, "Call": told, "Process": this_process()})
+        store.update_record(call, JobStatus.RUNNING, {**call.document, DETACHED: told, "Process": this_process()})
     except Conflict:
         return False
     _start(env, DetachedCall.of(json.dumps(told)))

@@ -336,7 +336,7 @@ def test_a_submitter_that_is_killed_and_asks_again_with_its_token_has_one_job(
 
     assert (done.status, done.details["RowsOut"]) == (JobStatus.SUCCEEDED, 2)
     assert [each.id for each in client.list_jobs(response=Response())[0]] == [accepted.id]
-    assert [each.rows for each in open_table("file:///", str(tmp_path / "out" / "people")).history()] == [2]
+    assert [each.rows for each in open_table(Location(str(tmp_path / "out" / "people"))).history()] == [2]
 
 
 def test_a_second_driver_of_a_job_does_nothing_while_the_first_one_works(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from mason.engines.execution.models.job import JobStatus
 from mason.errors import Conflict, MasonError, StateFailed, TooMany
 from mason.operators.call_answers import kept, status_of
 from mason.operators.call_records import (
+    DETACHED,
     ENGINE_JOB,
     ENGINE_NOTES,
     ENGINE_TOKEN,
@@ -337,6 +338,8 @@ class CallQueue:
 
     def _settle_or_repeat(self, record: Record) -> None:
         """Say what became of a call whose server is gone; one that may be done twice is run again, once."""
+        if DETACHED in record.document and not is_repeated(record):
+            return
         if "Call" not in record.document or is_repeated(record):
             self._settle(record)
             return
