@@ -26,7 +26,7 @@ STEP_BY_STEP = textwrap.dedent(
     """
     import sys, time
     from pathlib import Path
-    import mason.pipeline.jobs.merge.plan as plan
+    import mason.pipeline.reading.plan.read_plan as plan
     from mason.clients.response import Response
     from mason.errors import MasonError
     from mason.pipeline.driving.execution import PipelineExecutionClient
