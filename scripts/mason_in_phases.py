@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import mason.pipeline.jobs.merge.plan as plan
 import mason.pipeline.jobs.merge.run as merge_run
 import mason.pipeline.jobs.merge.work as merge_work
+import mason.pipeline.reading.plan.read_plan as plan
 import mason.pipeline.reading.tasks.kernel as kernel
 import mason.pipeline.reading.tasks.task_files as task_files
 import mason.pipeline.tables.folder as table_folder
