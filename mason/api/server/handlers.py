@@ -19,6 +19,7 @@ from mason.api.server.alarm import Alarm
 from mason.api.server.answers import answer_of
 from mason.api.server.call_queue import CallQueue
 from mason.api.server.calls import Call
+from mason.api.server.declared_checks import DeclaredChecks, GivenValues
 from mason.api.server.fragments import BASE_PATH, Declared
 from mason.api.server.given import read_body, read_query, refuse_rest, single_values, take_flag, take_number
 from mason.api.server.given_parameters import check_given
@@ -68,6 +69,7 @@ class CallHandlers:
         types = {word: each.type for each in spec.parameters.all for word in (each.name, *each.aliases)}
         secrets = {word for word, kind in types.items() if kind == "secret"}
         at_once = declared.method == "get" or declared.at_once
+        checks = DeclaredChecks(declared)
 
         async def handle(request: Request, in_path: Mapping[str, str]) -> HttpResponse:
             caller = current_request().caller
@@ -77,6 +79,7 @@ class CallHandlers:
             own_job = await self._jobs.find_asked_for(caller, declared.path, {**body, **given, **in_path})
             if own_job is None:
                 caller.require_operator(str(name))
+            checks.check(GivenValues(given, in_path, request.headers, body))
             wait = self._wait(given, types)
             plan = "plan" not in types and take_flag(given, "plan")
             config_id = self._config_id(caller, given, types, own_job)
