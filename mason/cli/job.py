@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mason.cli.options import config_id, log_level
-from mason.cli.output import show, show_json, start_logging, tell_error
+from mason.cli.output import show, show_reply, start_logging, tell_error
 from mason.util.environment import MasonEnvironment
 
 if TYPE_CHECKING:
     from mason.clients.response import Response
-    from mason.configurations.valid_config import ValidConfig
-    from mason.engines.execution.models.job import JobRecord
+    from mason.service.service import Service
 
 _LOOK_SECONDS = 0.5
 
@@ -31,9 +30,7 @@ def command() -> None:
 @log_level
 def get_command(job_id: str, config_id: str | None) -> int:
     """Shows where a job stands, and what came of it."""
-    from mason.operators.call_records import find_job
-
-    return _answer(config_id, lambda env, config, response: [find_job(env, config, job_id, response)])
+    return _answer(lambda service, response: [service.get_job(job_id, config_id or "", response)])
 
 
 @command.command(name="list")
@@ -43,9 +40,7 @@ def get_command(job_id: str, config_id: str | None) -> int:
 @log_level
 def list_command(status: str, limit: int, config_id: str | None) -> int:
     """Lists the newest jobs."""
-    from mason.operators.call_records import list_jobs
-
-    return _answer(config_id, lambda env, config, response: list_jobs(env, config, response, most=limit, status=status))
+    return _answer(lambda service, response: service.list_jobs(config_id or "", response, most=limit, status=status))
 
 
 @command.command(name="cancel")
@@ -54,9 +49,7 @@ def list_command(status: str, limit: int, config_id: str | None) -> int:
 @log_level
 def cancel_command(job_id: str, config_id: str | None) -> int:
     """Ends a job."""
-    from mason.operators.call_records import cancel_job
-
-    return _answer(config_id, lambda env, config, response: [cancel_job(env, config, job_id, response)])
+    return _answer(lambda service, response: [service.cancel_job(job_id, config_id or "", response)])
 
 
 @command.command(name="logs")
@@ -70,15 +63,13 @@ def logs_command(job_id: str, follow: bool, config_id: str | None) -> int:
     With --follow the exit code is that of the job: 0 if it succeeded, 130 if it was cancelled, else 1.
     """
     from mason.clients.response import Response
-    from mason.configurations.saved import use_configuration
     from mason.engines.execution.models.job import JobStatus
-    from mason.operators.call_records import find_job
+    from mason.service.service import Service
 
-    env = MasonEnvironment.of()
-    config = use_configuration(env, config_id or "")
+    service = Service(MasonEnvironment.of())
     shown: list[str] = []
     while True:
-        job = find_job(env, config, job_id, Response(config.redactor))
+        job = service.get_job(job_id, config_id or "", Response())
         lines: Sequence[str] = job.details.get("Log", ())
         for line in _new_lines(shown, lines):
             show(line)
@@ -100,21 +91,11 @@ def _new_lines(before: Sequence[str], now: Sequence[str]) -> Sequence[str]:
     return now[last + 1 :]
 
 
-def _answer(
-    config_id: str | None, ask: Callable[[MasonEnvironment, ValidConfig, Response], Sequence[JobRecord]]
-) -> int:
-    from mason.configurations.saved import use_configuration
+def _answer(ask: Callable[[Service, Response], Any]) -> int:
     from mason.operators.operator_response import OperatorResponse
-    from mason.operators.runner import respond, show_result
-
-    def work(response: Response) -> OperatorResponse:
-        env = MasonEnvironment.of()
-        config = use_configuration(env, config_id or "")
-        response.redactor = config.redactor
-        found: Any = ask(env, config, response)
-        return OperatorResponse(response, found)
+    from mason.service.reply import reply_with
+    from mason.service.service import Service
 
     start_logging()
-    result = respond(work)
-    show_json(show_result(result))
-    return 1 if result.response.errors else 0
+    service = Service(MasonEnvironment.of())
+    return show_reply(reply_with(lambda response: OperatorResponse(response, ask(service, response))))

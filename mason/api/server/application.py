@@ -73,7 +73,7 @@ class Application:
         calls = CallHandlers(settings, self._live, self.queue, self._store, execution.refusal)
         self._schedules = Schedules(env, settings.log_level)
         self._retention = Retention(env)
-        self._own_routes = OwnRoutes(env, self._store, self._live, self.queue, calls, execution.hider)
+        self._own_routes = OwnRoutes(env, self._live, self.queue, calls, execution.hider)
         self._calls = calls
         self._metrics = Metrics()
         self._hide = PathHider(env)
