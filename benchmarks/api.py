@@ -125,7 +125,7 @@ class _Server:
 
 def _command(name: str, port: int) -> Sequence[str]:
     if name == "mason":
-        return [sys.executable, "-m", "mason", "run", "--port", str(port)]
+        return [sys.executable, "-m", "mason", "run", "--root", ".", "--port", str(port)]
     return [sys.executable, "-m", "benchmarks.api_rivals", name, str(port)]
 
 
