@@ -1,4 +1,4 @@
-"""What the REST API costs beside a bare connexion application and beside a server that re-reads everything.
+"""What the REST API costs beside a bare Starlette application and beside a server that re-reads everything.
 
 .venv/bin/python -m benchmarks.api [--scale 0.1]
 """
@@ -45,8 +45,8 @@ def measure(running: Script) -> Result:
     _prepare(running.folder)
     starts = _starts(running.rounds)
     with ExitStack() as servers:
-        ports = {name: servers.enter_context(_Server(name)) for name in ("mason", "connexion", "flask")}
-        requests = {name: max(int(REQUESTS * running.scale), CONNECTIONS * 5) for name in ("mason", "connexion")}
+        ports = {name: servers.enter_context(_Server(name)) for name in ("mason", "starlette", "flask")}
+        requests = {name: max(int(REQUESTS * running.scale), CONNECTIONS * 5) for name in ("mason", "starlette")}
         requests["flask"] = max(int(FLASK_REQUESTS * running.scale), CONNECTIONS * 5)
         found: dict[str, list[tuple[float, float]]] = {name: [] for name in ports}
         for number in range(-1, running.rounds):
@@ -57,7 +57,7 @@ def measure(running: Script) -> Result:
                 print(f"{name}: {1 / seconds:,.0f} requests/s, p99 {1000 * p99:.1f} ms", flush=True)
     ours, bare, original = (
         Runs(label, [1000 * seconds for seconds, _ in found[name]])
-        for label, name in (("Mason", "mason"), ("bare connexion", "connexion"), ("Flask, re-reading", "flask"))
+        for label, name in (("Mason", "mason"), ("bare Starlette", "starlette"), ("Flask, re-reading", "flask"))
     )
     p99s = [Runs(label, [1000 * p99 for _, p99 in found[name]]) for label, name in _LABELS]
     comparisons = [
@@ -66,11 +66,11 @@ def measure(running: Script) -> Result:
         Comparison("the same as it was done originally", ours, original, "ms a request", limit=20, ratio_is="speed-up"),
         Comparison("start to first answer", *starts, "s", limit=1.5),
     ]
-    notes = [f"Mason: {1000 / ours.median:,.0f} requests/s, bare connexion: {1000 / bare.median:,.0f}."]
+    notes = [f"Mason: {1000 / ours.median:,.0f} requests/s, bare Starlette: {1000 / bare.median:,.0f}."]
     return Result("api", f"{CONNECTIONS} connections, one table of one CSV file", comparisons, notes=notes)
 
 
-_LABELS = (("Mason", "mason"), ("bare connexion", "connexion"))
+_LABELS = (("Mason", "mason"), ("bare Starlette", "starlette"))
 
 
 def _prepare(folder: Path) -> None:
@@ -125,7 +125,7 @@ class _Server:
 
 def _command(name: str, port: int) -> Sequence[str]:
     if name == "mason":
-        return [sys.executable, "-m", "mason", "run", "--port", str(port)]
+        return [sys.executable, "-m", "mason", "run", "--root", ".", "--port", str(port)]
     return [sys.executable, "-m", "benchmarks.api_rivals", name, str(port)]
 
 

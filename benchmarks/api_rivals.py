@@ -7,36 +7,21 @@ from pathlib import Path
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "mason" / "examples" / "operators"
 CONSTANT = {"Errors": [], "Info": [], "Warnings": [], "Data": [{"Name": "orders"}]}
-SPECIFICATION = {
-    "openapi": "3.0.3",
-    "info": {"title": "bare", "version": "1"},
-    "servers": [{"url": "/api"}],
-    "paths": {
-        "/table/{table_name}": {
-            "get": {
-                "operationId": "benchmarks.api_rivals.constant",
-                "parameters": [
-                    {"name": "table_name", "in": "path", "required": True, "schema": {"type": "string"}},
-                    {"name": "database_name", "in": "query", "required": True, "schema": {"type": "string"}},
-                ],
-                "responses": {"200": {"description": "", "content": {"application/json": {}}}},
-            }
-        }
-    },
-}
 
 
-async def constant(table_name: str, database_name: str) -> dict[str, object]:
-    return CONSTANT
-
-
-def bare_connexion(port: int) -> None:
-    """A connexion application that returns a constant."""
-    import connexion
+def bare_starlette(port: int) -> None:
+    """A Starlette application that returns a constant."""
     import uvicorn
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse
+    from starlette.routing import Route
 
-    app = connexion.AsyncApp(__name__)
-    app.add_api(SPECIFICATION)
+    async def constant(request: Request) -> JSONResponse:
+        assert request.path_params["table_name"] and request.query_params["database_name"]
+        return JSONResponse(CONSTANT)
+
+    app = Starlette(routes=[Route("/api/table/{table_name}", constant)])
     uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning", access_log=False)
 
 
@@ -65,4 +50,4 @@ def flask_as_it_was(port: int) -> None:
 
 
 if __name__ == "__main__":
-    {"connexion": bare_connexion, "flask": flask_as_it_was}[sys.argv[1]](int(sys.argv[2]))
+    {"starlette": bare_starlette, "flask": flask_as_it_was}[sys.argv[1]](int(sys.argv[2]))

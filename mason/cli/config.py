@@ -44,10 +44,9 @@ def command(path: str | None, set_current: str | None) -> int:
     env = MasonEnvironment.of()
     failed = _save(env, path) if path else False
     if set_current:
-        from mason.configurations.saved import choose_configuration
+        from mason.service.service import Service
 
-        choose_configuration(env, set_current)
-        tell(f"Setting current config to {set_current}")
+        tell(Service(env).choose_configuration(set_current))
     _show(env)
     return 1 if failed else 0
 

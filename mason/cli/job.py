@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mason.cli.options import config_id, log_level
-from mason.cli.output import show, show_json, show_table, start_logging, tell, tell_error, terminal_width
+from mason.cli.output import show, show_json, show_reply, show_table, start_logging, tell, tell_error, terminal_width
 from mason.util.environment import MasonEnvironment
 
 if TYPE_CHECKING:
     from mason.clients.response import Response
-    from mason.configurations.valid_config import ValidConfig
     from mason.engines.execution.models.job import JobRecord
+    from mason.service.service import Service
 
 _LOOK_SECONDS = 0.5
 _MEASURED_SECONDS = 0.5
+_IS_REPEATED = "The process that ran the job was gone. It may be done twice, and is run again."
 
 
 @click.group(name="job")
@@ -33,15 +34,13 @@ def command() -> None:
 @log_level
 def get_command(job_id: str, config_id: str | None) -> int:
     """Shows where a job stands, and what came of it."""
-    from mason.operators.call_records import find_job
-    from mason.operators.detached_calls import repeat_lost
 
-    def find(env: MasonEnvironment, config: ValidConfig, response: Response) -> Sequence[JobRecord]:
-        if repeat_lost(env, job_id):
-            response.add_info("The process that ran the job was gone. It may be done twice, and is run again.")
-        return [find_job(env, config, job_id, response)]
+    def find(service: Service, response: Response) -> Sequence[JobRecord]:
+        if service.repeat_lost_job(job_id):
+            response.add_info(_IS_REPEATED)
+        return [service.get_job(job_id, config_id or "", response)]
 
-    return _answer(config_id, find)
+    return _answer(find)
 
 
 @command.command(name="list")
@@ -51,9 +50,7 @@ def get_command(job_id: str, config_id: str | None) -> int:
 @log_level
 def list_command(status: str, limit: int, config_id: str | None) -> int:
     """Lists the newest jobs."""
-    from mason.operators.call_records import list_jobs
-
-    return _answer(config_id, lambda env, config, response: list_jobs(env, config, response, most=limit, status=status))
+    return _answer(lambda service, response: service.list_jobs(config_id or "", response, most=limit, status=status))
 
 
 @command.command(name="cancel")
@@ -62,9 +59,7 @@ def list_command(status: str, limit: int, config_id: str | None) -> int:
 @log_level
 def cancel_command(job_id: str, config_id: str | None) -> int:
     """Ends a job."""
-    from mason.operators.call_records import cancel_job
-
-    return _answer(config_id, lambda env, config, response: [cancel_job(env, config, job_id, response)])
+    return _answer(lambda service, response: [service.cancel_job(job_id, config_id or "", response)])
 
 
 @command.command(name="top")
@@ -103,18 +98,15 @@ def logs_command(job_id: str, follow: bool, config_id: str | None) -> int:
     With --follow the exit code is that of the job: 0 if it succeeded, 130 if it was cancelled, else 1.
     """
     from mason.clients.response import Response
-    from mason.configurations.saved import use_configuration
     from mason.engines.execution.models.job import JobStatus
-    from mason.operators.call_records import find_job
-    from mason.operators.detached_calls import repeat_lost
+    from mason.service.service import Service
 
-    env = MasonEnvironment.of()
-    config = use_configuration(env, config_id or "")
+    service = Service(MasonEnvironment.of())
     shown: list[str] = []
     while True:
-        if follow and repeat_lost(env, job_id):
-            tell("The process that ran the job was gone. It may be done twice, and is run again.")
-        job = find_job(env, config, job_id, Response(config.redactor))
+        if follow and service.repeat_lost_job(job_id):
+            tell(_IS_REPEATED)
+        job = service.get_job(job_id, config_id or "", Response())
         lines: Sequence[str] = job.details.get("Log", ())
         for line in _new_lines(shown, lines):
             show(line)
@@ -136,21 +128,11 @@ def _new_lines(before: Sequence[str], now: Sequence[str]) -> Sequence[str]:
     return now[last + 1 :]
 
 
-def _answer(
-    config_id: str | None, ask: Callable[[MasonEnvironment, ValidConfig, Response], Sequence[JobRecord]]
-) -> int:
-    from mason.configurations.saved import use_configuration
+def _answer(ask: Callable[[Service, Response], Any]) -> int:
     from mason.operators.operator_response import OperatorResponse
-    from mason.operators.runner import respond, show_result
-
-    def work(response: Response) -> OperatorResponse:
-        env = MasonEnvironment.of()
-        config = use_configuration(env, config_id or "")
-        response.redactor = config.redactor
-        found: Any = ask(env, config, response)
-        return OperatorResponse(response, found)
+    from mason.service.reply import reply_with
+    from mason.service.service import Service
 
     start_logging()
-    result = respond(work)
-    show_json(show_result(result))
-    return 1 if result.response.errors else 0
+    service = Service(MasonEnvironment.of())
+    return show_reply(reply_with(lambda response: OperatorResponse(response, ask(service, response))))

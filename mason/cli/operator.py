@@ -14,12 +14,11 @@ from mason.cli.output import (
     show,
     show_banner,
     show_json,
+    show_reply,
     show_table,
     start_logging,
     stdout_kept_clean,
     tell,
-    tell_banner,
-    tell_picture,
 )
 from mason.errors import BadInput, OperatorNotFound
 from mason.util.environment import MasonEnvironment
@@ -27,7 +26,6 @@ from mason.util.environment import MasonEnvironment
 if TYPE_CHECKING:
     from mason.clients.response import Response
     from mason.operators.operator_response import OperatorResponse
-    from mason.operators.runner import OperatorCall
     from mason.state.models import Registration
 
 _NONE_REGISTERED = 'No Operators Registered.  Register operators by running "mason register"'
@@ -120,10 +118,9 @@ def _is_operator(word: str, *, wants_run: bool) -> bool:
 
     Of a word that names neither, a run will say so in its response.
     """
-    from mason.operators.registry import list_operators
-    from mason.state.home import read_state
+    from mason.service.service import Service
 
-    operators = list_operators(read_state(MasonEnvironment.of()))
+    operators = Service(MasonEnvironment.of()).list_operators()
     if any(not each.name.namespace and each.name.command == word.partition("@")[0] for each in operators):
         return True
     if any(each.name.namespace == word for each in operators):
@@ -138,19 +135,18 @@ def _is_operator(word: str, *, wants_run: bool) -> bool:
 
 
 def _find(namespace: str, command: str, digest: str) -> Registration:
-    from mason.operators.registry import find_operator
-    from mason.state.home import read_state
+    from mason.service.service import Service
 
-    return find_operator(read_state(MasonEnvironment.of()), namespace, command, digest)
+    return Service(MasonEnvironment.of()).find_operator(namespace, command, digest)
 
 
 def _list(namespace: str) -> int:
-    from mason.operators.registry import list_operators, where_examples_are
-    from mason.state.home import read_state
+    from mason.operators.registry import where_examples_are
+    from mason.service.service import Service
     from mason.state.models import Kind
 
     env = MasonEnvironment.of()
-    operators = [each for each in list_operators(read_state(env)) if namespace in ("", each.name.namespace)]
+    operators = Service(env).list_operators(namespace)
     if not operators:
         show(_NONE_REGISTERED)
         tell(where_examples_are(Kind.OPERATOR))
@@ -234,10 +230,11 @@ def _run(
     *,
     how: _How,
 ) -> int:
-    from mason.errors import Interrupted
-    from mason.operators.runner import OperatorCall, plan_operator, respond, run_operator, show_result
+    from mason.operators.runner import OperatorCall
     from mason.parameters.grammar import parse_parameters
     from mason.parameters.validated_parameters import read_parameter_file
+    from mason.service.reply import reply_with
+    from mason.service.service import Service
 
     def work(response: Response) -> OperatorResponse:
         _refuse_parameter_file(config_id)
@@ -246,30 +243,14 @@ def _run(
             name: value for file in parameter_files for name, value in read_parameter_file(given_path(file)).items()
         }
         call = OperatorCall(namespace, command, digest, given, base, config_id or "", ", ".join(parameter_files))
-        if how.detach:
-            return _detach(call, response)
-        return (plan_operator if how.plan else run_operator)(MasonEnvironment.of(), call, response)
+        service = Service(MasonEnvironment.of())
+        verb = service.detach_operator if how.detach else service.plan_operator if how.plan else service.run_operator
+        return verb(call, response)
 
     start_logging()
     with stdout_kept_clean():
-        result = respond(work)
-        shown = show_result(result)
-    tell_banner("Operator Plan" if how.plan else "Operator Response")
-    show_json(shown)
-    tell_picture(result.object)
-    if result.response.status == Interrupted.status:
-        return Interrupted.exit_code
-    return 1 if result.response.errors else 0
-
-
-def _detach(call: OperatorCall, response: Response) -> OperatorResponse:
-    from mason.operators.detached_calls import detach_operator
-    from mason.operators.operator_response import OperatorResponse
-
-    job_id = detach_operator(MasonEnvironment.of(), call, response)
-    response.add_info(f"The job {job_id} runs by itself: mason job get {job_id}")
-    response.add_data({"JobID": job_id, "Status": "queued"})
-    return OperatorResponse(response)
+        reply = reply_with(work)
+    return show_reply(reply, "Operator Plan" if how.plan else "Operator Response")
 
 
 def _refuse_parameter_file(config_id: str | None) -> None:

@@ -13,6 +13,7 @@ from mason.util.text_table import table_lines
 if TYPE_CHECKING:
     from mason.cli.progress_bar import ProgressBar
     from mason.cli.step_table import StepTable
+    from mason.service.reply import Reply
 
 LEVELS = ("trace", "debug", "info", "warning", "error", "fatal")
 TRACE = 5
@@ -70,6 +71,15 @@ def show_json(value: Any) -> None:
     from mason.util.json_text import json_text
 
     show(json_text(value))
+
+
+def show_reply(reply: Reply, title: str = "") -> int:
+    """Print what came of a call, and return how the command ends."""
+    if title:
+        tell_banner(title)
+    show_json(reply.document)
+    tell_picture(reply.result.object)
+    return reply.exit_code
 
 
 @contextmanager

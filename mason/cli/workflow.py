@@ -15,18 +15,18 @@ from mason.cli.output import (
     show,
     show_banner,
     show_json,
+    show_reply,
     show_table,
     start_logging,
     stdout_kept_clean,
     tell,
-    tell_banner,
     terminal_width,
 )
 from mason.cli.workflow_flags import check_flags
-from mason.errors import NotFound
 from mason.util.environment import MasonEnvironment
 
 if TYPE_CHECKING:
+    from mason.clients.response import Response
     from mason.operators.operator_response import OperatorResponse
     from mason.workflows.workflow_calls import WorkflowCall
 
@@ -92,40 +92,39 @@ def command(
     name, at, digest = (workflow or "").partition("@")
     if at and not digest:
         raise click.UsageError(f'"{workflow}" ends before its digest.')
-    from mason.workflows import workflow_calls as calls
+    from mason.service.service import Service
+    from mason.workflows.resume import Choice
+    from mason.workflows.workflow_calls import WorkflowCall
 
     file = given_path(parameter_file) if parameter_file else None
     full_name = f"{namespace}:{name}" if name else ""
-    call = calls.WorkflowCall(full_name, digest, file, config_id or "", schedule_name or "", schedule or "")
+    call = WorkflowCall(full_name, digest, file, config_id or "", schedule_name or "", schedule or "")
     if draw:
         return _draw(call, draw)
-    limit = parallel or 0
+    service, limit = Service(MasonEnvironment.of()), parallel or 0
     if resumed_run:
+        choice = Choice(first or "", only or "")
+        return _answer(lambda response: service.resume_workflow(resumed_run, call, choice, response, limit=limit))
+    if deploy or run_now:
+        planned = Path(from_plan) if from_plan else None
         return _answer(
-            lambda env: calls.resume(env, resumed_run, call, first=first or "", only=only or "", limit=limit)
+            lambda response: service.run_workflow(
+                call, response, deploy=deploy, run=run_now, limit=limit, from_plan=planned
+            )
         )
-    if deploy and not run_now:
-        return _answer(lambda env: calls.deploy(env, call))
-    if run_now:
-        run = calls.deploy_and_run if deploy else calls.run
-        return _answer(lambda env: run(env, call, limit=limit, from_plan=Path(from_plan) if from_plan else None))
     save = Path(saved_plan) if saved_plan else None
-    return _answer(lambda env: calls.plan(env, call, save=save, width=terminal_width(sys.stderr)))
+    return _answer(lambda response: service.plan_workflow(call, response, save=save, width=terminal_width(sys.stderr)))
 
 
-def _answer(work: Callable[[MasonEnvironment], OperatorResponse]) -> int:
+def _answer(work: Callable[[Response], OperatorResponse]) -> int:
     from mason.cli.step_table import StepTable
-    from mason.errors import Interrupted
+    from mason.service.reply import reply_with
 
     start_logging(StepTable)
     with stdout_kept_clean():
-        result = work(MasonEnvironment.of())
+        reply = reply_with(work)
     leave_table(StepTable)
-    tell_banner("Workflow Response")
-    show_json(result.to_dict())
-    if result.response.status == Interrupted.status:
-        return Interrupted.exit_code
-    return 1 if result.response.errors else 0
+    return show_reply(reply, "Workflow Response")
 
 
 def _run_schedules() -> int:
@@ -149,10 +148,10 @@ def _run_schedules() -> int:
 
 
 def _draw(call: WorkflowCall, kind: str) -> int:
+    from mason.service.service import Service
     from mason.workflows import picture
-    from mason.workflows.workflow_calls import find_workflow
 
-    dag = find_workflow(MasonEnvironment.of(), call).dag
+    dag = Service(MasonEnvironment.of()).find_workflow(call).dag
     if kind == "json":
         show_json(picture.to_dict(dag))
     else:
@@ -163,10 +162,9 @@ def _draw(call: WorkflowCall, kind: str) -> int:
 
 def _list_runs(namespace: str, workflow: str, *, as_json: bool) -> int:
     from mason.cli.run_view import RUN_COLUMNS, run_rows
-    from mason.state.home import read_state
-    from mason.workflows.runs import list_runs
+    from mason.service.service import Service
 
-    found = list_runs(read_state(MasonEnvironment.of()), f"{namespace}:{workflow}" if namespace else "")
+    found = Service(MasonEnvironment.of()).list_runs(f"{namespace}:{workflow}" if namespace else "")
     if as_json:
         show_json(found)
     elif not found:
@@ -178,10 +176,9 @@ def _list_runs(namespace: str, workflow: str, *, as_json: bool) -> int:
 
 def _show_run(run_id: str, *, as_json: bool) -> int:
     from mason.cli.run_view import STEP_COLUMNS, run_lines, step_lines, step_rows
-    from mason.state.home import read_state
-    from mason.workflows.runs import show_run
+    from mason.service.service import Service
 
-    run = show_run(read_state(MasonEnvironment.of()), run_id)
+    run = Service(MasonEnvironment.of()).get_run(run_id)
     if as_json:
         show_json(run)
         return 0
@@ -195,17 +192,11 @@ def _show_run(run_id: str, *, as_json: bool) -> int:
 
 def _list(namespace: str) -> int:
     from mason.operators.registry import where_examples_are
-    from mason.state.home import read_state
+    from mason.service.service import Service
     from mason.state.models import Kind
 
     env = MasonEnvironment.of()
-    registered = read_state(env).list_registrations(Kind.WORKFLOW)
-    found = [each for each in registered if namespace in ("", each.name.namespace)]
-    if registered and not found:
-        known = sorted({each.name.namespace for each in registered})
-        raise NotFound(
-            f'There is no namespace "{namespace}" among the workflows.', hint=f"There are: {', '.join(known)}."
-        )
+    found = Service(env).list_workflows(namespace)
     if not found:
         show('No Workflows Registered.  Register workflows by running "mason register"')
         tell(where_examples_are(Kind.WORKFLOW))

@@ -7,16 +7,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mason.clients.response import Response
-from mason.configurations.saved import shown_configurations, use_configuration
 from mason.connection.call_response import CallResponse
 from mason.connection.connection import Connection
 from mason.connection.failures import checked
 from mason.connection.progress import ProgressLine, told_by_log
-from mason.engines.execution.models.job import JobRecord
-from mason.operators.call_records import cancel_job, find_job
 from mason.operators.operator_response import OperatorResponse
-from mason.operators.runner import OperatorCall, plan_operator, respond, run_operator, show_result
-from mason.state.home import read_state
+from mason.operators.runner import OperatorCall
+from mason.service.reply import reply_with
+from mason.service.service import Service
 from mason.util.environment import MasonEnvironment
 
 
@@ -34,39 +32,34 @@ class EmbeddedConnection(Connection):
         """There is nothing to let go of."""
 
     def get_job(self, job_id: str) -> Mapping[str, Any]:
-        return self._about_job(find_job, job_id)
+        return self._first(lambda service, response: service.get_job(job_id, self._config, response))
 
     def cancel_job(self, job_id: str) -> Mapping[str, Any]:
-        return self._about_job(cancel_job, job_id)
+        return self._first(lambda service, response: service.cancel_job(job_id, self._config, response))
 
     def runs(self, name: str = "", limit: int = 100) -> CallResponse:
-        from mason.workflows.runs import list_runs
-
-        return _responded(lambda response: OperatorResponse(response, list_runs(read_state(_env()), name, limit)))
+        return _call(lambda service, response: OperatorResponse(response, service.list_runs(name, limit)))
 
     def run(self, run_id: str) -> CallResponse:
-        from mason.workflows.runs import show_run
-
-        return _responded(lambda response: OperatorResponse(response, [show_run(read_state(_env()), run_id)]))
+        return _call(lambda service, response: OperatorResponse(response, [service.get_run(run_id)]))
 
     def configurations(self) -> CallResponse:
-        return _responded(lambda response: OperatorResponse(response, shown_configurations(_env())))
+        return _call(lambda service, response: OperatorResponse(response, service.list_configurations()))
 
-    def _about_job(self, work: Callable[..., JobRecord], job_id: str) -> Mapping[str, Any]:
-        def look(response: Response) -> OperatorResponse:
-            config = use_configuration(_env(), self._config)
-            return OperatorResponse(response, work(_env(), config, job_id, response))
-
-        record: Mapping[str, Any] = _responded(look).data[0]
-        return record
+    def _first(self, ask: Callable[[Service, Response], object]) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = _call(
+            lambda service, response: OperatorResponse(response, ask(service, response))
+        ).data[0]
+        return found
 
     def _run_operator(
         self, namespace: str, command: str, values: Mapping[str, Any], config: str, plan: bool, line: ProgressLine
     ) -> CallResponse:
         name, _, digest = command.partition("@")
         call = OperatorCall(namespace, name, digest, base=values, config_id=config, base_name="the request")
+        verb = Service.plan_operator if plan else Service.run_operator
         with told_by_log(line):
-            return _responded(lambda response: (plan_operator if plan else run_operator)(_env(), call, response))
+            return _call(lambda service, response: verb(service, call, response))
 
     def _run_workflow(
         self,
@@ -78,35 +71,18 @@ class EmbeddedConnection(Connection):
         line: ProgressLine,
     ) -> CallResponse:
         from mason.workflows.parameter_file import given_parameters
-        from mason.workflows.workflow_calls import WorkflowCall, find_workflow, handled
+        from mason.workflows.workflow_calls import WorkflowCall
 
         name, _, digest = command.partition("@")
         given, schedule = given_parameters(steps), asked["schedule_name"]
         call = WorkflowCall(f"{namespace}:{name}", digest, None, config, schedule, given=given)
-
-        def work(response: Response) -> OperatorResponse:
-            handled(find_workflow(_env(), call), call, response, deploy=asked["deploy"], run=asked["run_now"])
-            return OperatorResponse(response)
-
+        wanted = {"deploy": asked["deploy"], "run": asked["run_now"]}
         with told_by_log(line):
-            return _responded(work)
+            return _call(lambda service, response: service.run_workflow(call, response, **wanted))
 
 
-def _env() -> MasonEnvironment:
-    return MasonEnvironment.of()
-
-
-def _responded(work: Callable[[Response], OperatorResponse]) -> CallResponse:
-    """Do the work as every front door does, and raise what went wrong."""
-    raised: list[BaseException] = []
-
-    def watched(response: Response) -> OperatorResponse:
-        try:
-            return work(response)
-        except BaseException as error:
-            raised.append(error)
-            raise
-
-    result = respond(watched)
-    response = CallResponse(show_result(result), result.response.status)
-    return checked(response, raised[0] if raised else None)
+def _call(work: Callable[[Service, Response], OperatorResponse]) -> CallResponse:
+    """Ask the service, and raise what went wrong."""
+    service = Service(MasonEnvironment.of())
+    reply = reply_with(lambda response: work(service, response))
+    return checked(CallResponse(reply.document, reply.status), reply.cause)

@@ -13,10 +13,9 @@ from mason.configurations.valid_config import ValidConfig, validate_configuratio
 from mason.errors import StateFailed
 from mason.operators.loader import load_definition, read_source
 from mason.operators.operator_definition import OperatorDefinition
-from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_spec import OperatorSpec
 from mason.operators.registry import find_operator, list_operators
-from mason.operators.runner import OperatorCall, ReadyOperator, prepare_ready
+from mason.operators.runner import OperatorCall, PreparedOperator, ReadyOperator, prepare_ready
 from mason.operators.source_check import defines_function
 from mason.state.models import Kind, Name, Registration
 from mason.state.store import StateStore
@@ -97,17 +96,16 @@ class Catalogue:
         config = self._configurations[chosen]
         return replace(config, redactor=config.redactor.copy())
 
-    def run(self, call: OperatorCall, response: Response, *, plan: bool = False) -> OperatorResponse:
-        """Run an operator, or plan it.
+    def prepare(self, call: OperatorCall, response: Response) -> PreparedOperator:
+        """Return an operator that is ready to be run or planned.
 
         Raises:
-            MasonError: the operator, its parameters or the configuration do not allow it, or the run failed.
+            MasonError: the operator, its parameters or the configuration do not allow it.
         """
         config = self.configuration(call.config_id)
         known = self.operator(Name(Kind.OPERATOR, call.namespace, call.command))
         registered = (*self.operators.values(), *self.workflows)
-        prepared = prepare_ready(self.env, config, known, call, response, lambda: registered)
-        return prepared.plan() if plan else prepared.run()
+        return prepare_ready(self.env, config, known, call, response, lambda: registered)
 
     def _load(self, registration: Registration) -> OperatorDefinition:
         if registration.digest not in self._classes:

@@ -28,7 +28,7 @@ from mason.operators.call_records import DETACHED, ONE_JOB, WAITS, is_left, is_r
 from mason.operators.operator_definition import is_one_job
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_spec import OperatorSpec
-from mason.operators.runner import OperatorCall, check_operator, respond, run_operator, show_result
+from mason.operators.runner import OperatorCall, prepare_call, respond, run_operator, show_result
 from mason.operators.slots import slot_count, wait_for_slot
 from mason.pipeline.driving.calls import begin_call
 from mason.pipeline.driving.far_drivers import find_outcome
@@ -94,7 +94,7 @@ def detach_operator(env: MasonEnvironment, call: OperatorCall, response: Respons
         MasonError: the operator, its parameters or the configuration do not allow it.
         ClientFailed: the process could not be started.
     """
-    prepared = check_operator(env, call, response)
+    prepared = prepare_call(env, call, response)
     slot_count()
     spec = OperatorSpec.of(prepared.registration.definition)
     may_be_kept = spec.is_repeatable and not prepared.parameters.secrets

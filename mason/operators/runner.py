@@ -48,7 +48,7 @@ def run_operator(env: MasonEnvironment, call: OperatorCall, response: Response) 
     Raises:
         MasonError: the operator, its parameters or the configuration do not allow it, or the run failed.
     """
-    return _prepare(env, call, response).run()
+    return prepare_call(env, call, response).run()
 
 
 def plan_operator(env: MasonEnvironment, call: OperatorCall, response: Response) -> OperatorResponse:
@@ -57,16 +57,20 @@ def plan_operator(env: MasonEnvironment, call: OperatorCall, response: Response)
     Raises:
         MasonError: the operator, its parameters or the configuration do not allow it.
     """
-    return _prepare(env, call, response).plan()
+    return prepare_call(env, call, response).plan()
 
 
-def check_operator(env: MasonEnvironment, call: OperatorCall, response: Response) -> PreparedOperator:
-    """Check that an operator could be run, and return it as it would be.
+def prepare_call(env: MasonEnvironment, call: OperatorCall, response: Response) -> PreparedOperator:
+    """Return an operator that is ready to be run or planned.
 
     Raises:
         MasonError: the operator, its parameters or the configuration do not allow it.
     """
-    return _prepare(env, call, response)
+    store = read_state(env)
+    config = use_configuration(env, call.config_id)
+    response.redactor = config.redactor
+    registration = find_operator(store, call.namespace, call.command, call.digest)
+    return prepare_operator(env, store, config, registration, call, response)
 
 
 def respond(
@@ -191,11 +195,3 @@ class PreparedOperator:
                 name: REDACTED if str(value) in secrets else redact_urls(value) for name, value in values.items()
             },
         }
-
-
-def _prepare(env: MasonEnvironment, call: OperatorCall, response: Response) -> PreparedOperator:
-    store = read_state(env)
-    config = use_configuration(env, call.config_id)
-    response.redactor = config.redactor
-    registration = find_operator(store, call.namespace, call.command, call.digest)
-    return prepare_operator(env, store, config, registration, call, response)

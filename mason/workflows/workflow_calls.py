@@ -1,16 +1,13 @@
-"""What the front doors ask for: a workflow planned, run, deployed, resumed. Whatever goes wrong is in the response."""
+"""What the service asks of workflows: found and checked as a whole, then planned, run or deployed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mason.clients.response import Response
 from mason.errors import BadInput
-from mason.operators.operator_response import OperatorResponse
 from mason.operators.registry import list_registered
-from mason.operators.runner import respond
 from mason.operators.use_warnings import warn_of_use
 from mason.pipeline.driving.handover import RUN, was_handed_over
 from mason.state.home import read_state
@@ -64,56 +61,7 @@ def warn_of_workflow(workflow: ValidWorkflow, response: Response) -> None:
         warn_of_use(response, config, registrations.values(), lambda: list_registered(definitions.store))
 
 
-def plan(
-    env: MasonEnvironment, call: WorkflowCall, *, save: Path | None = None, width: int | None = None
-) -> OperatorResponse:
-    """Do a dry run, drawn for a terminal of that width, and save the plan if nothing is wrong with it."""
-    from mason.workflows.deployment import schedule_of
-    from mason.workflows.plan import plan_workflow
-
-    def work(response: Response) -> None:
-        workflow = find_workflow(env, call)
-        warn_of_workflow(workflow, response)
-        plan_workflow(workflow, schedule_of(workflow, call.schedule_name, call.schedule), response, width=width)
-        if save and not response.errors:
-            from mason.workflows.plan_file import save_plan
-
-            save_plan(workflow, save)
-            response.add_info(f"Saved the plan: {save}")
-
-    return _responded(work)
-
-
-def run(
-    env: MasonEnvironment, call: WorkflowCall, *, limit: int = 0, from_plan: Path | None = None
-) -> OperatorResponse:
-    """Run a workflow; from a saved plan, only if everything is as it was then."""
-
-    def work(response: Response) -> None:
-        workflow = _as_planned(find_workflow(env, call), from_plan)
-        handled(workflow, call, response, run=True, limit=limit)
-
-    return _responded(work)
-
-
-def deploy(env: MasonEnvironment, call: WorkflowCall) -> OperatorResponse:
-    """Hand a workflow to its scheduler, to be run when it is due."""
-    return _responded(lambda response: handled(find_workflow(env, call), call, response, deploy=True))
-
-
-def deploy_and_run(
-    env: MasonEnvironment, call: WorkflowCall, *, limit: int = 0, from_plan: Path | None = None
-) -> OperatorResponse:
-    """Hand a workflow to its scheduler, and run it now as well."""
-
-    def work(response: Response) -> None:
-        workflow = _as_planned(find_workflow(env, call), from_plan)
-        handled(workflow, call, response, deploy=True, run=True, limit=limit)
-
-    return _responded(work)
-
-
-def handled(
+def handle_workflow(
     workflow: ValidWorkflow,
     call: WorkflowCall,
     response: Response,
@@ -162,23 +110,6 @@ def _refuse_what_would_be_left_out(workflow: ValidWorkflow, call: WorkflowCall, 
         )
 
 
-def resume(
-    env: MasonEnvironment, run_id: str, call: WorkflowCall, *, first: str = "", only: str = "", limit: int = 0
-) -> OperatorResponse:
-    """Run again what has to be of an earlier run; what the call does not say is as it was then."""
-    from mason.workflows.resume import Choice, resume_workflow
-    from mason.workflows.runner import run_workflow
-
-    def work(response: Response) -> None:
-        store = read_state(env)
-        record, workflow = find_resumed(env, store, run_id, call)
-        warn_of_workflow(workflow, response)
-        workflow, reused = resume_workflow(workflow, store, record, Choice(first, only), response)
-        run_workflow(workflow, response, limit=limit, reused=reused)
-
-    return _responded(work)
-
-
 def find_resumed(
     env: MasonEnvironment, store: StateStore, run_id: str, call: WorkflowCall
 ) -> tuple[Record, ValidWorkflow]:
@@ -198,19 +129,3 @@ def find_resumed(
         given = replace(given_parameters(then["Parameters"]), is_kept=True) if "Parameters" in then else None
         file = Path(then["ParameterFile"]) if then["ParameterFile"] else None
     return record, find_workflow(env, WorkflowCall(name, call.digest, file, config_id, given=given))
-
-
-def _as_planned(workflow: ValidWorkflow, from_plan: Path | None) -> ValidWorkflow:
-    if from_plan:
-        from mason.workflows.plan_file import check_plan
-
-        check_plan(workflow, from_plan)
-    return workflow
-
-
-def _responded(work: Callable[[Response], None]) -> OperatorResponse:
-    def answer(response: Response) -> OperatorResponse:
-        work(response)
-        return OperatorResponse(response)
-
-    return respond(answer)

@@ -41,7 +41,7 @@ def test_who_answers_requests_does_not_wait_for_the_store_between_two_events(
     live = Noting(env, store)
     live.looked = []
     unused: Any = SimpleNamespace(workflow=None, resume=None, is_stopping=False)
-    routes = {each.id: each for each in OwnRoutes(env, store, live, unused, unused, unused).all()}
+    routes = {each.id: each for each in OwnRoutes(env, live, unused, unused, unused).all()}
 
     async def stream() -> list[bytes]:
         REQUEST.set(RequestInfo("asked"))

@@ -7,7 +7,7 @@ import sys
 
 from tests.api.support import Server
 
-HEAVY = ("connexion", "pandas", "pyarrow", "duckdb", "sqlglot", "requests", "openlineage")
+HEAVY = ("jsonschema", "swagger_ui_bundle", "pandas", "pyarrow", "duckdb", "sqlglot", "requests", "openlineage")
 
 
 def test_the_first_answers_wait_for_no_library_that_they_do_not_need() -> None:
@@ -21,7 +21,7 @@ def test_the_first_answers_wait_for_no_library_that_they_do_not_need() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_what_needs_connexion_is_answered_as_soon_as_the_server_is(server: Server) -> None:
+def test_pages_and_refusals_are_answered_as_soon_as_the_server_is(server: Server) -> None:
     page, nowhere, wrong = server.get("/api/ui/"), server.get("/api/nowhere"), server.request("PUT", "/api/tables")
 
     assert (page.status_code, "swagger-ui" in page.text) == (200, True)

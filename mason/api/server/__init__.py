@@ -1,1 +1,1 @@
-"""`mason run`: the operators and workflows as a REST API, on connexion and uvicorn."""
+"""`mason run`: the operators and workflows as a REST API, on starlette and uvicorn."""

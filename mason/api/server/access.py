@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
-from mason.api.server.requests import Caller
 from mason.api.server.settings import ServerSettings, is_loopback
 from mason.errors import Forbidden, Unauthorized
+from mason.service.caller import ANYBODY, Caller
 from mason.state.tokens import TOKEN_VARIABLE, Scope, Token, find_token, tidy_token, token_digest
 
 _HOW = "Send the header `Authorization: Bearer TOKEN`; `mason token create` makes one."
@@ -62,7 +62,7 @@ class Access:
         kind, _, text = headers.get("authorization", "").partition(" ")
         if not text:
             if not known and self._settings.is_loopback and not self._settings.require_token:
-                return Caller()
+                return ANYBODY
             raise Unauthorized("This call needs a token.", hint=_HOW)
         token = find_token(known, text.strip()) if kind.lower() == "bearer" else None
         if token is None:

@@ -32,8 +32,8 @@ from mason.api.server.metrics import Metrics
 from mason.api.server.own_routes import OwnRoutes
 from mason.api.server.replies import JSON, PathHider, document, json_reply
 from mason.api.server.retention import Retention
-from mason.api.server.routed_app import RoutedApp, build_routed_app
-from mason.api.server.routes import Route, operator_routes, without_clashes
+from mason.api.server.router import RoutedApp, build_routed_app
+from mason.api.server.routes import operator_routes, without_clashes
 from mason.api.server.schedules import Schedules
 from mason.api.server.settings import ServerSettings
 from mason.errors import StateFailed
@@ -75,7 +75,7 @@ class Application:
         calls = CallHandlers(settings, self._live, self.queue, self._store, execution.refusal)
         self._schedules = Schedules(env, settings.log_level)
         self._retention = Retention(env)
-        self._own_routes = OwnRoutes(env, self._store, self._live, self.queue, calls, execution.hider)
+        self._own_routes = OwnRoutes(env, self._live, self.queue, calls, execution.hider)
         self._calls = calls
         self._metrics = Metrics()
         self._hide = PathHider(env)
@@ -155,16 +155,7 @@ class Application:
         for problem in (*wrong, *clashes):
             LOG.warning("%s", problem)
         operators = {str(name): catalogue.spec(each) for name, each in catalogue.operators.items()}
-        try:
-            return build_routed_app(routes, catalogue.workflows, self._hide, operators)
-        except Exception as error:
-            sound = [route for route in routes if not route.declared or _is_sound(route, self._hide)]
-            if len(sound) == len(routes):
-                raise
-            for route in routes:
-                if route not in sound:
-                    LOG.warning("%s: %s cannot be served: %s", route.source, route.id, error)
-            return build_routed_app(sound, catalogue.workflows, self._hide, operators)
+        return build_routed_app(routes, catalogue.workflows, operators)
 
     async def _specification(self) -> HttpResponse:
         routed = await self._routed_for(self._live.now())
@@ -215,15 +206,6 @@ def _call_on_signals(announce: Callable[[], None]) -> None:
                 before(sig, frame)
 
         signal.signal(number, handle)
-
-
-def _is_sound(route: Route, hide: PathHider) -> bool:
-    """Say whether a route that its author declared more of can be served when it is alone."""
-    try:
-        build_routed_app([route], [], hide)
-    except Exception:  # noqa: BLE001 (whatever connexion raises: who asks warns of the route)
-        return False
-    return True
 
 
 class WithoutState:

@@ -16,20 +16,23 @@ from mason.api.processes.limits import explain_memory
 from mason.api.server.answers import cancelled
 from mason.api.server.calls import Call
 from mason.api.server.replies import PathHider, document, without_places
-from mason.api.server.requests import REQUEST, Caller, RequestInfo
+from mason.api.server.requests import REQUEST, RequestInfo
 from mason.clients.response import Response
 from mason.errors import BadInput, ClientFailed, MasonError, NotFound, StateFailed
 from mason.operators.catalogue import OWN_API, Catalogue, LiveCatalogue
 from mason.operators.failed_code import find_failed_code
 from mason.operators.operator_definition import OperatorDefinition, is_one_job
 from mason.operators.operator_response import OperatorResponse
-from mason.operators.runner import OperatorCall, respond
+from mason.operators.runner import OperatorCall
 from mason.operators.token_limits import limit_to
 from mason.pipeline.driving.calls import begin_call
 from mason.pipeline.driving.handover import JOB, RUN, Handover, begin_handover
 from mason.pipeline.work.memory_limits import check_result, limit_memory, server_limits
+from mason.service.caller import Caller
+from mason.service.reply import collect
+from mason.service.service import Service
 from mason.state.home import read_state
-from mason.state.models import Kind, Record
+from mason.state.models import Kind
 from mason.state.tokens import Scope, Token
 from mason.util.environment import MasonEnvironment
 from mason.util.names import full_name
@@ -38,7 +41,6 @@ from mason.util.redaction import Redactor
 
 if TYPE_CHECKING:
     from mason.workflows.resume import Choice
-    from mason.workflows.valid_workflow import ValidWorkflow
     from mason.workflows.workflow_calls import WorkflowCall
 
 LOG = logging.getLogger("mason.api")
@@ -102,7 +104,7 @@ class Execution:
             self._check(call)
             return OperatorResponse(response)
 
-        result = respond(work, describe_bug=lambda error: _describe_bug(call, error))
+        result, _ = collect(work, lambda error: _describe_bug(call, error))
         return self._answer(call, result) if result.response.errors else None
 
     def _check(self, call: Call) -> None:
@@ -113,9 +115,9 @@ class Execution:
             if not catalogue.has_own_api(operator.registration):  # who has one may call other operators with it
                 operator.spec.narrow(config)
         elif call.resumed:
-            self._find_resumed(call)
+            self._service(call).find_resumed(call.resumed, self._resumed_call(call), _choice(call))
         else:
-            self._find_workflow(call)
+            self._service(call).find_workflow(_workflow_call(call))
 
     def _run(self, call: Call, handover: Handover) -> Answer:
         caller = _caller(call)
@@ -152,15 +154,18 @@ class Execution:
         return document(errors=[_describe_bug(call, error)]), MasonError.status
 
     def _run_operator(self, catalogue: Catalogue, call: Call, own: Callable[..., Any] | None) -> Answer:
+        service = self._service(call, catalogue)
+        verb = service.plan_operator if call.plan else service.run_operator
+
         def run(asked: OperatorCall) -> Answer:
-            _caller(call).require_operator(full_name(asked.namespace, asked.command))
+            service.caller.require_operator(full_name(asked.namespace, asked.command))  # an `api` ends with a refusal
             chosen = asked if asked.config_id == call.config_id else replace(asked, config_id=call.config_id)
 
             def work(response: Response) -> OperatorResponse:
                 with explain_memory(str(call.name), self._memory):
-                    return catalogue.run(chosen, response, plan=call.plan)
+                    return verb(chosen, response)
 
-            return self._answer(call, respond(work, describe_bug=lambda error: _describe_bug(call, error)))
+            return self._answer(call, collect(work, lambda error: _describe_bug(call, error))[0])
 
         RUNNER.set(run)
         bodies = [dict(call.body)] if call.body else []
@@ -201,60 +206,27 @@ class Execution:
 
     def _run_workflow(self, call: Call) -> Answer:
         def work(response: Response) -> OperatorResponse:
+            service = self._service(call)
             if call.resumed:
-                self._resume(call, response)
-            else:
-                self._handle(call, response)
-            return OperatorResponse(response)
+                choice = _choice(call)
+                return service.resume_workflow(call.resumed, self._resumed_call(call), choice, response)
+            return service.run_workflow(_workflow_call(call), response, deploy=call.deploy, run=not call.plan)
 
-        return self._answer(call, respond(work, describe_bug=lambda error: _describe_bug(call, error)))
+        return self._answer(call, collect(work, lambda error: _describe_bug(call, error))[0])
 
-    def _handle(self, call: Call, response: Response) -> None:
-        from mason.workflows.workflow_calls import handled
-
-        asked, workflow = self._find_workflow(call)
-        handled(workflow, asked, response, deploy=call.deploy, run=not call.plan)
-
-    def _find_workflow(self, call: Call) -> tuple[WorkflowCall, ValidWorkflow]:
+    def _resumed_call(self, call: Call) -> WorkflowCall:
         from mason.workflows.parameter_file import given_parameters
-        from mason.workflows.workflow_calls import WorkflowCall, find_workflow
-
-        given = given_parameters(call.body)
-        asked = WorkflowCall(
-            str(call.name), "", None, call.config_id, call.schedule_name, given=given, caller=call.caller
-        )
-        workflow = find_workflow(self._env, asked)
-        _require_steps(call, workflow)
-        return asked, workflow
-
-    def _resume(self, call: Call, response: Response) -> None:
-        from mason.workflows.resume import resume_workflow
-        from mason.workflows.runner import run_workflow
-        from mason.workflows.workflow_calls import warn_of_workflow
-
-        record, workflow, choice = self._find_resumed(call)
-        warn_of_workflow(workflow, response)
-        workflow, reused = resume_workflow(workflow, read_state(self._env), record, choice, response)
-        run_workflow(workflow, response, reused=reused)
-
-    def _find_resumed(self, call: Call) -> tuple[Record, ValidWorkflow, Choice]:
-        from mason.workflows.parameter_file import given_parameters
-        from mason.workflows.resume import Choice, check_choice
         from mason.workflows.runs import find_run
-        from mason.workflows.workflow_calls import WorkflowCall, find_resumed
+        from mason.workflows.workflow_calls import WorkflowCall
 
-        store = read_state(self._env)
-        if not call.body and find_run(store, call.resumed).document["ParameterFile"]:
+        if not call.body and find_run(read_state(self._env), call.resumed).document["ParameterFile"]:
             raise BadInput(
                 f'The run "{call.resumed}" was started with a file.', hint="Send its parameters as the body."
             )
-        given = given_parameters(call.body) if call.body else None
-        asked = WorkflowCall("", config_id=call.config_id, given=given)
-        record, workflow = find_resumed(self._env, store, call.resumed, asked)
-        _require_steps(call, workflow)
-        choice = Choice(call.first, call.only)
-        check_choice(workflow, store, record, choice)
-        return record, workflow, choice
+        return WorkflowCall("", config_id=call.config_id, given=given_parameters(call.body) if call.body else None)
+
+    def _service(self, call: Call, catalogue: Catalogue | None = None) -> Service:
+        return Service(self._env, _caller(call), catalogue)
 
     def _answer(self, call: Call, result: OperatorResponse) -> Answer:
         shown = result.to_dict()
@@ -285,10 +257,18 @@ def _patiently(ask: Callable[[], object]) -> None:
             time.sleep(1)
 
 
-def _require_steps(call: Call, workflow: ValidWorkflow) -> None:
-    for step in workflow.dag.steps:
-        _caller(call).require_operator(step.operator)
-        _caller(call).require_configuration(step.config_id)
+def _workflow_call(call: Call) -> WorkflowCall:
+    from mason.workflows.parameter_file import given_parameters
+    from mason.workflows.workflow_calls import WorkflowCall
+
+    given = given_parameters(call.body)
+    return WorkflowCall(str(call.name), "", None, call.config_id, call.schedule_name, given=given, caller=call.caller)
+
+
+def _choice(call: Call) -> Choice:
+    from mason.workflows.resume import Choice
+
+    return Choice(call.first, call.only)
 
 
 def _own_api(operator: OperatorDefinition) -> Callable[..., Any] | None:

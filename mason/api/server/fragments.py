@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mason.api.server.openapi_schemas import find_schema_problem
 from mason.api.server.references import References, WrongReference
 from mason.operators.loader import SOURCE_FILE
 from mason.operators.operator_spec import OperatorSpec
@@ -30,7 +31,12 @@ _PATH = re.compile(r"(/([A-Za-z0-9_.~-]+|\{[A-Za-z][A-Za-z0-9_]*\}))+/?")
 _OWN_PAGES = re.compile(r"/ui(/.*)?|/openapi\.json")
 _IN_PATH = re.compile(r"\{([^}]*)\}")
 _PLACES = ("query", "path", "header", "body")
-_OF_SCHEMA = ("type", "format", "enum", "default", "items", "minimum", "maximum", "minLength", "maxLength", "pattern")
+_OF_SCHEMA = (
+    *("type", "format", "enum", "default", "items", "minItems", "maxItems", "uniqueItems", "minLength", "maxLength"),
+    *("pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "x-nullable"),
+)
+"""Words that Swagger 2.0 has beside the name of a parameter and OpenAPI 3 in its schema."""
+
 _KEPT = ("summary", "description", "tags", "deprecated", "externalDocs")
 
 
@@ -151,6 +157,11 @@ def _parameter_problems(
             yield document.problem(key, _no_such_parameter(spec, each["name"]))
         elif "schema" in each and not isinstance(each["schema"], Mapping):
             yield document.problem(key, f'the schema of "{each["name"]}" must be a mapping')
+        elif wrong := find_schema_problem(_schema_of(each)):
+            yield document.problem(key, f'the schema of "{each["name"]}" cannot be used: {wrong}')
+    for schema in _bodies(operation):
+        if wrong := find_schema_problem(schema):
+            yield document.problem((*place, "requestBody"), f"its schema cannot be used: {wrong}")
 
 
 def _declared(source: str, path: str, method: str, operation: Mapping[str, Any]) -> Declared:
@@ -181,10 +192,14 @@ def _bodies(operation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _as_openapi(parameter: Mapping[str, Any]) -> dict[str, Any]:
     """Return a parameter of Swagger 2.0 or OpenAPI 3 as one of OpenAPI 3."""
-    schema = dict(parameter.get("schema") or {key: parameter[key] for key in _OF_SCHEMA if key in parameter})
+    schema = _schema_of(parameter)
     is_required = parameter["in"] == "path" or bool(parameter.get("required"))
     described = {"description": parameter["description"]} if "description" in parameter else {}
     return {"name": parameter["name"], "in": parameter["in"], "required": is_required, **described, "schema": schema}
+
+
+def _schema_of(parameter: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(parameter.get("schema") or {key: parameter[key] for key in _OF_SCHEMA if key in parameter})
 
 
 def _has_own_api(source: bytes) -> bool:

@@ -18,12 +18,12 @@ from mason.api.server.metrics import Metrics
 from mason.api.server.replies import PathHider, document, error_reply, json_reply
 from mason.api.server.requests import REQUEST, RequestInfo, request_id
 from mason.api.server.settings import ServerSettings
+from mason.api.server.swagger_ui import UI
 from mason.errors import BadInput, MasonError, StateFailed, TooLarge, WrongMediaType
 from mason.operators.catalogue import Catalogue
 from mason.state.tokens import Scope as TokenScope
 
 LOG = logging.getLogger("mason.api")
-UI = f"{BASE_PATH}/ui"
 SPECIFICATION = f"{BASE_PATH}/openapi.json"
 _PROBES = ("/healthz", "/readyz")
 """Who asks for these, to see whether the server lives, often calls it by its number."""

@@ -19,13 +19,13 @@ from mason.api.server.alarm import Alarm
 from mason.api.server.answers import answer_of
 from mason.api.server.call_queue import CallQueue
 from mason.api.server.calls import Call
+from mason.api.server.declared_checks import DeclaredChecks, GivenValues
 from mason.api.server.fragments import BASE_PATH, Declared
 from mason.api.server.given import read_body, read_query, refuse_rest, single_values, take_flag, take_number
 from mason.api.server.given_parameters import check_given
-from mason.api.server.job_access import JobAccess
 from mason.api.server.operations import DEFAULT_WAIT, WITH_BODY, workflow_options
 from mason.api.server.replies import document, json_reply
-from mason.api.server.requests import Caller, current_request
+from mason.api.server.requests import current_request
 from mason.api.server.routes import Handler
 from mason.api.server.settings import ServerSettings
 from mason.engines.execution.models.job import JobStatus
@@ -33,12 +33,15 @@ from mason.errors import AlreadyExists, BadInput, Conflict, InvalidParameters
 from mason.operators.call_records import call_status
 from mason.operators.catalogue import LiveCatalogue
 from mason.operators.operator_spec import OperatorSpec
+from mason.service.caller import Caller
+from mason.service.service import Service
 from mason.state.models import Kind, Record, RecordKind, Registration
 from mason.state.store import StateStore
 from mason.workflows.runs import find_run
 
 _KEY = "idempotency-key"
 _LONGEST_KEY = 200
+_JOB_PATHS = ("/job/{job_id}", "/job/{job_id}/cancel", "/job/", "/job/cancel")
 _POLL_SECONDS = 0.5
 _LOOK_SECONDS = 1.0
 """A caller that waits so long for a call that needs no turn is told what is wrong by the call itself."""
@@ -60,7 +63,6 @@ class CallHandlers:
         self._queue = queue
         self._store = store
         self._refusal = refusal
-        self._jobs = JobAccess(store)
 
     def operator(self, registration: Registration, spec: OperatorSpec, declared: Declared) -> Handler:
         """Return what answers for an operator at a path."""
@@ -68,15 +70,17 @@ class CallHandlers:
         types = {word: each.type for each in spec.parameters.all for word in (each.name, *each.aliases)}
         secrets = {word for word, kind in types.items() if kind == "secret"}
         at_once = declared.method == "get" or declared.at_once
+        checks = DeclaredChecks(declared)
 
         async def handle(request: Request, in_path: Mapping[str, str]) -> HttpResponse:
             caller = current_request().caller
             _check_key(request)
             given = single_values(read_query(request), types)
             body = await read_body(request) if declared.method in WITH_BODY else {}
-            own_job = await self._jobs.find_asked_for(caller, declared.path, {**body, **given, **in_path})
+            own_job = await self._find_own_job(caller, declared.path, {**body, **given, **in_path})
             if own_job is None:
                 caller.require_operator(str(name))
+            checks.check(GivenValues(given, in_path, request.headers, body))
             wait = self._wait(given, types)
             plan = "plan" not in types and take_flag(given, "plan")
             config_id = self._config_id(caller, given, types, own_job)
@@ -136,6 +140,17 @@ class CallHandlers:
         resumed = {"resumed": in_path["run_id"], "first": first, "only": only}
         call = Call(Kind.WORKFLOW, "run", "resume", body=body, config_id=config_id, **resumed, **_asked_by(caller))
         return await self._accept(request, call, wait, keep=not call.secrets(self._live.now().secret_words()))
+
+    async def _find_own_job(self, caller: Caller, path: str, given: Mapping[str, Any]) -> Record | None:
+        """Return the caller's own job that an operator is asked for: where a 202 points to, its caller may go.
+
+        Raises:
+            Forbidden: it is a job of others with a configuration that the token is not for.
+        """
+        if path not in _JOB_PATHS or "job_id" not in given or not caller.is_limited:
+            return None
+        service = Service(self._live.now().env, caller, self._live.now())
+        return await asyncio.to_thread(service.find_own_job, str(given["job_id"]))
 
     def _wait(self, given: dict[str, Any], types: Mapping[str, str]) -> float:
         if "wait" in types:  # a parameter of the operator's own

@@ -60,7 +60,7 @@ def start_logging(level: str, stream: TextIO | None = None) -> None:
     handler = JsonLines(stream)
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False  # no line says it
     setattr(logging, "_srcfile", None)  # noqa: B010 (nor where in the code it was logged: so is logging told not to look)
-    for name in ("mason", "uvicorn", "connexion"):
+    for name in ("mason", "uvicorn"):
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]
         logger.propagate = False

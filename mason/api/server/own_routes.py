@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from starlette.requests import Request
@@ -14,25 +14,24 @@ from mason.api.server.call_queue import CallQueue
 from mason.api.server.daemon_pool import DaemonPool
 from mason.api.server.given import read_query, refuse_rest, single_values, take_count
 from mason.api.server.handlers import CallHandlers
-from mason.api.server.job_access import CANCEL_PATH, JOB_PATH, JobAccess, may_see_run
 from mason.api.server.operations import replies, shown_resume
 from mason.api.server.replies import PathHider, document, json_reply, without_places
-from mason.api.server.requests import Caller, current_request
+from mason.api.server.requests import current_request
 from mason.api.server.routes import Handler, Route
 from mason.api.server.specification import WORKFLOW_PATH
 from mason.clients.response import Response
-from mason.configurations.saved import choose_configuration, shown_configurations
 from mason.engines.execution.models.job import JobRecord
 from mason.errors import InvalidParameters
-from mason.operators.call_records import cancel_job, find_job
 from mason.operators.catalogue import LiveCatalogue
-from mason.state.models import Record
-from mason.state.store import StateStore
+from mason.service.caller import Caller
+from mason.service.service import Service
 from mason.state.tokens import Scope
 from mason.util.environment import MasonEnvironment
 from mason.util.json_text import compact_json
-from mason.workflows.runs import list_runs, show_run
 
+JobVerb = Callable[[Service, str, str, Response], JobRecord]
+JOB_PATH = "/job/{job_id}"
+CANCEL_PATH = f"{JOB_PATH}/cancel"
 LOOK_SECONDS = 0.5
 QUIET_SECONDS = 15.0
 _PARALLEL_QUESTIONS = 16
@@ -51,19 +50,16 @@ class OwnRoutes:
     def __init__(
         self,
         env: MasonEnvironment,
-        store: StateStore,
         live: LiveCatalogue,
         queue: CallQueue,
         calls: CallHandlers,
         hider: Callable[[str], PathHider],
     ) -> None:
         self._env = env
-        self._store = store
         self._live = live
         self._queue = queue
         self._calls = calls
         self._hider = hider
-        self._jobs = JobAccess(store)
         self._asking = DaemonPool[Callable[[], JobRecord], JobRecord](_call, _PARALLEL_QUESTIONS, "mason-ask")
 
     def all(self) -> list[Route]:
@@ -88,7 +84,7 @@ class OwnRoutes:
         ]
 
     def _job_routes(self) -> list[Route]:
-        get, cancel = self._about_job(find_job, JOB_PATH), self._about_job(cancel_job, CANCEL_PATH)
+        get, cancel = self._about_job(Service.get_job), self._about_job(Service.cancel_job)
         return [
             Route("get", "/job/{job_id}/log", Scope.READ, self._log, _shown("job", "What a job logged.", _JOB_ID)),
             Route(
@@ -112,9 +108,7 @@ class OwnRoutes:
 
     async def _list_configs(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         refuse_rest(_without_level(request), [])
-        shown = await asyncio.to_thread(shown_configurations, self._env)
-        caller = current_request().caller
-        return json_reply(document([each for each in shown if caller.may_use_configuration(each["ConfigID"])]))
+        return json_reply(document(await asyncio.to_thread(self._service().list_configurations)))
 
     async def _choose_config(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         given = _without_level(request)
@@ -122,42 +116,28 @@ class OwnRoutes:
         refuse_rest(given, ["set_current"])
         if not config_id:
             raise InvalidParameters(['The parameter "set_current" (the id of a configuration) is missing.'])
-        current_request().caller.require_configuration(config_id)
-        await asyncio.to_thread(choose_configuration, self._env, config_id)
-        return json_reply(document(info=[f"Setting current config to {config_id}"]))
+        return json_reply(document(info=[await asyncio.to_thread(self._service().choose_configuration, config_id)]))
 
     async def _list_runs(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         given = _without_level(request)
         name, limit = given.pop("name", ""), take_count(given, "limit", 100, 1000)
         refuse_rest(given, ["name", "limit"])
-        caller = current_request().caller
-
-        def may_see(run: Record) -> bool:
-            return not caller.is_limited or may_see_run(caller, run.document, self._store.list_run_steps(run.id))
-
-        found = await asyncio.to_thread(list_runs, self._store, name, limit, may_see)
+        found = await asyncio.to_thread(self._service().list_runs, name, limit)
         return json_reply(document([without_places(each) for each in found]))
 
     async def _show_run(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         refuse_rest(_without_level(request), [])
-        run = await asyncio.to_thread(show_run, self._store, in_path["run_id"])
-        caller = current_request().caller
-        caller.require_configuration(run["Configuration"])
-        _require_steps(caller, run["Steps"])
-        if caller.is_limited:
-            run.pop("Parameters", None)  # also of steps that have not begun; each that has says its own
+        run = await asyncio.to_thread(self._service().get_run, in_path["run_id"])
         return json_reply(document([self._hider(run["Configuration"]).in_errors(without_places(run))]))
 
     async def _log(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         refuse_rest(_without_level(request), [])
-        await self._jobs.check(current_request().caller, in_path["job_id"])
-        job = await self._find(in_path["job_id"])
+        job = await self._find(in_path["job_id"], current_request().caller)
         return json_reply(document([{"JobID": job.id, "Status": job.status, "Log": job.details.get("Log", [])}]))
 
     async def _events(self, request: Request, in_path: Mapping[str, str]) -> HttpResponse:
         refuse_rest(_without_level(request), [])
-        await self._jobs.check(current_request().caller, in_path["job_id"])
-        first = await self._find(in_path["job_id"])
+        first = await self._find(in_path["job_id"], current_request().caller)
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         stream = self._stream(first, current_request().caller)
         return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
@@ -184,39 +164,34 @@ class OwnRoutes:
             if refusal:
                 yield b"event: refused\ndata: " + compact_json({"Errors": [refusal]}) + b"\n\n"
                 return
-            job = await self._find(job.id)
+            job = await self._find(job.id, caller)
 
-    def _about_job(self, work: Callable[..., JobRecord], path: str) -> Handler:
+    def _about_job(self, verb: JobVerb) -> Handler:
         async def handle(request: Request, in_path: Mapping[str, str]) -> HttpResponse:
             refuse_rest(_without_level(request), [])
-            await self._jobs.check(current_request().caller, in_path["job_id"], path)
             response = Response()
-            job = await self._ask(work, in_path["job_id"], response)
+            job = await self._ask(verb, in_path["job_id"], current_request().caller, response)
             return json_reply(document([job.to_dict()], info=response.info))
 
         return handle
 
-    async def _find(self, job_id: str) -> JobRecord:
-        return await self._ask(find_job, job_id, Response())
+    async def _find(self, job_id: str, caller: Caller) -> JobRecord:
+        return await self._ask(Service.get_job, job_id, caller, Response())
 
-    async def _ask(self, work: Callable[..., JobRecord], job_id: str, response: Response) -> JobRecord:
+    async def _ask(self, verb: JobVerb, job_id: str, caller: Caller, response: Response) -> JobRecord:
         """Ask what an engine may have to answer, in threads of its own: one that hangs keeps nobody else waiting."""
 
         def question() -> JobRecord:
-            return work(self._env, self._live.now().configuration(), job_id, response)
+            return verb(Service(self._env, caller, self._live.now()), job_id, "", response)
 
         return await asyncio.wrap_future(self._asking.submit(question))
+
+    def _service(self) -> Service:
+        return Service(self._env, current_request().caller)
 
 
 def _call(question: Callable[[], JobRecord]) -> JobRecord:
     return question()
-
-
-def _require_steps(caller: Caller, steps: Sequence[Mapping[str, Any]]) -> None:
-    """Check that a caller may use what the steps of a run use: the run has what they were given and answered."""
-    for step in steps:
-        caller.require_operator(step["Operator"].partition("@")[0])
-        caller.require_configuration(step["Configuration"])
 
 
 def _without_level(request: Request) -> dict[str, Any]:

@@ -8,13 +8,9 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response as HttpResponse
-from starlette.types import Receive, Send
-from starlette.types import Scope as AsgiScope
 
 from mason.api.server.fragments import Declared, read_fragment
 from mason.api.server.operations import shown_operator
-from mason.api.server.requests import current_request
-from mason.errors import NotFound
 from mason.operators.catalogue import Catalogue
 from mason.operators.operator_spec import OperatorSpec
 from mason.operators.registry import packaged_operators
@@ -34,8 +30,6 @@ class Route:
     scope: Scope
     handle: Handler
     shown: Mapping[str, Any]
-    declared: Sequence[Mapping[str, Any]] = ()
-    """Parameters that an author declared: connexion checks them before Mason does."""
     source: str = "Mason's own paths"
     is_fallback: bool = field(default=False)
     """Whether it is there only when no operator has the path."""
@@ -43,24 +37,6 @@ class Route:
     @property
     def id(self) -> str:
         return f"{self.method} {self.path}"
-
-
-async def answer_route(
-    route: Route, in_path: Mapping[str, str], scope: AsgiScope, receive: Receive, send: Send
-) -> None:
-    """Answer a request that was found to be for a route, if its caller may use it.
-
-    Raises:
-        NotFound: the path is one of the pages, which need no token; `/{a}/{b}` fits those as well.
-        Forbidden: the caller may not.
-    """
-    asked = current_request()
-    if asked.is_open:
-        raise NotFound("There is nothing at this path.")
-    asked.route = route.id
-    asked.caller.require(route.scope)
-    reply = await route.handle(Request(scope, receive), in_path)
-    await reply(scope, receive, send)
 
 
 OperatorHandler = Callable[[Registration, OperatorSpec, Declared], Handler]
@@ -106,7 +82,6 @@ def _operator_route(
         Scope.READ if declared.method == "get" else Scope.RUN,
         handler(registration, spec, declared),
         shown_operator(registration, spec, declared),
-        declared.parameters,
         declared.source,
     )
 

@@ -1,8 +1,4 @@
-"""The specification: as people and programs read it, and as connexion routes by it.
-
-The two differ on purpose. Mason itself checks parameters, once, for the command line, workflows and the API alike, and
-reports all that is wrong with them; connexion checks what the author of a fragment asks for beyond that.
-"""
+"""The specification, as people and programs read it: operators, workflows and Mason's own paths in one document."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mason import __version__
-from mason.api.server.fragments import BASE_PATH, names_in_path
+from mason.api.server.fragments import BASE_PATH
 from mason.api.server.operations import OPERATOR_KEY, Known, shown_workflow
 from mason.api.server.routes import Route
 from mason.operators.operator_spec import OperatorSpec
@@ -27,7 +23,7 @@ _RESPONSE = {
 }
 
 
-def shown_specification(
+def build_specification(
     routes: Sequence[Route], workflows: Sequence[Registration], operators: Mapping[str, OperatorSpec]
 ) -> dict[str, Any]:
     """Return the specification as it is served.
@@ -56,22 +52,6 @@ def shown_specification(
         "security": [{"token": []}],
         "paths": paths,
     }
-
-
-def routed_specification(routes: Sequence[Route]) -> dict[str, Any]:
-    """Return the specification that connexion routes and checks by."""
-    paths: dict[str, dict[str, Any]] = {}
-    for route in routes:
-        declared = {each["name"]: each for each in route.declared}
-        names = names_in_path(route.path)
-        in_path = [declared.get(name) or _text_in_path(name) for name in names]
-        others = [each for name, each in declared.items() if name not in names]
-        paths.setdefault(route.path, {})[route.method] = {
-            "operationId": route.id,
-            "parameters": [*in_path, *others],
-            "responses": {"default": {"description": ""}},
-        }
-    return {**_head(), "paths": paths}
 
 
 def _head() -> Mapping[str, Any]:
@@ -137,7 +117,3 @@ def _workflow_paths(workflows: Sequence[Registration], operators: Mapping[str, O
 def _shown_id(method: str, path: str) -> str:
     words = re.findall(r"[A-Za-z0-9]+", path)
     return "_".join([method, *words])
-
-
-def _text_in_path(name: str) -> dict[str, Any]:
-    return {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
