@@ -177,7 +177,7 @@ def test_a_thousand_files_take_little_time(folder: Folder) -> None:
 
 def test_csv_needs_none_of_the_modules_of_other_formats() -> None:
     code = (
-        "import sys, pyarrow.fs; from mason.pipeline import inference;"
+        "import sys, pyarrow.fs; from mason.pipeline.reading import inference;"
         "heavy = {'pyarrow.parquet', 'pyarrow.orc', 'pyarrow.csv', 'fastavro', 'msgpack', 'pyspark', 'pandas', 'json'};"
         "print(sorted(heavy & set(sys.modules)))"
     )
