@@ -455,3 +455,9 @@ def test_a_byte_order_mark_that_is_there_twice_is_no_part_of_a_name(merge: Merge
     rows, _ = read(merge, {"a.csv": "\ufeff\ufeffid,name\n1,a\n2,b\n"})
 
     assert rows[0] == {"id": 1, "name": "a"}
+
+
+def test_a_series_that_pandas_wrote_has_a_header(merge: Merge) -> None:
+    rows, _ = read(merge, {"a.csv": ",0\n0,269.0\n1,321.0\n2,585.0\n"})
+
+    assert (len(rows), list(rows[0])) == (3, ["col_0", "0"])

@@ -167,7 +167,12 @@ def _names_rows(first: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
         are_there = bool(names) and all(names) and QUOTED_EMPTY not in names and len(set(names)) == len(names)
         return are_there and _may_stand_above(names, columns)
     numbers = [str(number) for number in range(max(len(names), len(labels)))]
-    return not first[0] and names == numbers[: len(names)] and list(labels) == numbers[: len(labels)] and len(names) > 1
+    return (
+        not first[0]
+        and names == numbers[: len(names)]
+        and list(labels) == numbers[: len(labels)]
+        and len(names) + len(labels) > 3
+    )
 
 
 def _may_stand_above(names: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
