@@ -273,7 +273,7 @@ def _as_text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, datetime | date):
-        return value.isoformat()
+        return _moment(value.isoformat())
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, list | tuple | dict):

@@ -430,3 +430,57 @@ def test_a_column_of_one_file_that_no_table_holds_is_not_said_to_differ(merge: M
     told = [str(each) for each in merge.plan().conflicts if each.column == "a"]
 
     assert told == ['Column "a" is struct<> in a.jsonl: taken as string.']
+
+
+# What hardly anybody cuts columns by
+
+_PEOPLE = ["name{0}city{0}land", "Ann{0}Rome{0}Italy", "Bob Roe{0}Ulm{0}", "Cleo{0}{0}Austria"]
+
+
+def cut_by(delimiter: str) -> str:
+    return "".join(f"{line.format(delimiter)}\n" for line in _PEOPLE)
+
+
+@pytest.mark.parametrize("delimiter", [*"@#&*%$!", "~|~", " | ", "^,^", " ; "])
+def test_an_unusual_delimiter_is_found_and_told(merge: Merge, delimiter: str) -> None:
+    rows, warnings = read(merge, cut_by(delimiter))
+
+    assert rows[0] == {"name": "Ann", "city": "Rome", "land": "Italy"}
+    assert (rows[1]["name"], rows[1]["land"], rows[2]["city"]) == ("Bob Roe", None, None)
+    assert warnings == [f'a.csv: its delimiter is "{delimiter}".']
+
+
+@pytest.mark.parametrize("delimiter", [*"/-+=."])
+def test_what_may_cut_lines_of_one_column_is_told(merge: Merge, delimiter: str) -> None:
+    rows, warnings = read(merge, cut_by(delimiter))
+
+    assert len(rows[0]) == 1
+    told = f'each of its lines has as many "{delimiter}" as the first; delimiter:"{delimiter}" reads them as columns'
+    assert warnings == [f"a.csv: {told}."]
+
+
+@pytest.mark.parametrize(
+    "text", ["email\nann@a.org\nbob@b.org\n", "2024-01-01\n2024-01-02\n2024-01-03\n", "usr/lib\nusr/bin/x\netc\n"]
+)
+def test_one_column_with_signs_in_its_values_is_told_of_no_delimiter(merge: Merge, text: str) -> None:
+    rows, warnings = read(merge, text)
+
+    assert len(rows[0]) == 1
+    assert not any("delimiter" in each for each in warnings)
+
+
+def test_lines_that_seem_to_have_fields_of_fixed_width_are_told_with_what_reads_them(merge: Merge) -> None:
+    text = "id   name      city\n1    Ann Roe   Rome\n2    Bob       Ulm\n30   Cleo      Graz\n"
+    _, warnings = read(merge, text)
+    assert warnings == ['a.csv: its lines seem to have fields of fixed width; widths:"5,10,4" reads them as columns.']
+
+    rows, _ = read(merge, text, widths=(5, 10, 4))
+    assert rows[0] == {"id": 1, "name": "Ann Roe", "city": "Rome"}
+
+
+def test_colons_in_a_title_and_in_all_records_do_not_cut_what_commas_cut(merge: Merge) -> None:
+    records = "".join(f"{n},08:{n}:00,http://a/{n},x\n" for n in range(10, 20))
+    rows, warnings = read(merge, f"Created: today; by: Ann\nid,time,url,note\n{records}")
+
+    assert list(rows[0]) == ["id", "time", "url", "note"]
+    assert any("and skipped" in each for each in warnings)

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
+from mason.pipeline.formats import text_encoding
 from mason.pipeline.formats.text_encoding import detect_encoding
-from mason.pipeline.storage.format_names import text_encoding
 from tests.merge.conftest import Merge
 
 JAPANESE = "番号,氏名,住所\n1,山田太郎,東京都千代田区\n2,佐藤花子,大阪府大阪市\n"

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.errors import MasonError
 from mason.pipeline.formats.delimited.headers import Header
 from mason.pipeline.formats.delimited.headers_together import headers_to_change, strangers
 from mason.pipeline.formats.delimited.reading import CsvReading
@@ -389,3 +390,74 @@ def test_files_are_strangers_if_no_chain_of_columns_leads_from_one_to_the_other(
     found = [set(group) for group in strangers(files)]
 
     assert sorted(found, key=sorted) == (sorted((each[1] for each in wanted), key=sorted) if len(wanted) > 1 else [])
+
+
+def test_a_name_that_is_also_a_number_to_programs_is_a_name(merge: Merge) -> None:
+    rows, warnings = read(merge, {"a.csv": "year,inf,nan\n1990,1.5,3\n1991,2.5,4\n"})
+
+    assert (list(rows[0]), len(rows), warnings) == (["year", "inf", "nan"], 2, [])
+
+
+def test_words_one_of_which_is_infinity_may_be_names(merge: Merge) -> None:
+    rows, _ = read(merge, {"a.csv": "to,infinity,and,beyond\na,b,c,d\n"})
+
+    assert list(rows[0]) == ["to", "infinity", "and", "beyond"]
+
+
+@pytest.mark.parametrize("content", ["1,2\nb,3,4\n", "7,0.5\nb,0,1\n"])
+def test_true_and_false_above_numbers_are_names(merge: Merge, content: str) -> None:
+    rows, _ = read(merge, {"a.csv": f"label,True,False\na,{content}"})
+
+    assert list(rows[0]) == ["label", "True", "False"]
+
+
+def test_true_above_ones_and_noughts_is_a_value(merge: Merge) -> None:
+    rows, _ = read(merge, {"a.csv": "Ann,true\nBob,1\nCleo,0\n"})
+
+    assert len(rows) == 3
+
+
+def test_dates_without_a_label_above_a_series_of_numbers_are_names_in_doubt(merge: Merge) -> None:
+    rows, warnings = read(merge, {"a.csv": ",2024-01-01,2024-02-01\nRome,1,2\nOslo,4,5\n"})
+
+    assert list(rows[0]) == ["col_0", "2024-01-01", "2024-02-01"]
+    assert "was taken for the header, and could be data" in warnings[0]
+
+
+def test_a_name_that_is_there_twice_among_usual_ones_hides_no_header(merge: Merge) -> None:
+    with pytest.raises(MasonError, match='more than one column "name"'):
+        read(merge, {"a.csv": "name,city,name\nAnn,Rome,Bob\nCleo,Ulm,Dan\n"})
+
+
+def test_one_name_that_is_written_like_its_values_hides_no_header(merge: Merge) -> None:
+    text = 'id,prop0,prop1,geo\n,value0,,"{""type"": 1}"\n,value0,0.0,"{""type"": 2}"\n,value0,{x},"{""type"": 3}"\n'
+    rows, warnings = read(merge, {"a.csv": text})
+
+    assert (list(rows[0]), len(rows)) == (["id", "prop0", "prop1", "geo"], 3)
+    assert any("was taken for the header, and could be data" in each for each in warnings)
+
+
+def test_a_header_behind_the_byte_order_mark_of_its_file_is_no_record(merge: Merge) -> None:
+    rows, warnings = read(merge, {"a.csv": "\ufeffid,name\n1,a\n2,b\n\ufeffid,name\n3,c\n"})
+
+    assert [row["id"] for row in rows] == [1, 2, 3]
+    assert "a.csv: its header stands again as record 4: such records are set aside." in warnings
+
+
+def test_a_header_behind_a_byte_order_mark_beyond_the_sample_is_no_record(merge: Merge) -> None:
+    lines = "".join(f"{number},a{number}\n" for number in range(200_000))
+    rows, _ = read(merge, {"a.csv": f"name,id\nx,1\n{lines}\ufeffname,id\ny,2\n"})
+
+    assert len(rows) == 200_002
+
+
+def test_a_byte_order_mark_that_is_there_twice_is_no_part_of_a_name(merge: Merge) -> None:
+    rows, _ = read(merge, {"a.csv": "\ufeff\ufeffid,name\n1,a\n2,b\n"})
+
+    assert rows[0] == {"id": 1, "name": "a"}
+
+
+def test_a_series_that_pandas_wrote_has_a_header(merge: Merge) -> None:
+    rows, _ = read(merge, {"a.csv": ",0\n0,269.0\n1,321.0\n2,585.0\n"})
+
+    assert (len(rows), list(rows[0])) == (3, ["col_0", "0"])

@@ -325,3 +325,58 @@ def test_a_footer_that_is_left_out_is_not_told_of(merge: Merge) -> None:
 )
 def test_a_last_record_that_may_be_one_of_them_is_not_told_of(merge: Merge, text: str) -> None:
     assert read(merge, text)[1] == []
+
+
+# Records that may be none
+
+
+@pytest.mark.parametrize("columns", [2, 4])
+def test_empty_records_before_the_header_are_skipped_and_told(merge: Merge, columns: int) -> None:
+    names, values = ["name", "city", "date", "price"][:columns], ["Ann", "Rome", "x", "y"][:columns]
+    rows, warnings = read(merge, "," * (columns - 1) + "\n" + ",".join(names) + "\n" + ",".join(values) + "\n")
+
+    assert rows == [dict(zip(names, values, strict=True))] or warnings[0].endswith("skip_rows: 1 skips it.")
+    assert "a.csv" in warnings[0]
+
+
+def test_an_empty_first_record_that_stays_one_is_told(merge: Merge) -> None:
+    rows, warnings = read(merge, ",,\nmars,,\nearth,moon,\n")
+
+    assert len(rows) == 3
+    assert warnings == ["a.csv: its first record has nothing but empty fields; if it is none, skip_rows: 1 skips it."]
+
+
+@pytest.mark.parametrize("rule", ["--,----,-----", "----,----,----", "==,====,====="])
+def test_a_line_that_underlines_the_header_is_no_record(merge: Merge, rule: str) -> None:
+    rows, warnings = read(merge, f"id,name,price\n{rule}\n1,saw,5\n-2,--,6\n")
+
+    assert rows == [{"id": 1, "name": "saw", "price": 5}, {"id": -2, "name": "--", "price": 6}]
+    assert warnings == [f'a.csv: the line below its header, "{rule}", underlines it and is no record.']
+
+
+def test_a_record_that_lacks_all_values_underlines_nothing(merge: Merge) -> None:
+    rows, warnings = read(merge, "name,city\n-,-\nAnn,Rome\n")
+
+    assert (len(rows), warnings) == (2, [])
+
+
+def test_a_second_line_of_the_header_is_told(merge: Merge) -> None:
+    rows, warnings = read(merge, "name,city\n(name),(city)\nAnn,Rome\nBob,Ulm\n")
+
+    assert len(rows) == 3
+    assert warnings == [
+        'a.csv: its second record, "(name),(city)", looks like another line of the header, and is read.'
+    ]
+
+
+def test_a_remark_behind_the_records_is_told(merge: Merge) -> None:
+    rows, warnings = read(merge, "name,city,note\nAnn,Rome,x\nBob,Ulm,\nCleo,Graz,y\nEnd of report,,\n")
+
+    assert len(rows) == 4
+    assert warnings == ['a.csv: its last record says "End of report" and nothing else; skip_footer:1 leaves it out.']
+
+
+def test_a_last_record_with_few_values_among_others_like_it_is_no_remark(merge: Merge) -> None:
+    _, warnings = read(merge, "name,city,note\nAnn,,\nBob,Ulm,\nCleo,Graz,y\nDan,,\n")
+
+    assert warnings == []

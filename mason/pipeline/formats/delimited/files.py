@@ -15,7 +15,7 @@ from mason.pipeline.formats.delimited.reading import CsvReading, text_without_fo
 from mason.pipeline.formats.delimited.records import QUOTED_EMPTY, in_quotes
 from mason.pipeline.formats.delimited.shape import find_shape, mend_row
 from mason.pipeline.formats.delimited.sniff import Asked, Sniffed, sniff
-from mason.pipeline.formats.delimited.totals import describe_total
+from mason.pipeline.formats.delimited.totals import describe_second_header, describe_total
 from mason.pipeline.formats.file_schema import FileSchema, unique_names
 from mason.pipeline.formats.odd_values import NULL_MARK, OddValue, describe_null_mark, odd_value
 from mason.pipeline.formats.sampling import Budget
@@ -71,6 +71,7 @@ def read_csv(
     header = bool(options.read_headers) if guess is Header.GIVEN else guess.is_there
     if header and not sniffed.skip_rows:
         headers[line] = KnownHeader(sniffed.dialect, rows[0], guess)
+    warnings += describe_second_header(rows) if header else []
     shape = find_shape(rows, header=header, first_quoted=reader.first_quoted)
     warnings += shape.notes
     names = unique_names(shape.names, warnings)
@@ -147,13 +148,19 @@ def _with_header(
         return reading
     cells = tuple("" if cell == QUOTED_EMPTY else cell for cell in header)
     reading = replace(reading, cells=() if cells == tuple(names) else cells)
-    if header not in rows[1:]:
+    repeated = _as_repeated(header)
+    if not any(each in rows[1:] for each in repeated):
         return reading
-    if len(names) == 1 and classify([row[0] for row in rows if row != header]) in (TEXT, NOTHING):
+    if len(names) == 1 and classify([row[0] for row in rows if row not in repeated]) in (TEXT, NOTHING):
         return reading
-    again = numbers[rows.index(header, 1) - 1]
+    again = numbers[next(n for n, row in enumerate(rows[1:]) if row in repeated)]
     warnings.append(f"its header stands again as record {again:,}: such records are set aside")
     return replace(reading, repeats=True)
+
+
+def _as_repeated(header: Sequence[str]) -> list[list[str]]:
+    """The header as it may stand again: as it is, or behind the byte order mark of the file that it began."""
+    return [list(header), [f"\ufeff{header[0]}", *header[1:]]]
 
 
 def _shown_row(row: list[str], width: int) -> list[str]:
@@ -211,7 +218,7 @@ def _classify_batches(
     reading: CsvReading,
 ) -> _Seen:
     width = len(names)
-    header = first if reading.repeats else None
+    headers = _as_repeated(first) if reading.repeats else []
     nulls = {*nulls, *map(in_quotes, nulls)} if reading.all_quoted and nulls else nulls
     seen = [NOTHING] * width
     marked: set[int] = set()
@@ -226,13 +233,13 @@ def _classify_batches(
         if not ragged and set(map(len, rows)) != {width}:
             warnings.append(_first_ragged(batch, rows, width))
             ragged = True
-        whole = [row for row in rows if len(row) == width and row != header]
+        whole = [row for row in rows if len(row) == width and row not in headers]
         values = _columns(whole if whole or count else rows, width)
         found = [classify(column, nulls) for column in values]
         marked |= {index for index in range(width) if found[index] is TEXT and NULL_MARK in values[index]}
         texts = [index for index in range(width) if found[index] is TEXT and not TEXT.scalars <= seen[index].scalars]
         if texts and whole:
-            places = (index for index, row in enumerate(rows) if len(row) == width and row != header)
+            places = (index for index, row in enumerate(rows) if len(row) == width and row not in headers)
             records = list(map(batch.number_of, places))
             odd |= {index: each for index in texts if (each := odd_value(values[index], nulls, records))}
         if not count:

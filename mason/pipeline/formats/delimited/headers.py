@@ -16,7 +16,8 @@ from mason.pipeline.types.text_types import classify
 _YEARS = range(1700, 2200)
 _SURE_KEY = 10
 _FEW = 20
-_NO_VALUE = frozenset(["na", "n/a", "nan", "null", "none", "-", "--", ".", "?", "\\n"])
+_NO_VALUE = frozenset(["na", "n/a", "nan", "inf", "infinity", "null", "none", "-", "--", ".", "?", "\\n"])
+_BITS = frozenset("01")
 _LETTER = re.compile(r"[^\W\d_]")
 _DIGIT = re.compile(r"\d")
 _ISO_DATE = r"[0-9]{4}[-/.][0-9]{1,2}(?:[-/.][0-9]{1,2}(?:[ T][0-9:.]+)?)?"
@@ -49,8 +50,9 @@ def judge_header(rows: Sequence[Sequence[str]]) -> Header:
     """Say whether the first record names the columns.
 
     A name is no number, date or boolean, and has letters where it has digits; a year may be one above what is no year,
-    and a date above numbers; an empty cell says nothing. Names that stand above numbers, dates or booleans are surely
-    names, and so is whatever stands beside the empty name of a column of row names, as R and pandas write it.
+    and a date or a boolean above numbers; an empty cell says nothing, nor does `inf`, which may be short for inflation.
+    Names that stand above numbers, dates or booleans are surely names, and so is whatever stands beside the empty name
+    of a column of row names, as R and pandas write it.
 
     Where all is text, the first record is none if its cells are not distinct, occur again below, or look like what
     stands below them, as `DE-001` above `DE-002` does. It is a likely one if columns are usually called so, or if it is
@@ -105,8 +107,12 @@ def _judge_series(first: Sequence[str], columns: Sequence[Sequence[str]]) -> Hea
     if not values or not _LETTER.search("".join(columns[0])):
         return Header.NONE
     below = [column[0].strip() for column in columns[1:] if column]
-    goes_on = _is_series(below) and all(map(_is_year, below)) == all(map(_is_year, others))
+    goes_on = _is_series(below) and _kind_of_series(below) == _kind_of_series(others)
     return Header.NONE_DOUBTFUL if goes_on else Header.DOUBTFUL
+
+
+def _kind_of_series(cells: Sequence[str]) -> str:
+    return "years" if all(map(_is_year, cells)) else "dates" if all(map(_is_date, cells)) else "numbers"
 
 
 def _is_series(cells: Sequence[str]) -> bool:
@@ -136,7 +142,12 @@ def _judge_text(cells: Sequence[tuple[str, Sequence[str]]]) -> Header:
     again = sum(_occurs_again(cell, column) for cell, column in cells)
     if again and are_names:
         return Header.DOUBTFUL if again * 2 < len(cells) else Header.NONE_DOUBTFUL
-    if again or len(set(names)) < len(names) or any(_looks_like(cell, column) for cell, column in cells):
+    if not again and len(set(names)) < len(names) and are_usual_names(names):
+        return Header.DOUBTFUL  # `name,city,name`: what is there twice is told with what numbers it
+    alike = sum(_looks_like(cell, column) for cell, column in cells)
+    if not again and 0 < alike * 2 < len(cells) and are_names and len(set(names)) == len(names):
+        return Header.DOUBTFUL
+    if again or alike or len(set(names)) < len(names):
         return Header.NONE_LIKELY
     if vary_in_case_alike(cells):
         return Header.DOUBTFUL if are_names else Header.NONE_DOUBTFUL
@@ -156,7 +167,12 @@ def _names_rows(first: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
         are_there = bool(names) and all(names) and QUOTED_EMPTY not in names and len(set(names)) == len(names)
         return are_there and _may_stand_above(names, columns)
     numbers = [str(number) for number in range(max(len(names), len(labels)))]
-    return not first[0] and names == numbers[: len(names)] and list(labels) == numbers[: len(labels)] and len(names) > 1
+    return (
+        not first[0]
+        and names == numbers[: len(names)]
+        and list(labels) == numbers[: len(labels)]
+        and len(names) + len(labels) > 3
+    )
 
 
 def _may_stand_above(names: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
@@ -188,17 +204,24 @@ def column_names(first: Sequence[str], *, header: bool) -> list[str]:
     """Return the names of the columns: the header's, and `col_0`, `col_1` … where there is none."""
     if not header:
         return [f"col_{index}" for index in range(len(first))]
-    return [cell if cell and cell != QUOTED_EMPTY else f"col_{index}" for index, cell in enumerate(first)]
+    cells = [without_mark(first[0]), *first[1:]] if first else []
+    return [cell if cell and cell != QUOTED_EMPTY else f"col_{index}" for index, cell in enumerate(cells)]
+
+
+def without_mark(cell: str) -> str:
+    """Return a first cell without byte order marks, which come along where files are put one behind the other."""
+    return cell.lstrip("\ufeff")
 
 
 def _may_be_names(cells: Sequence[tuple[str, Sequence[str]]]) -> bool:
     others = [(cell, list(filter(None, column))) for cell, column in cells if not _is_name(cell)]
     if not others:
         return True
-    dates = [column for cell, column in others if _is_date(cell)]
+    dates = [column for cell, column in others if _is_date(cell) or _is_boolean(cell)]
     has_numbers_below = any(dates) and all(_is_amount(value) for column in dates for value in column)
     return all(
-        (_is_year(cell) and not (column and all(map(_is_year, column)))) or (_is_date(cell) and has_numbers_below)
+        (_is_year(cell) and not (column and all(map(_is_year, column))))
+        or (has_numbers_below and (_is_date(cell) or (_is_boolean(cell) and not set(column) <= _BITS)))
         for cell, column in others
     )
 
@@ -214,6 +237,10 @@ def _is_name(cell: str) -> bool:
 
 def _is_of_digits(cell: str) -> bool:
     return bool(_DIGIT.search(cell)) and not _LETTER.search(cell)
+
+
+def _is_boolean(cell: str) -> bool:
+    return cell.strip().lower() in ("true", "false")
 
 
 def _is_date(cell: str) -> bool:

@@ -11,6 +11,7 @@ from itertools import islice
 
 from mason.pipeline.formats.delimited.dialect import Dialect
 from mason.pipeline.formats.delimited.headers import is_number
+from mason.pipeline.formats.delimited.rare_delimiters import doubt_one_column, find_rule, find_unusual_delimiter
 from mason.pipeline.formats.delimited.shape import great_majority
 from mason.pipeline.formats.delimited.titles import COMMENTS, MOST_SKIPPED, find_titles, steady_from, usual_width
 from mason.pipeline.formats.delimited.tokens import ExactRecord, split_exactly
@@ -28,6 +29,7 @@ _TIME = re.compile(r"[0-9]{2}(?::[0-9]{2}){1,2}")
 _DECIMAL_COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
 _EXCEL = re.compile(r"sep=([^\n]{1,2}?) *\n", re.IGNORECASE)
 _MOMENT = re.compile(r"(?<=[0-9]) (?=[0-9]{1,2}:[0-9]{2})")
+_SHOWN = 60
 _TWO = 2
 _LEAST_LINES = 3
 _LEAST_STRAY = 0.05
@@ -73,8 +75,13 @@ def sniff(text: str, asked: Asked, *, final: bool) -> Sniffed:
         rest = sniff(text[place:], replace(asked, skip_rows=0), final=final)
         return Sniffed(rest.dialect, asked.skip_rows, rest.notes)
     bare = _without_comments(text, asked.comment) if asked.comment else text
-    plain = asked.dialect(asked.delimiter or _find_delimiter(bare, asked.likely_delimiter))
-    doubts = _doubt_delimiter(bare, asked)
+    found = "" if asked.delimiter else _find_delimiter(bare, asked.likely_delimiter)
+    wide = "" if asked.delimiter or asked.widths else find_unusual_delimiter(bare, found, final=final)
+    plain = asked.dialect(asked.delimiter or wide or found)
+    doubts = [f'its delimiter is "{wide}"'] if wide else _doubt_delimiter(bare, asked, plain.delimiter, final=final)
+    if rule := find_rule(bare, plain.delimiter) if not (asked.comment or asked.widths) else "":
+        plain = replace(plain, comment=rule)
+        doubts.append(f'the line below its header, "{rule[:_SHOWN]}", underlines it and is no record')
     if _is_even(text, plain):
         return Sniffed(plain, notes=doubts)
     dialect, notes = _settled(text, plain, asked, final=final)
@@ -95,7 +102,7 @@ def detect_delimiter(text: str) -> str:
     lines = _first_lines(_QUOTED.sub("", text) if '"' in text else text)
     return (
         _most_even(lines, _USUAL)
-        or _most_even([_TIME.sub("", line) for line in lines], _RARE)
+        or _most_even_of_rare(lines)
         or (" " if '"' in text and _is_cut_by_spaces(text) else "")
         or _behind_titles(lines)
         or (" " if _is_cut_by_spaces(text) or _is_cut_by_spaces(_same_spaces(lines)) else ",")
@@ -112,10 +119,15 @@ def _find_delimiter(text: str, likely: str) -> str:
     return likely if likely and likely in text.partition("\n")[0] else detect_delimiter(text)
 
 
-def _doubt_delimiter(text: str, asked: Asked) -> list[str]:
-    """What is said of a delimiter that was given and does not occur, where another one seems to be it."""
-    if not asked.delimiter or asked.widths or asked.delimiter in text:
+def _doubt_delimiter(text: str, asked: Asked, delimiter: str, *, final: bool) -> list[str]:
+    """What is said of a delimiter that was given and does not occur, where another one seems to be it.
+
+    Where none was given and none found, it is said what lines of one column may be cut by.
+    """
+    if asked.widths or (asked.delimiter or delimiter) in text:
         return []
+    if not asked.delimiter:
+        return doubt_one_column(text, final=final)
     found = detect_delimiter(text)
     if found not in text.partition("\n")[0]:
         return []
@@ -131,6 +143,16 @@ def _most_even(lines: Sequence[str], candidates: str) -> str:
     return best if scores[best] > (0.5, 0) else ""
 
 
+def _most_even_of_rare(lines: Sequence[str]) -> str:
+    """A rare delimiter, unless a usual one cuts the lines behind the first into more columns: that one is a title."""
+    without_times = [_TIME.sub("", line) for line in lines]
+    rare = _most_even(without_times, _RARE)
+    usual = _usual_behind_titles(lines) if rare else ""
+    if usual and _evenness(lines[-1:], usual)[1] > _evenness(without_times, rare)[1]:
+        return usual
+    return rare
+
+
 def _evenness(lines: Sequence[str], delimiter: str) -> tuple[float, int]:
     """The share of lines with as many delimiters as most lines have, and how many these are."""
     if not lines or delimiter not in lines[0]:
@@ -144,18 +166,24 @@ def _behind_titles(lines: Sequence[str]) -> str:
 
     Unusual ones cut at least three columns: a word and its value stand on both sides of a colon, too.
     """
+    if usual := _usual_behind_titles(lines):
+        return usual
     starts = range(1, min(MOST_SKIPPED, len(lines) - 1))
-    for number in starts:
-        for delimiter in _USUAL:
-            share, count = _evenness(lines[number:], delimiter)
-            if (count > 1 and share > 0.9) or (count == share == 1 and number * 2 <= len(lines)):
-                return delimiter
     without_times = [_TIME.sub("", line) for line in lines]
     for number in starts:
         for unusual in _UNUSUAL:
             share, count = _evenness(without_times[number:], unusual)
             if count > 1 and share > 0.9:
                 return unusual
+    return ""
+
+
+def _usual_behind_titles(lines: Sequence[str]) -> str:
+    for number in range(1, min(MOST_SKIPPED, len(lines) - 1)):
+        for delimiter in _USUAL:
+            share, count = _evenness(lines[number:], delimiter)
+            if (count > 1 and share > 0.9) or (count == share == 1 and number * 2 <= len(lines)):
+                return delimiter
     return ""
 
 

@@ -62,7 +62,9 @@ def _describe_comments(before: Sequence[ExactRecord], records: Sequence[ExactRec
 
 
 def _describe_doubt(records: Sequence[ExactRecord]) -> list[str]:
-    """What is said of a first line that names one of two columns, above one that could name both."""
+    """What is said of a first line that names one of two columns, above one that could name both, or of none."""
+    if records and len(records[0].fields) > 1 and not any(records[0].fields):
+        return ["its first record has nothing but empty fields; if it is none, skip_rows: 1 skips it"]
     if usual_width(records) != 2 or not (lines := _padded_titles(records)):
         return []
     which = "its first line" if lines == 1 else f"its first of {lines:,} such lines"
@@ -167,10 +169,10 @@ def _behind_blank_line(records: Sequence[ExactRecord], width: int) -> _Table | N
 
 
 def _padded_titles(records: Sequence[ExactRecord]) -> int:
-    """How many records have but one cell that is not empty, before one that names all columns."""
+    """How many records have one cell that is not empty, or none, before one that names all columns."""
     rows = [each.fields for each in records if not each.problem]
     count = next((n for n, row in enumerate(rows) if sum(map(bool, row)) > 1), 0)
-    if not count or len(rows[count]) < 2 or not any(map(any, rows[:count])) or not all(rows[count]):
+    if not count or len(rows[count]) < 2 or not all(rows[count]):
         return 0
     return count if judge_header(rows[count:]) in (Header.SURE, Header.LIKELY) else 0
 

@@ -24,6 +24,9 @@ def find_repeats(columns: Sequence[pa.Array], header: Sequence[str]) -> npt.NDAr
     for values, name in texts:
         same = pc.equal(values, _scalar(name))
         same = same if name else pc.or_kleene(same, values.is_null())
+        if found is None and name:  # files behind others have their byte order marks
+            marked = pc.equal(values, _scalar(f"\ufeff{name}"))
+            same = pc.or_(same, marked) if marked.true_count else same
         found = same if found is None else pc.and_(found, same)
         if not found.true_count:
             return none
