@@ -13,12 +13,14 @@ import pytest
 
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
+from mason.operators.operator_spec import OperatorSpec
 from mason.operators.registry import register
 from mason.state.home import open_state
 from mason.util.environment import MasonEnvironment
+from mason.util.yaml_file import parse_yaml
 from tests.api.conftest import Start
 from tests.api.support import Server, operator, prepared, until
-from tests.conftest import Mason
+from tests.conftest import EXAMPLES, Mason
 
 MEMORY = 700_000_000
 ENDED = f"table:query wanted more memory than a call may have here ({MEMORY:,} bytes), and was ended."
@@ -307,6 +309,15 @@ def test_code_of_others_has_a_process_for_each_call_and_mason_s_own_is_used_agai
 
     query()
     assert query() == query()
+
+
+def test_no_process_that_is_used_again_was_given_a_secret() -> None:
+    """Only operators that come with Mason leave their process to the next call, and none of them takes a secret."""
+    definitions = sorted((EXAMPLES / "operators").glob("*/*/operator.yaml"))
+    specs = [OperatorSpec.of(parse_yaml(each.read_text(), name=str(each)).value) for each in definitions]
+
+    assert len(specs) > 20
+    assert [each for spec in specs for each in spec.parameters.all if each.type == "secret"] == []
 
 
 def test_what_others_import_is_not_imported_into_the_server(tmp_path: Path) -> None:

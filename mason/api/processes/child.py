@@ -96,14 +96,17 @@ class _Child:
             self._open()
         self._send({"ready": True})
         while True:
-            asked = json.loads(self._connection.recv_bytes())
-            call = Call.of_document(asked)
-            self._wait_for_state()
-            ended = self._run(call, asked)
-            try:
-                self._send(ended)
-            except (TypeError, ValueError, AttributeError) as error:  # an object of the author's cannot be shown
-                self._send({**ended, "answer": self._execution.fail(call, error)})
+            self._serve(json.loads(self._connection.recv_bytes()))
+
+    def _serve(self, asked: Mapping[str, Any]) -> None:
+        """Run one call. What it was given goes with this frame: while it waits, a child holds nothing of its last call."""
+        call = Call.of_document(asked)
+        self._wait_for_state()
+        ended = self._run(call, asked)
+        try:
+            self._send(ended)
+        except (TypeError, ValueError, AttributeError) as error:  # an object of the author's cannot be shown
+            self._send({**ended, "answer": self._execution.fail(call, error)})
 
     def _open(self) -> None:
         self._live = LiveCatalogue(self._env, open_state(self._env))
