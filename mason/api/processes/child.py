@@ -99,7 +99,7 @@ class _Child:
             self._serve(json.loads(self._connection.recv_bytes()))
 
     def _serve(self, asked: Mapping[str, Any]) -> None:
-        """Run one call. What it was given goes with this frame: while it waits, a child holds nothing of its last call."""
+        """Run one call. What it was given goes with this frame: a child that waits holds nothing of its last call."""
         call = Call.of_document(asked)
         self._wait_for_state()
         ended = self._run(call, asked)
