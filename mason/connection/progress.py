@@ -85,7 +85,7 @@ class StreamLine(ProgressLine):
 
 
 def progress_line(wanted: bool | None) -> ProgressLine:
-    """Return the line for this process: none if it is not wanted, one in a notebook unless told, else on stderr."""
+    """Return the line for this process: none if it is not wanted, one in a notebook by default, else on stderr."""
     display = _notebook_display() if wanted is not False else None
     if display is not None:
         return NotebookLine(display)

@@ -116,7 +116,7 @@ def list_jobs(
 
     Args:
         most: so many at most.
-        status: only those that stand like this; all unless told.
+        status: only those that stand like this; all by default.
         name: only those of this operator or workflow; what was run from the command line has none.
     """
     of_engine = {each.id: each for each in config.execution.client.list_jobs(response=response)[0]}
@@ -152,7 +152,7 @@ def cancel_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response
             ended = store.update_record(call, JobStatus.CANCELLED, {**call.document, "EndedAt": _now()})
             response.add_info("The job was cancelled before it began.")
             return call_job(store, ended)
-    response.add_info("The job was asked to stop, and will when it looks up: between two tasks at the latest.")
+    response.add_info("Cancellation requested. The job stops after its current task.")
     return call_job(store, store.get_record(RecordKind.CALL, job_id) or call)
 
 

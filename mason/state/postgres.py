@@ -52,7 +52,7 @@ class PostgresStore(SqlStore):
         """Open the state in a database, making its tables when there are none.
 
         Args:
-            state_id: the only state that will do, as a server knows it that has opened it before; any unless told.
+            state_id: the only state that will do, as a server knows it that has opened it before; any by default.
         """
         self._state_id = state_id
         self._connections = connections_to(address)

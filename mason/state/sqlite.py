@@ -41,7 +41,7 @@ class SqliteStore(SqlStore):
         """Open the state in a file, or one in memory.
 
         Args:
-            state_id: the only state that will do, as a server knows it that has opened it before; any unless told.
+            state_id: the only state that will do, as a server knows it that has opened it before; any by default.
         """
         self._file = file
         self._name = str(file) if file else "nothing kept yet"

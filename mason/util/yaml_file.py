@@ -66,7 +66,7 @@ def read_yaml(path: Path, *, name: str = "", plain_text: bool = False) -> YamlDo
     """Read a YAML or JSON file.
 
     Args:
-        name: how messages name the file; its path unless told.
+        name: how messages name the file; its path by default.
         plain_text: keep every scalar as the text it was written as (`007` stays `007`).
 
     Raises:

@@ -156,7 +156,7 @@ def test_a_job_that_does_not_look_up_has_been_asked_to_stop_and_does_so_before_i
 
     assert asked.exit_code == 0
     assert asked.json["Data"][0]["Status"] == "running"
-    assert "was asked to stop" in asked.json["Info"][0]
+    assert "Cancellation requested" in asked.json["Info"][0]
     job.go_on(0, 1, 2)
     assert job.ended()[0] == 130
     assert job.get()["Status"] == "cancelled"

@@ -374,7 +374,10 @@ class TestBadInput:
             (7, 'it must be a text such as "not_null id", or a mapping'),
             ({"column": "id"}, "which check?"),
             ({"check": "not_null", "column": "id", "columns": ["id"]}, "it has a column and columns: give one"),
-            ({"check": "accepted_values", "column": "id", "values": [1, None]}, "null is no value to be given"),
+            (
+                {"check": "accepted_values", "column": "id", "values": [1, None]},
+                "null is not allowed here; use the not_null check",
+            ),
             ({"check": "accepted_values", "column": "id", "values": [[1]]}, "[1] is no plain value."),
         ],
         ids=str,

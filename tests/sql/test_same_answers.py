@@ -102,8 +102,8 @@ def test_a_refusal_names_what_the_local_engine_lacks_and_who_has_it(tables: Sequ
     with pytest.raises(BadQuery) as refusal:
         translated("select soundex(s) as x from t", {}, schemas)
     assert str(refusal.value) == (
-        'query:1:8: The local engine has no function "soundex" with the answers of Spark. '
-        "Where Spark knows it, ask Spark: execution_engine: spark."
+        'query:1:8: The local engine cannot guarantee Spark\'s result for function "soundex". '
+        "Use execution_engine: spark."
         "\n  select soundex(s) as x from t\n         ^"
     )
 
@@ -146,7 +146,7 @@ def test_what_the_local_engine_refuses_is_refused_by_its_plan(tmp_path: Path) ->
         "select soundex(s) as x from shop.t", "shop", {"t": TableRef("t", Location(str(tmp_path / "t.csv")))}
     ).to_job()
 
-    with pytest.raises(BadQuery, match='^query:1:8: The local engine has no function "soundex"'):
+    with pytest.raises(BadQuery, match="^query:1:8: The local engine cannot guarantee Spark's result for function"):
         answer(LocalExecutionClient({}).plan_job, job)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class LocalStorageClient(StorageClient):
-    """Paths are relative to `root`, which is the working directory unless told; absolute ones stay what they are."""
+    """Paths are relative to `root`, which is the working directory by default; absolute ones stay what they are."""
 
     schemes = ("file",)
     errors = {FileNotFoundError: NotFound, PermissionError: Forbidden, OSError: ClientFailed}

@@ -35,7 +35,7 @@ class S3Files(pafs.S3FileSystem):  # type: ignore[misc] # it has no types
         return self._make_client()
 
     def open_range(self, path: str, offset: int = 0, length: int | None = None) -> ObjectStream:
-        """Open a part of an object, all from the offset on unless told, to be read once from its start to its end."""
+        """Open a part of an object, all from the offset on by default, to be read once from its start to its end."""
         return ObjectStream(self._client, path, offset, None if length is None else offset + length)
 
     def why_unreadable(self, path: str, error: OSError) -> str:

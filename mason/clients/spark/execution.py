@@ -20,7 +20,7 @@ from mason.util.java import HOW_TO_INSTALL, find_java
 
 
 class SparkExecutionClient(PipelineExecutionClient):
-    """Runs jobs on the Spark that the configuration's runner reaches; on this machine unless told."""
+    """Runs jobs on the Spark that the configuration's runner reaches; on this machine by default."""
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         self.configuration = configuration

@@ -188,7 +188,7 @@ class PipelineExecutionClient(ExecutionClient):
         if asked.status.is_final:
             response.add_info(f"The job {_ENDS[asked.status]}.")
         else:
-            response.add_info("The job was asked to stop, and will when it looks up: between two tasks at the latest.")
+            response.add_info("Cancellation requested. The job stops after its current task.")
         return asked
 
 

@@ -19,7 +19,7 @@ from mason.util.words import counted
 LEAST_VALUES = 10
 NULL_MARK = "\\N"
 """What Hive, MySQL and PostgreSQL write for null."""
-ODD_ONES = 0.1  # as many as a merge takes for exceptions unless told
+ODD_ONES = 0.1  # as many as a merge takes for exceptions by default
 NULL_WORDS = frozenset(["n/a", "na", "#n/a", "null", "none", "nil", "nan", "-", "--", "?", ".", "n.a.", "k.a."])
 _LONGEST_SHOWN = 60
 _BEGINNING = 3

@@ -106,7 +106,7 @@ def open_bytes(filesystem: pafs.FileSystem, path: str, *, buffer: int = 0) -> IO
 
 
 def _open_range(filesystem: pafs.FileSystem, path: str, offset: int = 0, length: int | None = None) -> IO[bytes] | Any:
-    """Open a part of a file, all of it unless told, to be read from its start to its end."""
+    """Open a part of a file, all of it by default, to be read from its start to its end."""
     if isinstance(filesystem, StreamingFiles):
         return filesystem.open_range(path, offset, length)
     if length is None:

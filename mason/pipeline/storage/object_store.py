@@ -69,7 +69,7 @@ class StreamingFiles(Protocol):
     """
 
     def open_range(self, path: str, offset: int = 0, length: int | None = None) -> RawIOBase | BytesIO:
-        """Open a part of a file, all from the offset on unless told, to be read once from its start to its end.
+        """Open a part of a file, all from the offset on by default, to be read once from its start to its end.
 
         Raises, when it is read:
             FileNotFoundError: there is no such file.

@@ -59,7 +59,7 @@ class MetastoreFixtures:
 
     @pytest.fixture
     def data(self, tmp_path: pathlib.Path) -> Place:
-        """Where the data of tables lie: local files unless told."""
+        """Where the data of tables lie: local files by default."""
         return Place(pyarrow.fs.LocalFileSystem(), Path("file", str(tmp_path / "contract_data")))
 
     @pytest.fixture

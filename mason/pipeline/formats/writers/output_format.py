@@ -76,7 +76,7 @@ class OutputFormat:
     name: str
     extension: str
     compressions: Mapping[str, str]
-    """What compresses a file, and how its name then ends; the first one is taken unless told."""
+    """What compresses a file, and how its name then ends; the first one is taken by default."""
     codec: Callable[[pa.DataType], Codec]
     """Says as what the values of a type are stored."""
     open: Callable[[Any, pa.Schema, str], FileWriter]

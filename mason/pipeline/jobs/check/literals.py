@@ -67,7 +67,7 @@ def _value(text: str, kind: pa.DataType) -> Any:
 def _moment(text: str, kind: pa.TimestampType) -> datetime:
     moment = datetime.fromisoformat(text)
     if kind.tz and moment.tzinfo is None:
-        return moment.replace(tzinfo=UTC)  # the clock is UTC's unless told
+        return moment.replace(tzinfo=UTC)  # the clock is UTC's by default
     if not kind.tz and moment.tzinfo is not None:
         raise ValueError("a zone where the column has none")
     return moment

@@ -164,7 +164,7 @@ def _check_limits(check: Check) -> None:
 def _texts(given: Any) -> Iterator[str]:
     for each in given if isinstance(given, list | tuple) else [given]:
         if each is None:
-            raise BadCheck("null is no value to be given: nulls are the affair of not_null.")
+            raise BadCheck("null is not allowed here; use the not_null check.")
         yield _text(each)
 
 

@@ -40,7 +40,7 @@ _OWN_COLUMNS = {_MORE, _CAME, _WENT, _SO_FAR, _OTHERS}
 
 @dataclass(frozen=True)
 class DiffOptions:
-    """Versions of the tables, by number or commit; the newest unless told. Rows of one key are one row, changed."""
+    """Versions of the tables, by number or commit; the newest by default. Rows of one key are one row, changed."""
 
     version: str = ""
     other_version: str = ""

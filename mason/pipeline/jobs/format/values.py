@@ -135,7 +135,7 @@ def _alike(one: Values, other: Values) -> tuple[Values, Values]:
 
 def _as(found: Values, target: pa.DataType) -> Values:
     if target == INSTANT and pa.types.is_string(found.type) and not _shows_zone(found.as_py()):
-        return found.cast(NAIVE).cast(INSTANT)  # the clock is UTC's unless told
+        return found.cast(NAIVE).cast(INSTANT)  # the clock is UTC's by default
     return found.cast(target)
 
 

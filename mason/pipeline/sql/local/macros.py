@@ -94,7 +94,7 @@ spark_split_part(s, d, n) AS CASE WHEN n = 0 THEN error('split_part counts from 
 spark_substring_index(s, d, n) AS CASE WHEN n IS NULL THEN NULL WHEN n = 0 OR d = '' THEN '' WHEN n > 0
     THEN array_to_string(string_split(s, d)[1:n], d) ELSE array_to_string(string_split(s, d)[n:], d) END
 spark_unended(s) AS CASE WHEN regexp_matches(s, '[\n\r\x{{85}}\x{{2028}}\x{{2029}}]\z')
-    THEN error('The local engine has no "$" before a line end with the answers of Spark: "' || s || '".') ELSE s END
+    THEN error('The local engine cannot guarantee Spark''s result for "$" before a line end: "' || s || '".') ELSE s END
 spark_regexp_substr(s, p) AS CASE WHEN regexp_matches(s, p) THEN regexp_extract(s, p, 0) END
 spark_regexp_count(s, p) AS len(regexp_extract_all(s, p))
 spark_chr(n) AS CASE WHEN n IS NULL THEN NULL WHEN n < 0 THEN '' ELSE chr(CAST(n % 256 AS INTEGER)) END

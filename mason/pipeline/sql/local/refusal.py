@@ -30,12 +30,12 @@ def not_there(node: Any, what: str, known: Iterable[str]) -> Refusal:
 
 
 _SHOWN = 30
-_HINT = "Where Spark knows it, ask Spark: execution_engine: spark."
+_HINT = "Use execution_engine: spark."
 
 
 def unlike_spark(what: str, why: str = "") -> Refusal:
     """Return the error for a part of a query that would have another answer here."""
-    return Refusal(f"The local engine has no {what} with the answers of Spark{why}.", hint=_HINT)
+    return Refusal(f"The local engine cannot guarantee Spark's result for {what}{why}.", hint=_HINT)
 
 
 def wrong(what: str) -> Refusal:
