@@ -21,9 +21,9 @@ from mason.operators.definition_kind import OPERATORS
 from mason.operators.registry import register
 from mason.state.home import open_state
 from mason.util.environment import MasonEnvironment
-from mason.workflows import workflow_calls
 from mason.workflows.definition_kind import WORKFLOWS
 from mason.workflows.workflow_calls import WorkflowCall
+from tests import workflow_calls
 
 CHAIN, LONG_CHAIN, DIAMONDS, SLEEPS = 1_000, 10_000, 200, 200
 SLEEP_SECONDS, PARALLEL = 0.05, 50

@@ -27,10 +27,10 @@ from mason.state.home import open_state, read_state
 from mason.testing.scheduler.fixtures import a_deployment
 from mason.util.atomic_file import write_file
 from mason.util.environment import MasonEnvironment
-from mason.workflows import workflow_calls
 from mason.workflows.definition_kind import WORKFLOWS
 from mason.workflows.runs import show_run
 from mason.workflows.workflow_calls import WorkflowCall
+from tests import workflow_calls
 from tests.airflow.server import Airflow, a_name
 from tests.cli.support import operator_with
 from tests.conftest import EXAMPLES, write

@@ -26,38 +26,20 @@ from mason.engines.scheduler.models.deployment import Deployment, StepPlace
 from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import BadInput, Conflict, NotFound, Unprocessable
 from mason.operators.definition_folder import read_definitions
-from mason.operators.operator_response import OperatorResponse
 from mason.operators.registry import register
-from mason.service.reply import reply_with
-from mason.service.service import Service
 from mason.state.home import open_state
 from mason.testing import SchedulerContract
 from mason.testing.contract import answer
 from mason.util.environment import MasonEnvironment
 from mason.workflows.definition_kind import WORKFLOWS
 from mason.workflows.workflow_calls import WorkflowCall
+from tests import workflow_calls
 from tests.aws import KEYS, ROLE, Moto
 from tests.conftest import EXAMPLES, write
 from tests.glue.conftest import Operators
 from tests.glue.proxy import AwsProxy, error
 
 WORKFLOW = f"table:infer@sha256:{'0' * 64}"
-
-
-def plan(env: MasonEnvironment, call: WorkflowCall) -> OperatorResponse:
-    return reply_with(lambda response: Service(env).plan_workflow(call, response)).result
-
-
-def deploy(env: MasonEnvironment, call: WorkflowCall) -> OperatorResponse:
-    return reply_with(lambda response: Service(env).run_workflow(call, response, deploy=True, run=False)).result
-
-
-def run_now(env: MasonEnvironment, call: WorkflowCall) -> OperatorResponse:
-    return reply_with(lambda response: Service(env).run_workflow(call, response)).result
-
-
-def deploy_and_run(env: MasonEnvironment, call: WorkflowCall) -> OperatorResponse:
-    return reply_with(lambda response: Service(env).run_workflow(call, response, deploy=True)).result
 
 
 @pytest.fixture
@@ -261,7 +243,7 @@ def test_a_workflow_of_two_steps_is_refused_with_the_schedulers_that_could_take_
     given = "".join(f"{each}:\n  parameters: {{database_name: shop}}\n" for each in "ab")
     call = WorkflowCall("demo:two", parameter_file=write(tmp_path, {"p.yaml": given}) / "p.yaml")
 
-    assert deploy(operators.env, call).response.errors == (
+    assert workflow_calls.deploy(operators.env, call).response.errors == (
         '"demo_two" has 2 steps: Glue runs none of them, a crawler stands for one alone. '
         f"Deploy it with another scheduler: {others}.",
     )
@@ -348,9 +330,9 @@ def infer(moto: Moto, operators: Operators, database: str, tmp_path: Path, monke
 def test_a_step_of_another_configuration_becomes_no_crawler(infer: Infer) -> None:
     call = infer.call("here", storage_path=f"{infer.database}/orders")
 
-    planned = plan(infer.env, call).response
-    deployed = deploy(infer.env, call).response
-    ran = run_now(infer.env, call).response
+    planned = workflow_calls.plan(infer.env, call).response
+    deployed = workflow_calls.deploy(infer.env, call).response
+    ran = workflow_calls.run(infer.env, call).response
 
     words = f'reads S3, not file://{infer.folder}/{infer.database}/orders (step_1, by its configuration "here").'
     for said in (planned, deployed, ran):
@@ -362,7 +344,7 @@ def test_a_step_of_another_configuration_becomes_no_crawler(infer: Infer) -> Non
 def test_a_dry_run_says_which_crawler_would_be_made_and_makes_none(infer: Infer) -> None:
     call = replace(infer.call(storage_path=f"{infer.bucket}/orders/"), schedule="0 6 * * 1-5")
 
-    planned = plan(infer.env, call)
+    planned = workflow_calls.plan(infer.env, call)
 
     made = (
         f"Would create table crawler {infer.name}: s3://{infer.bucket}/orders/ into database {infer.database}, "
@@ -373,9 +355,9 @@ def test_a_dry_run_says_which_crawler_would_be_made_and_makes_none(infer: Infer)
     assert planned.to_dict()["Data"][0]["Made"] == [made]
     assert infer.crawler() is None
 
-    assert deploy(infer.env, call).response.errors == ()
-    again = plan(infer.env, call).response
-    other = plan(infer.env, infer.call()).response
+    assert workflow_calls.deploy(infer.env, call).response.errors == ()
+    again = workflow_calls.plan(infer.env, call).response
+    other = workflow_calls.plan(infer.env, infer.call()).response
 
     assert any(f"Table crawler {infer.name} already exists, and does this" in each for each in again.info)
     [line] = [each for each in other.info if "Would change" in each]
@@ -385,15 +367,15 @@ def test_a_dry_run_says_which_crawler_would_be_made_and_makes_none(infer: Infer)
 
 
 def test_a_dry_run_refuses_what_glue_would_refuse(infer: Infer, tmp_path: Path) -> None:
-    named = plan(infer.env, infer.call(table_name="mine")).response
-    every_minute = plan(infer.env, replace(infer.call(), schedule="* * * * *")).response
+    named = workflow_calls.plan(infer.env, infer.call(table_name="mine")).response
+    every_minute = workflow_calls.plan(infer.env, replace(infer.call(), schedule="* * * * *")).response
     steps = "".join(f"  - {{id: {each}, type: operator, namespace: table, command: list}}\n" for each in "ab")
     two = f"type: workflow\nnamespace: demo\ncommand: two\ndag:\n{steps}supported_schedulers: [glue]\n"
     found = read_definitions(write(tmp_path / "two", {"workflow.yaml": two}), [WORKFLOWS])
     register(infer.env, open_state(infer.env), found.valid, replace=True)
     given = "".join(f"{each}:\n  parameters: {{database_name: {infer.database}}}\n" for each in "ab")
     file = write(tmp_path, {"two.yaml": given}) / "two.yaml"
-    both = plan(infer.env, WorkflowCall("demo:two", parameter_file=file, config_id="aws")).response
+    both = workflow_calls.plan(infer.env, WorkflowCall("demo:two", parameter_file=file, config_id="aws")).response
 
     for said, words in (
         (named, "finds out by itself what table_name would say (step_1)."),
@@ -413,7 +395,7 @@ def test_a_crawler_that_mason_did_not_make_is_left_alone(infer: Infer, scheduler
     )
     before = infer.crawler()
 
-    for act in (plan, deploy, run_now, deploy_and_run):
+    for act in (workflow_calls.plan, workflow_calls.deploy, workflow_calls.run, workflow_calls.deploy_and_run):
         said = act(infer.env, infer.call()).response
         assert said.errors == (
             f'Mason did not make the crawler "{infer.name}", which Glue has: it is left as it is. '
@@ -446,7 +428,7 @@ def test_deploying_and_running_the_example_says_what_the_seeds_say(
     parameters = f"step_1:\n  parameters:\n    database_name: {database}\n    storage_path: data/orders/\n"
     call = WorkflowCall("table:infer", parameter_file=write(tmp_path, {"p.yaml": parameters}) / "p.yaml")
 
-    said = deploy_and_run(operators.env, call).response
+    said = workflow_calls.deploy_and_run(operators.env, call).response
 
     assert said.errors == ()
     assert list(said.info) == [

@@ -19,7 +19,6 @@ from mason.state.models import NewRegistration
 from mason.state.sqlite import SqliteStore
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
-from mason.workflows import workflow_calls
 from mason.workflows.definition_kind import WORKFLOWS
 from mason.workflows.definitions import Definitions
 from mason.workflows.parameter_file import read_parameters
@@ -27,6 +26,7 @@ from mason.workflows.runs import show_run
 from mason.workflows.valid_workflow import ValidWorkflow
 from mason.workflows.validation import validate_workflow
 from mason.workflows.workflow_calls import WorkflowCall
+from tests import workflow_calls
 from tests.cli.support import operator_with
 from tests.conftest import write
 

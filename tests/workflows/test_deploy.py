@@ -19,11 +19,11 @@ from mason.state.models import Kind, Name, Record
 from mason.state.schedules import LOCAL, Change, change_schedule, find_schedule, forget_schedule
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
-from mason.workflows import workflow_calls
 from mason.workflows.due import Firing
 from mason.workflows.runs import list_runs, show_run
 from mason.workflows.scheduled import run_due
 from mason.workflows.workflow_calls import WorkflowCall
+from tests import workflow_calls
 from tests.cli.support import errors, operator_with, registered, strict_json
 from tests.conftest import EXAMPLES, Mason, write
 from tests.workflows.conftest import NOOP_PARAMETERS, Runs, step, workflow_yaml

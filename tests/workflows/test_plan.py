@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from mason.errors import Forbidden
-from mason.workflows import workflow_calls
 from mason.workflows.step_paths import StepPath
+from tests import workflow_calls
 from tests.workflows.conftest import Runs, step
 
 LOGIN = "  optional:\n    - name: password\n      type: secret\n    - name: input_path\n      type: path\n"

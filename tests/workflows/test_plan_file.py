@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from mason.configurations.saved import read_configurations, save_configurations
-from mason.workflows import workflow_calls
 from mason.workflows.plan_file import save_plan
 from mason.workflows.workflow_calls import WorkflowCall
+from tests import workflow_calls
 from tests.conftest import write
 from tests.workflows.conftest import Runs, step
 

@@ -15,11 +15,11 @@ from mason.operators.registry import find_operator
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.util.processes import ProcessId
-from mason.workflows import workflow_calls
 from mason.workflows.outside_runs import OutsideRun, StepExit, judge_outside_run, run_outside_step
 from mason.workflows.parameter_file import given_parameters
 from mason.workflows.runs import list_runs
-from mason.workflows.workflow_calls import WorkflowCall
+from mason.workflows.workflow_calls import WorkflowCall, find_workflow
+from tests import workflow_calls
 from tests.workflows.conftest import Runs, flow_class, step
 
 FAIL = 'raise RuntimeError("broken")'
@@ -230,7 +230,7 @@ class TestStep:
         runs.flows.operator("fail", 'resp.add_error("The disk is full.")')
         code = flow_class('return current.failed("There is no table.") if current.errors else next')
         runs.flows.workflow(step("a", command="fail"), step("b", "a"), code=code)
-        workflow = workflow_calls.find_workflow(runs.register().env, runs.call())
+        workflow = find_workflow(runs.register().env, runs.call())
         outside, response = OutsideRun("airflow", "daily", "1"), Response()
 
         assert run_outside_step(workflow, outside, "a", 1) == StepExit.FAILED
