@@ -6,7 +6,6 @@ import signal
 import threading
 import time
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -230,7 +229,7 @@ def test_a_query_that_takes_long_is_asked_for_less_and_less_often(
         return None
 
     proxy.says = slow
-    monkeypatch.setattr("mason.clients.athena.queries.time", SimpleNamespace(sleep=waits.append))
+    monkeypatch.setattr("mason.clients.athena.queries.pause", waits.append)
     with pytest.raises(BadQuery):
         answer(through.run_job, plan)
 

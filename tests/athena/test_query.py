@@ -50,7 +50,10 @@ def address(ministack: Ministack) -> str:
 
 
 def query(statement: str, database: str, tables: dict[str, str], address: str, output: str = "") -> Job:
-    named = {name: TableRef(f"{database}.{name}", Location(path, address)) for name, path in tables.items()}
+    named = {
+        name: TableRef(f"{database}.{name}", Location(path.removeprefix("s3://"), address))
+        for name, path in tables.items()
+    }
     return QueryJob(statement, database, named, output=Location(output, address) if output else None).to_job()
 
 
@@ -213,7 +216,9 @@ def test_a_table_that_lies_elsewhere_for_the_catalog_is_refused(
 ) -> None:
     make_athena_table("orders", TABLES["orders"])
 
-    with pytest.raises(BadQuery, match=r'Athena would read "orders" at s3://.*, and the metastore has it at b/other'):
+    with pytest.raises(
+        BadQuery, match=r'Athena would read "orders" at s3://.*, and the metastore has it at s3://b/other'
+    ):
         answer(client.plan_job, query("select 1 from orders", database, {"orders": "b/other"}, address))
 
 
@@ -282,7 +287,7 @@ def test_data_of_others_at_the_output_are_told_before_athena_is_asked_and_stay(
     asked = QueryJob(
         "SELECT id FROM orders",
         database,
-        {"orders": TableRef("orders", Location(path, address))},
+        {"orders": TableRef("orders", Location(path.removeprefix("s3://"), address))},
         output=Location(output, address),
     )
     kept = replace(asked, foreign=Foreign.KEEP)

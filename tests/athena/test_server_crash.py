@@ -212,9 +212,9 @@ class Unload:
 def unload(
     settings: dict[str, str], proxy: AwsProxy, ministack: Ministack, database: str, make_athena_table: MakeTable
 ) -> Unload:
-    path = make_athena_table("orders", TABLES["orders"])
+    path = make_athena_table("orders", TABLES["orders"]).removeprefix("s3://")
     address = S3StorageClient(ministack.configuration()).address()
-    statement, output = "select id from orders where id < 3", f"{path.removeprefix('s3://')}_kept"
+    statement, output = "select id from orders where id < 3", f"{path}_kept"
     job = QueryJob(
         statement, database, {"orders": TableRef("orders", Location(path, address))}, output=Location(output, address)
     ).to_job()

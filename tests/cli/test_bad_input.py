@@ -103,7 +103,7 @@ def test_an_endpoint_that_is_none_and_half_a_pair_of_keys_are_refused(before: Ma
 def test_an_unknown_key_is_named_with_the_nearest_known_one(before: Mason) -> None:
     wrong = "id: bad\nmetastor_engine: local\nclients:\n  local:\n    configuration:\n      rot: data\n"
     complaint = refused_config(before, wrong)
-    assert 'config.yaml:2: metastor_engine: unknown key. Did you mean "metastore_engine"?' in complaint
+    assert 'config.yaml:2: metastor_engine: there is no role "metastor". Did you mean "metastore"?' in complaint
 
     complaint = refused_config(before, wrong.replace("metastor_", "metastore_"))
     assert 'config.yaml:6: clients.local.configuration.rot: unknown key. Did you mean "root"?' in complaint

@@ -28,6 +28,7 @@ STEP_BY_STEP = textwrap.dedent(
     from pathlib import Path
     import mason.pipeline.reading.plan.read_plan as plan
     from mason.clients.response import Response
+    from mason.engines.storage.models.location import Location
     from mason.errors import MasonError
     from mason.pipeline.driving.execution import PipelineExecutionClient
     from mason.pipeline.driving.in_process import InProcessRunner
@@ -46,11 +47,11 @@ STEP_BY_STEP = textwrap.dedent(
                 yield from ((number, content) for _, content in super().run(kernel, [task]))
 
     class Client(PipelineExecutionClient):
-        def runner(self, storage):
+        def runner(self, storages):
             return StepByStep()
 
     client = Client()
-    job = MergeJob(str(folder / "in"), str(folder / "out")).to_job()
+    job = MergeJob(Location(str(folder / "in")), Location(str(folder / "out"))).to_job()
     found, response = client.plan_job(job, response=Response())
     try:
         client.run_job(found, response=response)

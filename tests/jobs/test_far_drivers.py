@@ -293,6 +293,7 @@ def test_submissions_with_one_token_start_one_driver(merge: Job) -> None:
 _KILLED_SUBMITTER = """
 import os, signal, sys
 from mason.clients.response import Response
+from mason.engines.storage.models.location import Location
 from mason.pipeline.driving.driver_process import ChildDriver
 from mason.pipeline.jobs.merge.job import MergeJob
 from tests.jobs.test_far_drivers import FarClient
@@ -314,7 +315,7 @@ class DyingClient(FarClient):
         return Dying()
 
 client = DyingClient({})
-plan, _ = client.plan_job(MergeJob(f"{folder}/in", f"{folder}/out/people").to_job(), response=Response())
+plan, _ = client.plan_job(MergeJob(Location(f"{folder}/in"), Location(f"{folder}/out/people")).to_job(), response=Response())
 if when == "before the engine is asked":
     die()
 client.submit_job(plan, token="today", response=Response())

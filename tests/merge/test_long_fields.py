@@ -184,7 +184,7 @@ def test_a_compressed_file_with_a_gigabyte_in_one_field_takes_little_memory(tmp_
 
 _BOMB = """
 import re, sys
-import pyarrow.fs as pafs
+from mason.engines.storage.models.location import Location
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.work.memory_limits import SERVER_BYTES, MemoryLimits, limit_memory
 from mason.pipeline.jobs.merge.job import MergeJob
@@ -192,7 +192,7 @@ from mason.pipeline.jobs.merge.plan import plan_merge
 from mason.pipeline.jobs.merge.run import run_merge
 limit_memory(MemoryLimits(field_bytes=SERVER_BYTES))
 folder = sys.argv[1]
-plan = plan_merge(pafs.LocalFileSystem(), MergeJob(f"{folder}/in", f"{folder}/out"))
+plan = plan_merge(MergeJob(Location(f"{folder}/in"), Location(f"{folder}/out")))
 done = run_merge(plan, InProcessRunner(), "job", lambda *_: None)
 # not ru_maxrss: it counts the memory of the process that started this one
 peak = int(re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read())[1]) // 1000

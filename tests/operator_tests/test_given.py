@@ -12,7 +12,7 @@ from mason.pipeline.reading.preview import preview_table
 from mason.pipeline.reading.view import view_table
 import pyarrow.fs
 fs = pyarrow.fs.LocalFileSystem()
-shown = preview_table(fs, view_table(fs, os.path.abspath(parameters.get_required("path"))), 100)
+shown = preview_table(fs, view_table(config.location(parameters.get_required("path"))), 100)
 return OperatorResponse(resp, shown)
 """
 

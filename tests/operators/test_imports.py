@@ -104,7 +104,7 @@ from typing import TYPE_CHECKING
 from mason import __version__, connect, errors
 from mason.api import operator_api as OperatorApi
 from mason.clients.engines import metastore
-from mason.clients.engines.role import ROLES, Role, LOG, P
+from mason.clients.engines.role import Role, LOG, P
 from mason.errors import *
 from mason.operators.operator_definition import replace
 from . import rules

@@ -109,12 +109,13 @@ APPENDING = textwrap.dedent(
     """
     import sys
     sys.path.insert(0, {project!r})
+    from mason.engines.storage.models.location import Location
     from mason.pipeline.driving.in_process import InProcessRunner
     from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
     from mason.pipeline.jobs.merge.work import MergeWork
 
     for number in {numbers!r}:
-        job = MergeJob(f"{place}/in-{{number}}", {output!r}, {storage!r}, MergeOptions(mode=Mode.APPEND))
+        job = MergeJob(Location(f"{place}/in-{{number}}", {storage!r}), Location({output!r}, {storage!r}), MergeOptions(mode=Mode.APPEND))
         MergeWork.plan(job.to_job()).run(InProcessRunner(), f"job{{number}}", lambda *_: None)
     """
 )

@@ -302,7 +302,7 @@ finally:
             assert mason("config", f"{name}.yaml").exit_code == 0
         merge = """
 from mason.pipeline.jobs.merge.job import MergeJob
-job = MergeJob(os.path.abspath("in"), os.path.abspath(f"out_{config.id}")).to_job()
+job = MergeJob(config.location("in"), config.location(f"out_{config.id}")).to_job()
 plan, resp = config.execution.client.plan_job(job, response=resp)
 record, resp = config.execution.client.run_job(plan, response=resp)
 resp.add_data({"Rows": record.details["RowsOut"], "Process": os.getpid()})
@@ -324,10 +324,12 @@ resp.add_data({"Rows": record.details["RowsOut"], "Process": os.getpid()})
         roles = ("metastore", "storage", "execution", "scheduler")
         (mason.folder / "shop.yaml").write_text("id: shop\n" + "".join(f"{each}_engine: local\n" for each in roles))
         body = f"""
+from mason.engines.storage.models.location import Location, TableRef
 from mason.pipeline.jobs.query.job import QueryJob
 statement = "select count(*) as n from t a, t b, t c, t d where (a.n * b.n + c.n * d.n) % 1009 = 500"
 folder = {str(mason.folder / "shop")!r}
-job = QueryJob(statement, "shop", {{"t": f"{{folder}}/numbers"}}, "file:///", output=f"{{folder}}/out").to_job()
+numbers = TableRef("shop.t", Location(f"{{folder}}/numbers"))
+job = QueryJob(statement, "shop", {{"t": numbers}}, output=Location(f"{{folder}}/out")).to_job()
 plan, resp = config.execution.client.plan_job(job, response=resp)
 open({str(mason.folder / "begun")!r}, "w").close()
 config.execution.client.run_job(plan, response=resp)

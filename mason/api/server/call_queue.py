@@ -38,7 +38,6 @@ from mason.operators.call_records import (
     is_repeated,
     is_with_engine,
 )
-from mason.pipeline.driving.far_drivers import find_outcome
 from mason.pipeline.driving.handover import Handover
 from mason.state.heartbeat import LEASE_SECONDS, Heartbeat
 from mason.state.models import Record, RecordKind
@@ -346,7 +345,7 @@ class CallQueue:
         call = Call.of_document(record.document)
         job = self._store.get_record(RecordKind.JOB, call.id)
         try:
-            has_ended = job is not None and (JobStatus(job.status).is_final or find_outcome(job) is not None)
+            has_ended = job is not None and (JobStatus(job.status).is_final or _has_committed(job))
             if has_ended or self._must_end(call.id, call.caller) or not self._is_repeatable(call):
                 self._settle(record)
                 return
@@ -365,7 +364,7 @@ class CallQueue:
         job = self._store.get_record(RecordKind.JOB, record.id)
         ended = JobStatus(job.status) if job and JobStatus(job.status).is_final else JobStatus.LOST
         with suppress(MasonError, OSError):  # whoever cannot look, cannot tell
-            ended = JobStatus.SUCCEEDED if job and find_outcome(job) else ended
+            ended = JobStatus.SUCCEEDED if job and _has_committed(job) else ended
         told = {key: value for key, value in record.document.items() if key != "Call"}
         reason = {} if ended is JobStatus.SUCCEEDED else {"Error": _LOST}
         with suppress(Conflict):  # another server settled it
@@ -402,3 +401,9 @@ class CallQueue:
         name = document.get("Operator") or document.get("Workflow")
         told = {"job": call_id, "status": status.value, "name": name, "request": document.get("RequestID")}
         LOG.info("job %s is %s", call_id, status, extra={"event": "job", "fields": told})
+
+
+def _has_committed(job: Record) -> bool:
+    from mason.pipeline.driving.far_drivers import find_outcome  # of no use to a server that comes after no crash
+
+    return find_outcome(job) is not None

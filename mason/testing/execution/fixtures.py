@@ -81,7 +81,8 @@ class ExecutionFixtures:
             named = {each.name for each in parse_statement(statement).tables}
             for name in sorted(named - set(paths)):
                 paths[name] = make_table(name, TABLES[name])
-            tables = {name: TableRef(f"{database}.{name}", Location(paths[name], storage)) for name in sorted(named)}
+            places = {name: paths[name].rpartition("://")[2] for name in sorted(named)}  # with their scheme or without
+            tables = {name: TableRef(f"{database}.{name}", Location(path, storage)) for name, path in places.items()}
             return QueryJob(statement, database, tables, parameters or {}, limit).to_job()
 
         return make
