@@ -26,16 +26,16 @@ from tests.merge.conftest import Merge
 KILLED = """
 import os, sys
 from pathlib import Path
+from mason.engines.storage.models.location import Location
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.merge.replay import ReplayJob, plan_replay, run_replay
-from tests.merge.conftest import LOCAL
 
 class Killed(InProcessRunner):
     def run(self, kernel, tasks):
         os._exit(9)
 
 root = Path(sys.argv[1])
-plan = plan_replay(LOCAL, ReplayJob(str(root / "out"), str(root / "bad.csv")))
+plan = plan_replay(ReplayJob(Location(str(root / "out")), Location(str(root / "bad.csv"))))
 run_replay(plan, Killed(), "killed", lambda *_: None)
 """
 

@@ -115,7 +115,8 @@ APPENDING = textwrap.dedent(
     from mason.pipeline.jobs.merge.work import MergeWork
 
     for number in {numbers!r}:
-        job = MergeJob(Location(f"{place}/in-{{number}}", {storage!r}), Location({output!r}, {storage!r}), MergeOptions(mode=Mode.APPEND))
+        read, written = (Location(each, {storage!r}) for each in (f"{place}/in-{{number}}", {output!r}))
+        job = MergeJob(read, written, MergeOptions(mode=Mode.APPEND))
         MergeWork.plan(job.to_job()).run(InProcessRunner(), f"job{{number}}", lambda *_: None)
     """
 )
