@@ -193,6 +193,20 @@ def call_job(store: StateStore, call: Record, of_engine: Mapping[str, Any] | Non
     return JobRecord(call.id, status, {**of_engine, **lost, **said, **log})
 
 
+def ended_as(store: StateStore, job_id: str) -> JobStatus | None:
+    """Return how the job of a call has ended: by its record, or by the commit that its table has; None if it has not.
+
+    Raises:
+        MasonError, OSError: nobody can tell.
+    """
+    job = store.get_record(RecordKind.JOB, job_id)
+    if job is None or JobStatus(job.status).is_final:
+        return JobStatus(job.status) if job else None
+    from mason.pipeline.driving.far_drivers import find_outcome  # of no use before something has crashed
+
+    return JobStatus.SUCCEEDED if find_outcome(job) else None
+
+
 def call_status(store: StateStore, call: Record) -> JobStatus:
     """Return where a call stands: one whose process is gone is lost, unless its engine has it."""
     call = _as_it_ended(store, call)

@@ -24,14 +24,13 @@ from mason.clients.response import Response
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import ClientFailed, Conflict, MasonError, StateFailed
 from mason.operators.call_answers import Answer, kept, status_of
-from mason.operators.call_records import DETACHED, ONE_JOB, WAITS, is_left, is_repeated
+from mason.operators.call_records import DETACHED, ONE_JOB, WAITS, ended_as, is_left, is_repeated
 from mason.operators.operator_definition import is_one_job
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_spec import OperatorSpec
 from mason.operators.runner import OperatorCall, prepare_call, respond, run_operator, show_result
 from mason.operators.slots import slot_count, wait_for_slot
 from mason.pipeline.driving.calls import begin_call
-from mason.pipeline.driving.far_drivers import find_outcome
 from mason.pipeline.driving.job_log import JobLog
 from mason.pipeline.driving.job_watch import JobCancelled
 from mason.state.heartbeat import Heartbeat
@@ -117,12 +116,11 @@ def repeat_lost(env: MasonEnvironment, job_id: str) -> bool:
     call = store.get_record(RecordKind.CALL, job_id)
     if call is None or DETACHED not in call.document or not is_left(store, call):
         return False
-    job = store.get_record(RecordKind.JOB, job_id)
     is_elsewhere = (call.document.get("Folder"), call.document["Process"]["Host"]) != (str(Path.cwd()), this_host())
     if is_repeated(call) or is_elsewhere or store.get_record(RecordKind.CANCELLATION, job_id):
         return False
     try:
-        if job and (JobStatus(job.status).is_final or find_outcome(job)):
+        if ended_as(store, job_id):
             return False
     except (MasonError, OSError):  # nobody can tell what became of it: it is not done twice
         return False

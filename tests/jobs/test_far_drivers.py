@@ -315,7 +315,8 @@ class DyingClient(FarClient):
         return Dying()
 
 client = DyingClient({})
-plan, _ = client.plan_job(MergeJob(Location(f"{folder}/in"), Location(f"{folder}/out/people")).to_job(), response=Response())
+merge = MergeJob(Location(f"{folder}/in"), Location(f"{folder}/out/people"))
+plan, _ = client.plan_job(merge.to_job(), response=Response())
 if when == "before the engine is asked":
     die()
 client.submit_job(plan, token="today", response=Response())

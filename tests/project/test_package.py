@@ -42,7 +42,13 @@ def test_each_lock_that_is_installed_holds_the_smaller_ones() -> None:
     )
 
     assert base < aws < dev
-    assert {each.partition("==")[0] for each in aws - base} == {"boto3", "botocore", "jmespath", "s3transfer"}
+    assert {each.partition("==")[0] for each in aws - base} == {
+        "boto3",
+        "botocore",
+        "jmespath",
+        "s3transfer",
+        "urllib3",
+    }
 
 
 @pytest.mark.parametrize("given", [["--extras"], ["--extras", "gcp"], ["--development"]])

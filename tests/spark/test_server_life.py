@@ -82,7 +82,7 @@ def test_an_idle_server_stops_by_itself(commands: Commands) -> None:
 def test_a_server_whose_tasks_do_not_hear_that_they_are_cancelled_is_replaced(commands: Commands) -> None:
     commands("echo", "x")
     (server,) = commands.servers()
-    busy = cpu_seconds(server.server.pid) + 5
+    busy = cpu_seconds(server.server.pid) + 20  # by then it is past planning and sending the smaller side around
     endless = "select /*+ broadcast(b) */ sum(a.id * b.id % 7) as x from range(1000000) a cross join range(2000000) b"
     command = commands.start("query", endless)
     eventually(lambda: cpu_seconds(server.server.pid) > busy, 120)

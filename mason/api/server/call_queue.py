@@ -34,6 +34,7 @@ from mason.operators.call_records import (
     ENGINE_TOKEN,
     ask_to_end,
     call_status,
+    ended_as,
     is_left,
     is_repeated,
     is_with_engine,
@@ -98,8 +99,7 @@ class CallQueue:
         names = [f"mason-call-{number}" for number in range(parallel)]
         self._threads = [threading.Thread(target=self._work, name=name, daemon=True) for name in names]
         self._threads.append(threading.Thread(target=self._look_around, name="mason-look", daemon=True))
-        name = uuid.uuid4().hex
-        self._heartbeat = Heartbeat(store, f"server:{name}", name)
+        self._heartbeat = Heartbeat(store, f"server:{(name := uuid.uuid4().hex)}", name)
         self._process = self._heartbeat.process
         self._claims = Claims(store, self._process)
         self._unwritten: deque[tuple[Record, JobStatus, Mapping[str, Any]]] = deque()
@@ -343,10 +343,8 @@ class CallQueue:
             self._settle(record)
             return
         call = Call.of_document(record.document)
-        job = self._store.get_record(RecordKind.JOB, call.id)
         try:
-            has_ended = job is not None and (JobStatus(job.status).is_final or _has_committed(job))
-            if has_ended or self._must_end(call.id, call.caller) or not self._is_repeatable(call):
+            if ended_as(self._store, call.id) or self._must_end(call.id, call.caller) or not self._is_repeatable(call):
                 self._settle(record)
                 return
         except (MasonError, OSError):  # nobody can tell what became of it: it is not done twice
@@ -361,10 +359,9 @@ class CallQueue:
 
     def _settle(self, record: Record) -> None:
         """Write down what became of a call whose process is gone, or is about to be."""
-        job = self._store.get_record(RecordKind.JOB, record.id)
-        ended = JobStatus(job.status) if job and JobStatus(job.status).is_final else JobStatus.LOST
+        ended = JobStatus.LOST
         with suppress(MasonError, OSError):  # whoever cannot look, cannot tell
-            ended = JobStatus.SUCCEEDED if job and _has_committed(job) else ended
+            ended = ended_as(self._store, record.id) or ended
         told = {key: value for key, value in record.document.items() if key != "Call"}
         reason = {} if ended is JobStatus.SUCCEEDED else {"Error": _LOST}
         with suppress(Conflict):  # another server settled it
@@ -401,9 +398,3 @@ class CallQueue:
         name = document.get("Operator") or document.get("Workflow")
         told = {"job": call_id, "status": status.value, "name": name, "request": document.get("RequestID")}
         LOG.info("job %s is %s", call_id, status, extra={"event": "job", "fields": told})
-
-
-def _has_committed(job: Record) -> bool:
-    from mason.pipeline.driving.far_drivers import find_outcome  # of no use to a server that comes after no crash
-
-    return find_outcome(job) is not None
