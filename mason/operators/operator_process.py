@@ -24,7 +24,6 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mason.clients.engines.roles import role_names
 from mason.clients.response import LOG, Response
 from mason.configurations.valid_config import ValidConfig
 from mason.errors import ClientFailed, Interrupted
@@ -69,8 +68,8 @@ class _Launch:
     @classmethod
     def of(cls, prepared: PreparedOperator) -> _Launch:
         # Clients have connections, which no other process can use: it makes its own.
-        engines: dict[str, Any] = {role: replace(prepared.config.engine(role), _built={}) for role in role_names()}
-        config = replace(prepared.config, **engines)
+        engines = {role: replace(each, _built={}, _joined={}) for role, each in prepared.config.engines.items()}
+        config = replace(prepared.config, engines=engines)
         level = LOG.getEffectiveLevel()
         context = surroundings(), memory_limits(), limiting_token()
         return cls(prepared.env, config, prepared.parameters, prepared.registration, *context, level)
