@@ -40,6 +40,8 @@ class Summarize:
         return file
 
     def plan(self, **options: Any) -> SummaryWork:
+        written = {name: Location(str(options[name])) for name in ("output", "html") if options.get(name)}
+        options = {**{name: value for name, value in options.items() if name not in ("output", "html")}, **written}
         return SummaryWork.plan(SummaryJob(Location(str(self.inputs)), **options).to_job())
 
     def run(self, **options: Any) -> Summary:
