@@ -161,7 +161,7 @@ _COUNT = """
 runner.start_early()
 conf = runner._settings.local_conf
 context = classic_context(conf)
-found = subprocess.run(["ps", "-o", "args=", "--ppid", str(os.getpid())], capture_output=True, text=True).stdout
+found = subprocess.run(["ps", "-ww", "-o", "args=", "--ppid", str(os.getpid())], capture_output=True, text=True).stdout
 print(sum("SparkSubmit" in line for line in found.splitlines()), context.parallelize([1, 2]).sum())
 """
 _LEAVE = """
