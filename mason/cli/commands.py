@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from mason.errors import BrokenPlugin
-from mason.util.packages import OWN_DISTRIBUTION, EntryPoint, declared_twice, points_by_name
+from mason.util.packages import OWN_DISTRIBUTION, EntryPoint, error_of_double_name, points_by_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +40,7 @@ class CommandModule(NamedTuple):
         import click
 
         if len(self.points) > 1:
-            raise declared_twice("command", self.points)
+            raise error_of_double_name("command", self.points)
         [point] = self.points
         found = point.load("command")
         if not isinstance(found, click.Command):
@@ -52,7 +52,9 @@ class CommandModule(NamedTuple):
 def find_commands() -> Mapping[str, CommandModule]:
     """Return the commands by name. A package cannot take the place of one of Mason's own."""
     own = {**_own_commands(), **_client_commands()}
-    others = {name: _declared(points) for name, points in points_by_name(ENTRY_POINT_GROUP).items() if name not in own}
+    others = {
+        name: _load_command(points) for name, points in points_by_name(ENTRY_POINT_GROUP).items() if name not in own
+    }
     found = {**own, **others}
     return {name: found[name] for name in sorted(found)}
 
@@ -62,7 +64,7 @@ def commands_in_the_way() -> Sequence[BrokenPlugin]:
     found, wrong = find_commands(), []
     for name, points in points_by_name(ENTRY_POINT_GROUP).items():
         if len(points) > 1:
-            wrong.append(declared_twice("command", points))
+            wrong.append(error_of_double_name("command", points))
         elif found[name].points[0].distribution == OWN_DISTRIBUTION:
             wrong.append(points[0].broken("command", "Mason has a command of this name"))
     return wrong
@@ -88,7 +90,7 @@ def _own(name: str, module: str, summary: str, hidden: bool) -> CommandModule:
     return CommandModule((EntryPoint(name, module, f"{module}:command", OWN_DISTRIBUTION),), summary, hidden)
 
 
-def _declared(points: Sequence[EntryPoint]) -> CommandModule:
+def _load_command(points: Sequence[EntryPoint]) -> CommandModule:
     if len(points) > 1:
         packages = ", ".join(each.distribution for each in points)
         return CommandModule(points, f"Declared by several packages: {packages}.")

@@ -7,7 +7,7 @@ import os
 import click
 
 from mason.cli import completion_sources
-from mason.cli.options import given_path, log_level
+from mason.cli.options import log_level, resolve_given_path
 from mason.cli.output import show, show_banner, show_table, tell, tell_banner, tell_error, tell_warning
 from mason.util.dotenv import env_files, read_env_files
 from mason.util.environment import MasonEnvironment
@@ -57,7 +57,7 @@ def _save(env: MasonEnvironment, path: str) -> bool:
     from mason.operators.use_warnings import warnings_of_saving
     from mason.state.home import make_home, read_state
 
-    reading = read_configurations(given_path(path))
+    reading = read_configurations(resolve_given_path(path))
     for problem in reading.problems:
         tell_error(problem)
     if reading.valid:

@@ -8,7 +8,7 @@ from itertools import chain
 import click
 
 from mason.cli.options import config_id
-from mason.cli.output import coloured, show
+from mason.cli.output import colour_text, show
 from mason.util.environment import MasonEnvironment
 
 
@@ -30,9 +30,9 @@ def command(config_id: str | None, paths: tuple[str, ...]) -> int:
     from mason.operators.diagnosis import Finding, Verdict, diagnose
 
     words = {
-        Verdict.FINE: coloured("ok   ", "green", sys.stdout),
-        Verdict.LATER: coloured("note ", "yellow", sys.stdout),
-        Verdict.WRONG: coloured("WRONG", "red", sys.stdout),
+        Verdict.FINE: colour_text("ok   ", "green", sys.stdout),
+        Verdict.LATER: colour_text("note ", "yellow", sys.stdout),
+        Verdict.WRONG: colour_text("WRONG", "red", sys.stdout),
     }
     healthy = True
     plugins = [Finding("Plug-ins", Verdict.WRONG, str(error)) for error in commands_in_the_way()]

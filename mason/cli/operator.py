@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mason.cli import completion_sources
-from mason.cli.options import config_id, given_path, log_level
+from mason.cli.options import config_id, log_level, resolve_given_path
 from mason.cli.output import (
     show,
     show_banner,
@@ -87,9 +87,9 @@ def command(
     if operator is None and ":" in namespace.partition("@")[0]:
         namespace, _, operator = namespace.partition(":")  # table:get, as messages write it
     if html:
-        parameters = (*parameters, f"html:{_quoted(html)}")
+        parameters = (*parameters, f"html:{_quote_value(html)}")
     if explain:
-        parameters, plan = (*parameters, f"explain:{_quoted(explain)}"), True
+        parameters, plan = (*parameters, f"explain:{_quote_value(explain)}"), True
     if plan and detach:
         raise click.UsageError("--plan and --detach do not go together: a plan is there at once.")
     wants_run = bool(parameters or parameter_files or plan or detach)
@@ -108,7 +108,7 @@ def command(
     return _run(*wanted, parameters, parameter_files, config_id, how=_How(plan, detach))
 
 
-def _quoted(value: str) -> str:
+def _quote_value(value: str) -> str:
     """Return a value as the -p grammar takes any."""
     return '"' + value.replace('"', '""') + '"'
 
@@ -240,7 +240,9 @@ def _run(
         _refuse_parameter_file(config_id)
         given = parse_parameters(parameters)
         base = {
-            name: value for file in parameter_files for name, value in read_parameter_file(given_path(file)).items()
+            name: value
+            for file in parameter_files
+            for name, value in read_parameter_file(resolve_given_path(file)).items()
         }
         call = OperatorCall(namespace, command, digest, given, base, config_id or "", ", ".join(parameter_files))
         service = Service(MasonEnvironment.of())

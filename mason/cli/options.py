@@ -37,6 +37,6 @@ config_id = click.option(
 )
 
 
-def given_path(path: str) -> Path:
+def resolve_given_path(path: str) -> Path:
     """Return the path that a user named; the examples that come with Mason are found from everywhere."""
     return find_example(path)

@@ -43,12 +43,12 @@ def tell(text: str, level: str = "info") -> None:
 
 def tell_error(text: str) -> None:
     """Print what went wrong."""
-    tell(f"{coloured('error:', 'red', sys.stderr)} {text}", "error")
+    tell(f"{colour_text('error:', 'red', sys.stderr)} {text}", "error")
 
 
 def tell_warning(text: str) -> None:
     """Print what should be looked at although it goes on."""
-    tell(f"{coloured('warning:', 'yellow', sys.stderr)} {text}", "warning")
+    tell(f"{colour_text('warning:', 'yellow', sys.stderr)} {text}", "warning")
 
 
 def choose_level(level: str) -> None:
@@ -57,7 +57,7 @@ def choose_level(level: str) -> None:
     _chosen_level = level
 
 
-def chosen_level() -> str:
+def read_log_level() -> str:
     """Return how much is told."""
     return _chosen_level
 
@@ -142,7 +142,7 @@ def terminal_width(stream: IO[str]) -> int | None:
     return os.get_terminal_size(stream.fileno()).columns or _USUAL_WIDTH
 
 
-def coloured(text: str, colour: str, stream: IO[str]) -> str:
+def colour_text(text: str, colour: str, stream: IO[str]) -> str:
     """Return the text in a colour where the stream is a terminal and NO_COLOR is not set."""
     if os.environ.get("NO_COLOR") or not stream.isatty() or os.environ.get("TERM") == "dumb":
         return text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mason.cli.options import given_path, log_level
+from mason.cli.options import log_level, resolve_given_path
 from mason.cli.output import tell, tell_banner, tell_error, tell_warning
 from mason.util.environment import MasonEnvironment
 
@@ -36,7 +36,7 @@ def command(path: str, force: bool) -> int:
     from mason.workflows.unknown_steps import unknown_steps
 
     env = MasonEnvironment.of()
-    reading = read_definitions(given_path(path), [OPERATORS, WORKFLOWS])
+    reading = read_definitions(resolve_given_path(path), [OPERATORS, WORKFLOWS])
     unknown = unknown_steps(reading.documents, read_state(env))
     if reading.problems:
         for problem in (*reading.problems, *unknown):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mason.cli.options import log_level
-from mason.cli.output import chosen_level, tell
+from mason.cli.output import read_log_level, tell
 from mason.util.dotenv import read_once
 from mason.util.environment import MasonEnvironment
 
@@ -103,7 +103,7 @@ def command(
         require_token=require_token,
         certificate=certificate,
         key=key,
-        log_level=chosen_level(),
+        log_level=read_log_level(),
     )
     retention_of(MasonEnvironment.of())  # what is wrong with it is told before there is a server
     server_limits(MasonEnvironment.of())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from mason.cli.options import log_level
-from mason.cli.output import chosen_level, show_json, start_logging, stdout_kept_clean
+from mason.cli.output import read_log_level, show_json, start_logging, stdout_kept_clean
 from mason.errors import Interrupted
 from mason.operators.operator_response import OperatorResponse
 from mason.util.environment import MasonEnvironment
@@ -27,7 +27,7 @@ def run(schedule: str, json_log: bool) -> int:
     if json_log:
         from mason.api.server.json_log import start_logging as start_json_log
 
-        start_json_log(chosen_level())
+        start_json_log(read_log_level())
     else:
         start_logging()
     with stdout_kept_clean():

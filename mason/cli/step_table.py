@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING
 
-from mason.util.text_table import clipped_lines
+from mason.util.text_table import clip_lines
 
 if TYPE_CHECKING:
     from mason.engines.scheduler.models.dags.dag_run import StepEvent
@@ -73,7 +73,7 @@ class StepTable:
             counts = [", ".join(f"{count:,} {status}" for status, count in counted.items())]
         rows = [[event.step.key, event.status, f"{(ended or now) - began:.1f} s"] for event, began, ended in shown]
         remarks = ["", "", *(event.reason or event.step.operator for event, _, _ in shown)]
-        lines, _ = clipped_lines(["step", "status", "time"], rows, size.columns - 1)
+        lines, _ = clip_lines(["step", "status", "time"], rows, size.columns - 1)
         return [*_with_remarks(lines, remarks, size.columns - 1), *counts]
 
     def _size(self) -> os.terminal_size:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mason.cli.options import given_path, log_level
-from mason.cli.output import coloured, show_json, start_logging, stdout_kept_clean, tell, tell_banner
+from mason.cli.options import log_level, resolve_given_path
+from mason.cli.output import colour_text, show_json, start_logging, stdout_kept_clean, tell, tell_banner
 from mason.util.environment import MasonEnvironment
 
 if TYPE_CHECKING:
@@ -40,8 +40,10 @@ def command(path: str, configs: tuple[str, ...], on: tuple[str, ...], require: t
 
     start_logging()
     with stdout_kept_clean():
-        offers = _chosen(list_offers(MasonEnvironment.of(), [given_path(file) for file in configs]), on, require)
-        result = respond(lambda response: run_tests(given_path(path), offers, require, response, _tell))
+        offers = _choose_offers(
+            list_offers(MasonEnvironment.of(), [resolve_given_path(file) for file in configs]), on, require
+        )
+        result = respond(lambda response: run_tests(resolve_given_path(path), offers, require, response, _tell))
     tell_banner("Test Response")
     show_json(result.to_dict())
     if result.response.status == Interrupted.status:
@@ -49,7 +51,7 @@ def command(path: str, configs: tuple[str, ...], on: tuple[str, ...], require: t
     return 1 if result.response.errors else 0
 
 
-def _chosen(offers: list[Offer], on: tuple[str, ...], require: tuple[str, ...]) -> list[Offer]:
+def _choose_offers(offers: list[Offer], on: tuple[str, ...], require: tuple[str, ...]) -> list[Offer]:
     from mason.operators.operator_tests.offers import only
 
     known = [offer.name for offer in offers]
@@ -60,6 +62,6 @@ def _chosen(offers: list[Offer], on: tuple[str, ...], require: tuple[str, ...]) 
 
 
 def _tell(verdict: Verdict) -> None:
-    word = coloured("ok  ", "green", sys.stderr) if verdict.passed else coloured("FAIL", "red", sys.stderr)
+    word = colour_text("ok  ", "green", sys.stderr) if verdict.passed else colour_text("FAIL", "red", sys.stderr)
     took = f"  {verdict.seconds:.2f} s" if verdict.seconds else ""
     tell(f"{word}  {verdict.operator}  {verdict.case.name}  ({verdict.place}){took}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mason.cli.options import config_id, given_path, log_level
+from mason.cli.options import config_id, log_level, resolve_given_path
 from mason.cli.output import (
     leave_table,
     show,
@@ -96,7 +96,7 @@ def command(
     from mason.workflows.resume import Choice
     from mason.workflows.workflow_calls import WorkflowCall
 
-    file = given_path(parameter_file) if parameter_file else None
+    file = resolve_given_path(parameter_file) if parameter_file else None
     full_name = f"{namespace}:{name}" if name else ""
     call = WorkflowCall(full_name, digest, file, config_id or "", schedule_name or "", schedule or "")
     if draw:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from mason.clients.engines.role import Role
-from mason.clients.engines.roles import broken_roles, find_role, role_names, roles
+from mason.clients.engines.roles import find_broken_roles, find_role, role_names, roles
 from mason.errors import BrokenPlugin, MissingDependency, RoleNotFilled
 from mason.util.nearest import did_you_mean
-from mason.util.packages import EntryPoint, declared_twice, points_by_name
+from mason.util.packages import EntryPoint, error_of_double_name, points_by_name
 
 ENTRY_POINT_GROUP = "mason.clients"
 
@@ -32,7 +32,7 @@ class ClientPackage:
     @property
     def problem(self) -> BrokenPlugin | None:
         """What keeps everybody from using it: several packages declare a client of this name."""
-        return declared_twice("client", self.points) if len(self.points) > 1 else None
+        return error_of_double_name("client", self.points) if len(self.points) > 1 else None
 
     @property
     def is_masons(self) -> bool:
@@ -116,15 +116,15 @@ def build_client(name: str, role: str, configuration: Mapping[str, Any]) -> Role
     return client_class(configuration)  # type: ignore[call-arg]
 
 
-def broken_plugins() -> Sequence[BrokenPlugin]:
+def find_broken_plugins() -> Sequence[BrokenPlugin]:
     """Return what is wrong with the roles and clients that packages declare, though nobody may use them."""
-    wrong = list(broken_roles())
+    wrong = list(find_broken_roles())
     for name, points in points_by_name(ENTRY_POINT_GROUP).items():
         found = find_client(name)
         if found is not None and not found.points:
             wrong += [each.broken("client", "Mason has a client of this name") for each in points]
         elif len(points) > 1:
-            wrong.append(declared_twice("client", points))
+            wrong.append(error_of_double_name("client", points))
     return wrong
 
 

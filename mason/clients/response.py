@@ -49,11 +49,11 @@ class Response:
 
     def add_info(self, message: str) -> None:
         """Say what is going on."""
-        self._info.append(self._said(logging.INFO, message))
+        self._info.append(self._redact_and_log(logging.INFO, message))
 
     def add_warning(self, message: str) -> None:
         """Say what the user should look at although the call goes on."""
-        self._warnings.append(self._said(logging.WARNING, message))
+        self._warnings.append(self._redact_and_log(logging.WARNING, message))
 
     def keep_warning(self, message: str) -> None:
         """Add a warning that was logged before."""
@@ -61,7 +61,7 @@ class Response:
 
     def add_error(self, message: str, status: int = 500) -> None:
         """Say what went wrong; the call as a whole has failed, with the status of its first error."""
-        self._errors.append(self._said(logging.ERROR, message))
+        self._errors.append(self._redact_and_log(logging.ERROR, message))
         self._status = status if self._status == 200 else self._status
 
     def add_data(self, data: Any) -> None:
@@ -84,7 +84,7 @@ class Response:
         """Return the JSON form of the response."""
         return {"Errors": self._errors[:], "Info": self._info[:], "Warnings": self._warnings[:], "Data": self._data[:]}
 
-    def _said(self, level: int, message: str) -> str:
+    def _redact_and_log(self, level: int, message: str) -> str:
         redacted = self.redactor(message)
         self._log(level, redacted)
         return redacted

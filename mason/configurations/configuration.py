@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mason.clients.discovery import find_client, unknown_client, wrong_role
-from mason.clients.engines.roles import KEY_ENDING, listed_roles, roles, unknown_role, with_roles
+from mason.clients.engines.roles import KEY_ENDING, list_role_names, roles, unknown_role, with_roles
 from mason.configurations.templates import fill_shown, is_template, template_problems
 from mason.errors import InvalidConfiguration
 from mason.util.names import CONFIG_ID_RULE, is_config_id
@@ -36,7 +36,7 @@ class Configuration:
         Args:
             variables: what fills `{{NAME}}`, for somebody whose variables they are.
         """
-        for role in listed_roles():
+        for role in list_role_names():
             for name in self.engines.get(role, ()):
                 client = find_client(name)
                 schema = client.schema if client else {}

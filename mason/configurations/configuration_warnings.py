@@ -26,16 +26,16 @@ def configuration_warnings(
     named = {name for names in configuration.engines.values() for name in names}
     for role, names in configuration.engines.items():
         key = (roles()[role].configuration_key,)
-        yield from ((key, message) for message in _planned_roles(role, names))
+        yield from ((key, message) for message in _warn_of_planned_roles(role, names))
     for name, values in (configuration.clients if clients is None else clients).items():
         if name not in named:
             yield ("clients", name), f'no role names "{name}", so nothing uses it; add it to an engine or remove it'
         client = find_client(name)
         if client is not None:
-            yield from _planned_values(("clients", name, "configuration"), values, client.schema)
+            yield from _find_planned_values(("clients", name, "configuration"), values, client.schema)
 
 
-def _planned_roles(role: str, names: Sequence[str]) -> Iterator[str]:
+def _warn_of_planned_roles(role: str, names: Sequence[str]) -> Iterator[str]:
     for name in names:
         client = find_client(name)
         if client is not None and role not in client.roles and role in client.planned_roles:
@@ -43,7 +43,7 @@ def _planned_roles(role: str, names: Sequence[str]) -> Iterator[str]:
             yield f'"{name}" as {role} is not there yet: {client.planned_roles[role]}. What works today: {today}.'
 
 
-def _planned_values(place: Key, values: Any, schema: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
+def _find_planned_values(place: Key, values: Any, schema: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
     """Yield values that a client's schema marks as planned (`x-mason-planned`, beside their `enum`)."""
     for word, inner in schema.get("properties", {}).items():
         if not isinstance(values, Mapping) or word not in values:
@@ -52,4 +52,4 @@ def _planned_values(place: Key, values: Any, schema: Mapping[str, Any]) -> Itera
         if values[word] in planned:
             today = ", ".join(each for each in inner["enum"] if each not in planned)
             yield (*place, word), f'"{values[word]}" is not there yet, and fails when used. What works today: {today}.'
-        yield from _planned_values((*place, word), values[word], inner)
+        yield from _find_planned_values((*place, word), values[word], inner)

@@ -72,7 +72,7 @@ def save_configurations(env: MasonEnvironment, valid: Sequence[tuple[Path, Confi
     for _, each in valid:
         try:
             # Readable by nobody else: a configuration may hold secrets.
-            write_file(saved_file(env, each.id), each.document.text.encode(), mode=0o600)
+            write_file(file_of_configuration(env, each.id), each.document.text.encode(), mode=0o600)
         except OSError as error:
             raise StateFailed(f"{error.filename}: {why_not_written(error, env.home)}.") from error
     if valid and store.get_current_configuration() is None:
@@ -91,13 +91,13 @@ def list_configurations(env: MasonEnvironment) -> tuple[list[Configuration], str
     return saved, current
 
 
-def shown_configurations(env: MasonEnvironment) -> list[dict[str, Any]]:
+def describe_configurations(env: MasonEnvironment) -> list[dict[str, Any]]:
     """Return the configurations as the front doors show them, without their secrets."""
     configurations, current = list_configurations(env)
-    return [_shown(each, is_current=each.id == current) for each in configurations]
+    return [_describe_configuration(each, is_current=each.id == current) for each in configurations]
 
 
-def _shown(configuration: Configuration, *, is_current: bool) -> dict[str, Any]:
+def _describe_configuration(configuration: Configuration, *, is_current: bool) -> dict[str, Any]:
     engines: dict[str, list[dict[str, Any]]] = {}
     for role, client, values in configuration.shown():
         engines.setdefault(role, []).append({"Client": client, "Configuration": dict(values)})
@@ -144,7 +144,7 @@ def find_configuration(env: MasonEnvironment, store: StateStore, config_id: str)
     raise ConfigurationNotFound(config_id, sorted({*saved, BUILT_IN}))
 
 
-def saved_file(env: MasonEnvironment, config_id: str) -> Path:
+def file_of_configuration(env: MasonEnvironment, config_id: str) -> Path:
     """Return the file in MASON_HOME that shows a saved configuration."""
     return env.config_home / f"{config_id}.yaml"
 
@@ -198,7 +198,7 @@ def _refuse_twins(store: StateStore, valid: Sequence[tuple[Path, Configuration]]
 
 
 def _parse_saved(env: MasonEnvironment, saved: SavedConfiguration) -> Configuration:
-    name = env.shown(saved_file(env, saved.id))
+    name = env.shown(file_of_configuration(env, saved.id))
     if saved.checked_by == __version__:
         return parse_checked_configuration(saved.text, name=name, default_id=saved.id)
     try:

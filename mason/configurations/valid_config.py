@@ -110,7 +110,7 @@ class Engine(Generic[C]):
             hint=f"Its clients: {', '.join(self.client_names) or 'none'}.",
         )
 
-    def narrowed(self, names: Sequence[str]) -> Engine[C]:
+    def narrow_to(self, names: Sequence[str]) -> Engine[C]:
         """Return the engine with only these of its clients, in this order."""
         chosen = {name: self.configurations[name] for name in names}
         return Engine(
@@ -184,10 +184,10 @@ class ValidConfig:
         """Return the client of the storage that a place is in."""
         return self.storage.client_for(location.url)
 
-    def narrowed(self, choice: Mapping[str, Sequence[str]]) -> ValidConfig:
+    def narrow_to(self, choice: Mapping[str, Sequence[str]]) -> ValidConfig:
         """Return the configuration in which each role of the choice has only the clients chosen for it."""
         engines = {
-            role: engine.narrowed(choice[role]) if role in choice else engine for role, engine in self.engines.items()
+            role: engine.narrow_to(choice[role]) if role in choice else engine for role, engine in self.engines.items()
         }
         return replace(self, engines=engines)
 
@@ -205,7 +205,7 @@ def validate_configuration(configuration: Configuration, env: MasonEnvironment) 
     for name, value in read_env_files(env_files(env.home, only_home=env.roots is not None)).items():
         os.environ.setdefault(name, value)
     filled = {
-        name: _confined(name, _with_examples(name, values, env), env)
+        name: _confine_values(name, _with_examples(name, values, env), env)
         for name, values in _fill_clients(configuration).items()
     }
     redactor = Redactor()
@@ -275,7 +275,7 @@ def _with_examples(name: str, values: Mapping[str, Any], env: MasonEnvironment) 
     return {**values, **folders} if folders else values
 
 
-def _confined(name: str, values: Mapping[str, Any], env: MasonEnvironment) -> Mapping[str, Any]:
+def _confine_values(name: str, values: Mapping[str, Any], env: MasonEnvironment) -> Mapping[str, Any]:
     """Return the values of a client that reads local files with the folders that these must stay below.
 
     Where none says which folder to begin in, a server has one of its own: what lies in the folder that it was started
@@ -284,7 +284,7 @@ def _confined(name: str, values: Mapping[str, Any], env: MasonEnvironment) -> Ma
     words = _folder_words(name)
     if env.roots is None or words is None:
         return values
-    confined = {**values, words.root: values.get(words.root) or _served_folder(env)}
+    confined = {**values, words.root: values.get(words.root) or _folder_of_server(env)}
     return {**confined, words.roots: values.get(words.roots) or list(env.roots) or [confined[words.root]]}
 
 
@@ -303,7 +303,7 @@ def _folder_words(name: str) -> _FolderWords | None:
     return None
 
 
-def _served_folder(env: MasonEnvironment) -> str:
+def _folder_of_server(env: MasonEnvironment) -> str:
     """Return the folder in which the paths of a server's calls begin where nothing else says it."""
     if env.roots:
         return env.roots[0]
@@ -318,7 +318,7 @@ def _roots(filled: Mapping[str, Mapping[str, Any]], env: MasonEnvironment) -> Se
     if env.roots is None:
         return None
     found = [root for values in filled.values() for root in values.get("roots", ())]
-    return [os.path.realpath(root) for root in [*found, *env.roots] or [_served_folder(env)]]
+    return [os.path.realpath(root) for root in [*found, *env.roots] or [_folder_of_server(env)]]
 
 
 def _database_folders(filled: Mapping[str, Mapping[str, Any]]) -> Sequence[str]:

@@ -20,7 +20,7 @@ _EXAMPLE = "An address looks like http://127.0.0.1:5000."
 def open_connection(url: str, *, token: str, config: str, progress: bool | None, ca_file: str) -> Connection:
     """Return the connection; see `mason.connect`."""
     if url:
-        return _remote(_checked(url), _given_token(token), config, progress, ca_file)
+        return _remote(_check_url(url), _choose_token(token), config, progress, ca_file)
     if token or ca_file:
         raise BadInput("A token and certificates are for a server.", hint="Give its address, too.")
     from mason.connection.embedded import EmbeddedConnection
@@ -41,12 +41,12 @@ def _remote(url: str, token: str, config: str, progress: bool | None, ca_file: s
     return RemoteConnection(RestApi(url, token, ca_file), config, progress)
 
 
-def _given_token(token: str) -> str:
+def _choose_token(token: str) -> str:
     """Return the token to send: the one given, or else that of the environment."""
     return tidy_token(token, "token") or tidy_token(os.environ.get(_VARIABLE, ""), _VARIABLE)
 
 
-def _checked(url: str) -> str:
+def _check_url(url: str) -> str:
     """Return the address of the server itself; who has copied that of the API means the same."""
     try:
         parts = urlsplit(url)

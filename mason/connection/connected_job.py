@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mason.connection.call_response import CallResponse
-from mason.connection.failures import checked
+from mason.connection.failures import raise_errors_of
 from mason.connection.progress import progress_line, progress_text
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import Interrupted, MasonError, StateFailed
@@ -71,12 +71,12 @@ class ConnectedJob:
         """
         self.wait(progress=progress)
         if "Response" in self.record:
-            return checked(CallResponse(self.record["Response"], self.record["HttpStatus"]))
+            return raise_errors_of(CallResponse(self.record["Response"], self.record["HttpStatus"]))
         error = str(self.record.get("Error") or f"The job {self.id} is {self.status}.")
         is_well = self.status is JobStatus.SUCCEEDED
         status = 200 if is_well else _STATUS.get(self.status, MasonError.status)
         told = {"Errors": [] if is_well else [error], "Info": [], "Warnings": [], "Data": [dict(self.record)]}
-        return checked(CallResponse(told, status))
+        return raise_errors_of(CallResponse(told, status))
 
     def cancel(self) -> ConnectedJob:
         """Ask for the job's end; one that is over stays what it is."""

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from mason.connection.call_response import CallResponse
 from mason.connection.connected_job import ConnectedJob
-from mason.connection.given_values import given_values
+from mason.connection.given_values import values_as_json
 from mason.connection.progress import ProgressLine, progress_line
 
 
@@ -46,7 +46,7 @@ class Connection(ABC):
         Raises:
             MasonError: what the command line would say.
         """
-        values = given_values({name: value for each in (*given, parameters) for name, value in each.items()})
+        values = values_as_json({name: value for each in (*given, parameters) for name, value in each.items()})
         with self._line(progress) as line:
             return self._run_operator(namespace, command, values, config or self._config, plan, line)
 
@@ -76,7 +76,7 @@ class Connection(ABC):
         asked = {"run_now": run, "deploy": deploy, "schedule_name": schedule_name}
         with self._line(progress) as line:
             return self._run_workflow(
-                namespace, command, given_values(steps or {}), config or self._config, asked, line
+                namespace, command, values_as_json(steps or {}), config or self._config, asked, line
             )
 
     def job(self, job_id: str) -> ConnectedJob:

@@ -9,8 +9,8 @@ from typing import Any
 from mason.clients.response import Response
 from mason.connection.call_response import CallResponse
 from mason.connection.connection import Connection
-from mason.connection.failures import checked
-from mason.connection.progress import ProgressLine, told_by_log
+from mason.connection.failures import raise_errors_of
+from mason.connection.progress import ProgressLine, show_log_of_jobs
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import OperatorCall
 from mason.service.reply import reply_with
@@ -58,7 +58,7 @@ class EmbeddedConnection(Connection):
         name, _, digest = command.partition("@")
         call = OperatorCall(namespace, name, digest, base=values, config_id=config, base_name="the request")
         verb = Service.plan_operator if plan else Service.run_operator
-        with told_by_log(line):
+        with show_log_of_jobs(line):
             return _call(lambda service, response: verb(service, call, response))
 
     def _run_workflow(
@@ -70,14 +70,14 @@ class EmbeddedConnection(Connection):
         asked: Mapping[str, Any],
         line: ProgressLine,
     ) -> CallResponse:
-        from mason.workflows.parameter_file import given_parameters
+        from mason.workflows.parameter_file import parameters_of_request
         from mason.workflows.workflow_calls import WorkflowCall
 
         name, _, digest = command.partition("@")
-        given, schedule = given_parameters(steps), asked["schedule_name"]
+        given, schedule = parameters_of_request(steps), asked["schedule_name"]
         call = WorkflowCall(f"{namespace}:{name}", digest, None, config, schedule, given=given)
         wanted = {"deploy": asked["deploy"], "run": asked["run_now"]}
-        with told_by_log(line):
+        with show_log_of_jobs(line):
             return _call(lambda service, response: service.run_workflow(call, response, **wanted))
 
 
@@ -85,4 +85,4 @@ def _call(work: Callable[[Service, Response], OperatorResponse]) -> CallResponse
     """Ask the service, and raise what went wrong."""
     service = Service(MasonEnvironment.of())
     reply = reply_with(lambda response: work(service, response))
-    return checked(CallResponse(reply.document, reply.status), reply.cause)
+    return raise_errors_of(CallResponse(reply.document, reply.status), reply.cause)

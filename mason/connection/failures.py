@@ -10,7 +10,7 @@ from mason.errors import MasonError, Problems
 _BY_STATUS = {each.status: each for each in MasonError.__subclasses__() if each.__module__ == errors.__name__}
 
 
-def checked(response: CallResponse, cause: BaseException | None = None) -> CallResponse:
+def raise_errors_of(response: CallResponse, cause: BaseException | None = None) -> CallResponse:
     """Return a response that has no errors.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Any
 from mason.util.json_text import json_value
 
 
-def given_values(values: Mapping[str, Any]) -> dict[str, Any]:
+def values_as_json(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values as JSON has them; None is as good as nothing."""
     return {name: _plain(value) for name, value in values.items() if value is not None}
 

@@ -21,7 +21,7 @@ def response_html(
     told = "".join(f"<div><b>Warning:</b> {escape(each)}</div>" for each in warnings)
     if tables:
         return f"<div>{told}{''.join(map(_table, tables))}</div>"
-    said = f"<pre>{escape(_clipped(chr(10).join(info), _LONGEST_DATA))}</pre>" if info else ""
+    said = f"<pre>{escape(_clip_text(chr(10).join(info), _LONGEST_DATA))}</pre>" if info else ""
     return f"<div>{told}{said}{_plain(data)}</div>"
 
 
@@ -43,13 +43,13 @@ def _cell(value: Any) -> str:
     if value is None:
         return "<td><i>null</i></td>"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"<td>{escape(_clipped(text, _MOST_CHARACTERS))}</td>"
+    return f"<td>{escape(_clip_text(text, _MOST_CHARACTERS))}</td>"
 
 
 def _plain(data: Sequence[Any]) -> str:
     text = json.dumps(list(data), indent=1, ensure_ascii=False)
-    return f"<pre>{escape(_clipped(text, _LONGEST_DATA))}</pre>"
+    return f"<pre>{escape(_clip_text(text, _LONGEST_DATA))}</pre>"
 
 
-def _clipped(text: str, length: int) -> str:
+def _clip_text(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[:length]}…"

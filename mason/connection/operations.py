@@ -44,7 +44,7 @@ class _Declared:
 
     def filled(self, values: Mapping[str, Any]) -> Operation:
         """Return the request for some values, of which those that are in the path may have another name there."""
-        found = {name: self._given(name, values) for name in _IN_PATH.findall(self.path)}
+        found = {name: self._name_as_given(name, values) for name in _IN_PATH.findall(self.path)}
         path = _IN_PATH.sub(lambda match: in_path(_text(values.get(found[match[1]], ""))), self.path)
         rest = {name: value for name, value in values.items() if name not in found.values()}
         missing = [self._missing(name) for name, word in found.items() if values.get(word, "") == ""]
@@ -52,7 +52,7 @@ class _Declared:
             return Operation(self.method, path, {}, rest, missing)
         return Operation(self.method, path, {name: _in_query(value) for name, value in rest.items()}, missing=missing)
 
-    def _given(self, name: str, values: Mapping[str, Any]) -> str:
+    def _name_as_given(self, name: str, values: Mapping[str, Any]) -> str:
         """Return the name by which a parameter was given: its own unless it has another."""
         aliases = self.parameters.get(name, {}).get(_ALIASES_KEY, ())
         return next((word for word in (name, *aliases) if word in values), name)
@@ -80,7 +80,7 @@ class Operations:
             self._paths = _by_operator(self._read())
         if name not in self._paths:
             raise not_found(name, sorted(self._paths))
-        chosen = _chosen([each.filled(values) for each in self._paths[name]], values)
+        chosen = _choose_operation([each.filled(values) for each in self._paths[name]], values)
         if chosen.missing:
             raise InvalidParameters(chosen.missing)
         return chosen
@@ -110,7 +110,7 @@ def _by_operator(paths: Mapping[str, Mapping[str, Any]]) -> dict[str, list[_Decl
     return found
 
 
-def _chosen(operations: Sequence[Operation], values: Mapping[str, Any]) -> Operation:
+def _choose_operation(operations: Sequence[Operation], values: Mapping[str, Any]) -> Operation:
     """Return the best way: a GET, for which any token will do, where everything fits into an address; else a body."""
     plain = all(not isinstance(value, list | dict) for value in values.values())
     short = len(str(values)) <= _LONGEST_QUERY

@@ -15,7 +15,7 @@ _DECIMALS = {"decimal128": pa.decimal128, "decimal256": pa.decimal256}
 _NOT_NULL = " not null"
 
 
-def printed_type(text: str) -> pa.DataType:
+def parse_printed_type(text: str) -> pa.DataType:
     """Return the type that is printed so.
 
     Raises:
@@ -30,18 +30,18 @@ def printed_type(text: str) -> pa.DataType:
     if fixed := _FIXED.fullmatch(text):
         return pa.binary(int(fixed[1]))
     if nested:
-        return _nested(nested[1], list(_parts(nested[2])))
+        return _nested_type(nested[1], list(_parts(nested[2])))
     return pa.type_for_alias(text)
 
 
-def _nested(word: str, parts: list[str]) -> pa.DataType:
+def _nested_type(word: str, parts: list[str]) -> pa.DataType:
     if word == "struct":
         return pa.struct([_field(part) for part in parts])
     if word == "map":
         key, item = parts
-        return pa.map_(printed_type(key), printed_type(item.partition(" (")[0]))
+        return pa.map_(parse_printed_type(key), parse_printed_type(item.partition(" (")[0]))
     if word == "dictionary":  # how its values are stored is nothing that JSON keeps
-        return printed_type(parts[0].removeprefix("values="))
+        return parse_printed_type(parts[0].removeprefix("values="))
     (element,) = parts
     return (pa.large_list if word == "large_list" else pa.list_)(_field(element))
 
@@ -50,7 +50,7 @@ def _field(text: str) -> pa.Field:
     name, found, declared = text.partition(": ")
     if not found:
         raise ValueError(text)
-    return pa.field(name, printed_type(declared.removesuffix(_NOT_NULL)), not declared.endswith(_NOT_NULL))
+    return pa.field(name, parse_printed_type(declared.removesuffix(_NOT_NULL)), not declared.endswith(_NOT_NULL))
 
 
 def _parts(text: str) -> Iterator[str]:

@@ -106,16 +106,16 @@ def progress_text(record: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def told_by_log(line: ProgressLine) -> Iterator[None]:
+def show_log_of_jobs(line: ProgressLine) -> Iterator[None]:
     """Show on a line what this process logs of the progress of jobs and of the steps of workflows."""
     with ExitStack() as stack:
         for name, level in _LOGGERS.items() if line.is_seen else ():
-            stack.enter_context(_heard(logging.getLogger(name), level, line))
+            stack.enter_context(_listen_to(logging.getLogger(name), level, line))
         yield
 
 
 @contextmanager
-def _heard(logger: logging.Logger, level: int, line: ProgressLine) -> Iterator[None]:
+def _listen_to(logger: logging.Logger, level: int, line: ProgressLine) -> Iterator[None]:
     listener = _Listener(line, _open(logger, level))
     logger.addFilter(listener)
     try:

@@ -10,7 +10,7 @@ from typing import Any
 from mason.connection.call_response import CallResponse
 from mason.connection.connected_job import ConnectedJob
 from mason.connection.connection import Connection
-from mason.connection.failures import checked
+from mason.connection.failures import raise_errors_of
 from mason.connection.operations import Operation, Operations, in_path
 from mason.connection.progress import ProgressLine, progress_text
 from mason.connection.rest import ACCEPTED, RestApi
@@ -42,16 +42,16 @@ class RemoteConnection(Connection):
         return self._about_job("POST", f"/job/{in_path(job_id)}/cancel")
 
     def runs(self, name: str = "", limit: int = 100) -> CallResponse:
-        return checked(self._api.send("GET", "/runs", {"name": name, "limit": limit}))
+        return raise_errors_of(self._api.send("GET", "/runs", {"name": name, "limit": limit}))
 
     def run(self, run_id: str) -> CallResponse:
-        return checked(self._api.send("GET", f"/run/{in_path(run_id)}"))
+        return raise_errors_of(self._api.send("GET", f"/run/{in_path(run_id)}"))
 
     def configurations(self) -> CallResponse:
-        return checked(self._api.send("GET", "/configs"))
+        return raise_errors_of(self._api.send("GET", "/configs"))
 
     def _about_job(self, method: str, path: str) -> Mapping[str, Any]:
-        response = checked(self._api.send_again(lambda: self._api.send(method, path)))
+        response = raise_errors_of(self._api.send_again(lambda: self._api.send(method, path)))
         record: Mapping[str, Any] = response.data[0]
         return record
 
@@ -61,7 +61,7 @@ class RemoteConnection(Connection):
         _refuse_digest(command)
         operation = self._operations.find(f"{namespace}:{command}" if namespace else command, values)
         options = {**({"config_id": config} if config else {}), **({"plan": "true"} if plan else {})}
-        return self._followed(operation.with_options(options), line)
+        return self._send_and_follow(operation.with_options(options), line)
 
     def _run_workflow(
         self,
@@ -76,22 +76,22 @@ class RemoteConnection(Connection):
         path = f"/workflow/{in_path(namespace)}/{in_path(command)}"
         flags = {name: "true" if value is True else value for name, value in asked.items() if value}
         query = {**flags, **({"config_id": config} if config else {})}
-        return self._followed(Operation("POST", path, query, dict(steps)), line)
+        return self._send_and_follow(Operation("POST", path, query, dict(steps)), line)
 
-    def _followed(self, operation: Operation, line: ProgressLine) -> CallResponse:
+    def _send_and_follow(self, operation: Operation, line: ProgressLine) -> CallResponse:
         """Send a request and wait for its answer, however long that takes; ctrl-C ends the job, too."""
         key = uuid.uuid4().hex if operation.method != "GET" else ""
         try:
-            response = self._sent(operation, key, _FIRST_WAIT if key else _READ_WAIT)
+            response = self._send(operation, key, _FIRST_WAIT if key else _READ_WAIT)
             while response.status == ACCEPTED:
                 response = self._next(operation, key, response, line)
         except KeyboardInterrupt:
             if key:
                 self._cancel(operation, key)
             raise
-        return checked(response)
+        return raise_errors_of(response)
 
-    def _sent(self, operation: Operation, key: str, wait: float) -> CallResponse:
+    def _send(self, operation: Operation, key: str, wait: float) -> CallResponse:
         query = {**operation.query, "wait": wait}
         return self._api.send(operation.method, operation.path, query, operation.body, key=key, wait=wait)
 
@@ -103,11 +103,11 @@ class RemoteConnection(Connection):
         if line.is_seen:
             line.show(progress_text(job.refresh().record))
         wait = _FIRST_WAIT if line.is_seen else _WAIT
-        return self._api.send_again(lambda: self._sent(operation, key, wait))
+        return self._api.send_again(lambda: self._send(operation, key, wait))
 
     def _cancel(self, operation: Operation, key: str) -> None:
         with suppress(MasonError):  # ctrl-C is what is raised
-            accepted = self._sent(operation, key, 0)
+            accepted = self._send(operation, key, 0)
             if accepted.status == ACCEPTED:
                 self.cancel_job(accepted.data[0]["JobID"])
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.types as pat
 
-from mason.connection.printed_types import printed_type
+from mason.connection.printed_types import parse_printed_type
 from mason.errors import TooLarge
 from mason.operators.operator_tests.cells import BadCell, read_cell
 
@@ -31,8 +31,8 @@ def arrow_table(document: Mapping[str, Any], tables: Sequence[Mapping[str, Any]]
             hint="Ask for fewer rows, or give output_path for a table of all.",
         )
     if tables:
-        return _typed(tables[0]["Columns"], tables[0]["Rows"])
-    return _inferred(document["Data"])
+        return _table_of_types(tables[0]["Columns"], tables[0]["Rows"])
+    return _infer_table(document["Data"])
 
 
 def data_frame(table: pa.Table) -> pd.DataFrame:
@@ -50,7 +50,7 @@ def data_frame(table: pa.Table) -> pd.DataFrame:
     return table.to_pandas(types_mapper=lambda kind: nullable.get(kind) if kind in gaps else None)
 
 
-def _typed(columns: Sequence[Mapping[str, str]], rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+def _table_of_types(columns: Sequence[Mapping[str, str]], rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     names = [each["Name"] for each in columns]
     return pa.table(
         [_column([row.get(each["Name"]) for row in rows], each["Type"]) for each in columns],
@@ -61,7 +61,7 @@ def _typed(columns: Sequence[Mapping[str, str]], rows: Sequence[Mapping[str, Any
 def _column(values: Sequence[Any], word: str) -> pa.Array:
     """Return the values in the type that is told; what does not fit it is shown as text, as it came."""
     try:
-        kind = printed_type(word)
+        kind = parse_printed_type(word)
         read = next((read for fits, read in _READERS if fits(kind)), pa.array)
         found: pa.Array = read(values, kind)
     except (BadCell, pa.ArrowException, ArithmeticError, TypeError, ValueError):
@@ -81,7 +81,7 @@ def _times(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     return pa.array(values, pa.string()).cast(kind)
 
 
-def _nested(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+def _nested_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     return pa.array([read_cell(_with_bytes(value, kind), kind) for value in values], kind)
 
 
@@ -114,18 +114,18 @@ _READERS: Sequence[tuple[Callable[[pa.DataType], bool], Callable[[Sequence[Any],
     (pat.is_decimal, _each(lambda value: Decimal(str(value)))),
     (lambda kind: pat.is_temporal(kind) and not pat.is_duration(kind), _times),
     (_is_binary, _each(_bytes)),
-    (pat.is_nested, _nested),
+    (pat.is_nested, _nested_array),
 )
 
 
-def _inferred(data: Sequence[Any]) -> pa.Table:
+def _infer_table(data: Sequence[Any]) -> pa.Table:
     """Return data that have no columns as a table of what is in them: a listing, a record."""
     rows = [each if isinstance(each, Mapping) else {"Value": each} for each in data]
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return pa.table({name: _guessed([row.get(name) for row in rows]) for name in names})
+    return pa.table({name: _guess_array([row.get(name) for row in rows]) for name in names})
 
 
-def _guessed(values: Sequence[Any]) -> pa.Array:
+def _guess_array(values: Sequence[Any]) -> pa.Array:
     try:
         return pa.array(values)
     except pa.ArrowException:  # a column in which text, numbers and lists stand side by side

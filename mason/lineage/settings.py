@@ -68,7 +68,7 @@ def _settings(
     env: MasonEnvironment, source: str, values: Mapping[str, Any], variables: Mapping[str, str]
 ) -> LineageSettings:
     _refuse_unknown(source, values)
-    texts = {key: _filled(source, key, values[key], variables) for key in _KEYS[:-1] if values.get(key) is not None}
+    texts = {key: _fill_value(source, key, values[key], variables) for key in _KEYS[:-1] if values.get(key) is not None}
     place = texts.pop("url")
     scheme = _SCHEME.match(place)
     more: dict[str, Any] = {**texts, "timeout": _seconds(source, values.get("timeout", LineageSettings.timeout))}
@@ -88,7 +88,7 @@ def _refuse_unknown(source: str, values: Mapping[str, Any]) -> None:
         raise _invalid(source, f'"{unknown[0]}" is no key of it. {near}')
 
 
-def _filled(source: str, key: str, value: Any, variables: Mapping[str, str]) -> str:
+def _fill_value(source: str, key: str, value: Any, variables: Mapping[str, str]) -> str:
     if not isinstance(value, str) or not value:
         raise _invalid(source, f"{key} must be text")
     unset = [name for name in _REFERENCE.findall(value) if name not in variables]

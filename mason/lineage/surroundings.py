@@ -36,7 +36,7 @@ def surroundings() -> Surroundings:
 @contextmanager
 def within_operator(name: str, config_id: str) -> Iterator[None]:
     """Say that what this thread does meanwhile is done by an operator, with a configuration."""
-    with _changed(replace(surroundings(), operator=name, configuration=config_id)):
+    with _change_surroundings(replace(surroundings(), operator=name, configuration=config_id)):
         yield
 
 
@@ -44,26 +44,26 @@ def within_operator(name: str, config_id: str) -> Iterator[None]:
 def within_step(workflow: str, run_id: str, step: str, work: str) -> Iterator[None]:
     """Say that what this thread does meanwhile is an attempt at a step of a run."""
     around = replace(surroundings(), workflow=workflow, run_id=run_id, step=step)
-    with _changed(replace(around, work=work, attempt=uuid4().hex)):
+    with _change_surroundings(replace(around, work=work, attempt=uuid4().hex)):
         yield
 
 
 @contextmanager
 def within_job() -> Iterator[None]:
     """Say that a job is being told."""
-    with _changed(replace(surroundings(), is_told=True)):
+    with _change_surroundings(replace(surroundings(), is_told=True)):
         yield
 
 
 @contextmanager
 def within(known: Surroundings) -> Iterator[None]:
     """Say what another process knows of what this one does for it."""
-    with _changed(known):
+    with _change_surroundings(known):
         yield
 
 
 @contextmanager
-def _changed(new: Surroundings) -> Iterator[None]:
+def _change_surroundings(new: Surroundings) -> Iterator[None]:
     token = _CURRENT.set(new)
     try:
         yield

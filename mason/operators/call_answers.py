@@ -23,7 +23,7 @@ def status_of(answer: Answer) -> JobStatus:
     return JobStatus.SUCCEEDED if answer[1] < 400 else JobStatus.FAILED
 
 
-def kept(answer: Answer) -> dict[str, Any]:
+def answer_for_record(answer: Answer) -> dict[str, Any]:
     """Return what the record of a call keeps of its answer."""
     response = json_value(answer[0])
     if response.get("Data") and len(json.dumps(response["Data"])) > MOST_DATA:

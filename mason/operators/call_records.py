@@ -193,7 +193,7 @@ def call_job(store: StateStore, call: Record, of_engine: Mapping[str, Any] | Non
     return JobRecord(call.id, status, {**of_engine, **lost, **said, **log})
 
 
-def ended_as(store: StateStore, job_id: str) -> JobStatus | None:
+def how_job_ended(store: StateStore, job_id: str) -> JobStatus | None:
     """Return how the job of a call has ended: by its record, or by the commit that its table has; None if it has not.
 
     Raises:

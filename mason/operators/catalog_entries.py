@@ -98,7 +98,7 @@ def settle_table(config: ValidConfig, location: Location, resp: Response) -> Res
         return resp
     table = TableObjects(objects, location.path)
     try:
-        entries = _reached(config, read_entries(objects, location.path)) if table.settle() else []
+        entries = _entries_in_reach(config, read_entries(objects, location.path)) if table.settle() else []
         newest = table.current() if entries else None
     except MasonError as error:  # what a catalog knows of the table can be told without its files
         resp.add_warning(f"Whether the last commit to {location} was finished cannot be looked up: {error}")
@@ -146,7 +146,7 @@ def _follow_all(
 
 def _follow(config: ValidConfig, objects: ObjectStore, location: Location, entry: CatalogEntry) -> bool:
     """Switch an entry; False for one that does not show the table any more, and is forgotten."""
-    if not _reached(config, [entry]):
+    if not _entries_in_reach(config, [entry]):
         raise NotFound(
             f'The configuration "{config.id}" does not reach it.', hint='Run "table refresh" with one that does.'
         )
@@ -163,7 +163,7 @@ def _follow(config: ValidConfig, objects: ObjectStore, location: Location, entry
     return True
 
 
-def _reached(config: ValidConfig, entries: Sequence[CatalogEntry]) -> Sequence[CatalogEntry]:
+def _entries_in_reach(config: ValidConfig, entries: Sequence[CatalogEntry]) -> Sequence[CatalogEntry]:
     """Those of the catalogs that the configuration has."""
     metastores = config.metastore.client.metastores() if config.metastore.client_names else ()
     catalogs = {each.catalog() for each in metastores}

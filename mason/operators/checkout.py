@@ -36,7 +36,7 @@ def checkout(env: MasonEnvironment, digest: str, files: Mapping[str, bytes]) -> 
         return folder
     try:
         env.object_home.mkdir(parents=True, mode=0o700, exist_ok=True)
-        with _locked(env.home / ".objects.lock"):
+        with _hold_lock(env.home / ".objects.lock"):
             if _read(folder) != files:  # it may be another process that made it in the meantime
                 _make(folder, files)
     except OSError as error:
@@ -67,7 +67,7 @@ def link_current(env: MasonEnvironment, store: StateStore) -> None:
         StateFailed: a link cannot be written.
     """
     try:
-        with _locked(env.home / ".links.lock"):
+        with _hold_lock(env.home / ".links.lock"):
             _sweep(env.object_home, store.list_digests())
             for kind, home in ((Kind.OPERATOR, env.operator_home), (Kind.WORKFLOW, env.workflow_home)):
                 wanted = {
@@ -148,7 +148,7 @@ def _remove(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _locked(file: Path) -> Iterator[None]:
+def _hold_lock(file: Path) -> Iterator[None]:
     with open(file, "w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield

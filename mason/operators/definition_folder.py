@@ -75,7 +75,7 @@ def _read_definition(
         InvalidDefinition: with every problem of its YAML and of its code.
     """
     problems = _check_definition(kind, document)
-    needed = _needed_class(document.value)
+    needed = _name_of_needed_class(document.value)
     try:
         _check_name(str(folder), "rename it")
         files = _read_files(folder, kinds)
@@ -155,7 +155,7 @@ def _counts(name: str) -> bool:
     return not name.startswith(".") and name not in _IGNORED and not name.endswith(".pyc")
 
 
-def _needed_class(definition: Any) -> str:
+def _name_of_needed_class(definition: Any) -> str:
     """Return the class that a definition needs, or nothing where its name is none."""
     if not isinstance(definition, dict):
         return ""

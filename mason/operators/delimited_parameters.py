@@ -7,7 +7,7 @@ from mason.errors import BadInput
 from mason.parameters.validated_parameters import ValidatedParameters
 
 
-def delimited_options(parameters: ValidatedParameters) -> DelimitedOptions:
+def read_delimited_options(parameters: ValidatedParameters) -> DelimitedOptions:
     """Return what the parameters say of delimited files.
 
     Raises:

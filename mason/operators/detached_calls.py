@@ -23,8 +23,8 @@ from typing import Any
 from mason.clients.response import Response
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import ClientFailed, Conflict, MasonError, StateFailed
-from mason.operators.call_answers import Answer, kept, status_of
-from mason.operators.call_records import DETACHED, ONE_JOB, WAITS, ended_as, is_left, is_repeated
+from mason.operators.call_answers import Answer, answer_for_record, status_of
+from mason.operators.call_records import DETACHED, ONE_JOB, WAITS, how_job_ended, is_left, is_repeated
 from mason.operators.operator_definition import is_one_job
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_spec import OperatorSpec
@@ -120,7 +120,7 @@ def repeat_lost(env: MasonEnvironment, job_id: str) -> bool:
     if is_repeated(call) or is_elsewhere or store.get_record(RecordKind.CANCELLATION, job_id):
         return False
     try:
-        if ended_as(store, job_id):
+        if how_job_ended(store, job_id):
             return False
     except (MasonError, OSError):  # nobody can tell what became of it: it is not done twice
         return False
@@ -243,7 +243,9 @@ class _DetachedRun:
         os.killpg(os.getpgid(0), signal.SIGKILL)
 
     def _end(self, answer: Answer, log: list[str]) -> None:
-        self._write(status_of(answer), {"EndedAt": _now(), **({"Log": log} if log else {}), **kept(answer)})
+        self._write(
+            status_of(answer), {"EndedAt": _now(), **({"Log": log} if log else {}), **answer_for_record(answer)}
+        )
 
     def _write(self, status: JobStatus, details: Mapping[str, Any]) -> None:
         with self._lock:

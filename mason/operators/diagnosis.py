@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mason import __version__
-from mason.clients.discovery import broken_plugins, find_client
+from mason.clients.discovery import find_broken_plugins, find_client
 from mason.configurations.saved import use_configuration
 from mason.configurations.valid_config import Engine, ValidConfig
 from mason.errors import MasonError, Unsupported
@@ -22,7 +22,7 @@ from mason.lineage.settings import lineage_settings
 from mason.state.home import is_closed_by_mason, read_state
 from mason.state.models import Kind
 from mason.util.environment import MasonEnvironment
-from mason.util.java import HOW_TO_INSTALL, find_java, found_javas
+from mason.util.java import HOW_TO_INSTALL, find_java, find_javas
 from mason.util.packages import find_version
 
 OLDEST_PYTHON = (3, 11)
@@ -55,7 +55,7 @@ def diagnose(env: MasonEnvironment, config_id: str, paths: Sequence[str] = ()) -
     yield _check_state(env)
     yield _check_disk(env)
     yield from _check_lineage(env)
-    yield from (Finding("Plug-ins", Verdict.WRONG, str(error)) for error in broken_plugins())
+    yield from (Finding("Plug-ins", Verdict.WRONG, str(error)) for error in find_broken_plugins())
     yield from _check_configuration(env, config_id, paths)
 
 
@@ -70,7 +70,7 @@ def _check_java() -> Finding:
     java = find_java()
     if java:
         return Finding("Java", Verdict.FINE, f"{java.version} at {java.home}")
-    others = ", ".join(f"{each.version} at {each.home}" for each in found_javas())
+    others = ", ".join(f"{each.version} at {each.home}" for each in find_javas())
     return Finding("Java", Verdict.WRONG, (f"only {others}. " if others else "none found. ") + HOW_TO_INSTALL)
 
 

@@ -86,7 +86,7 @@ class _Tree:
         body = ast.parse(self._source(module)).body
         if self._is_package(module):  # there, `from . import rules` finds only what is there without it
             body = [each for each in body if not (isinstance(each, ast.ImportFrom) and each.level and not each.module)]
-        return set(_bound(body))
+        return set(_bound_names(body))
 
     def _is_package(self, module: str) -> bool:
         return not module or any(each.startswith(f"{module}.") for each in self._sources)
@@ -196,7 +196,7 @@ def _forgives(handler: ast.ExceptHandler) -> bool:
     return not kinds or any(isinstance(kind, ast.Name) and kind.id in _FORGIVING for kind in kinds)
 
 
-def _bound(body: Sequence[ast.AST]) -> Iterator[str]:
+def _bound_names(body: Sequence[ast.AST]) -> Iterator[str]:
     """Yield what a module binds at its top, also inside of `if`, `try` and `with`."""
     for each in body:
         match each:
@@ -207,8 +207,8 @@ def _bound(body: Sequence[ast.AST]) -> Iterator[str]:
             case ast.Name(id=name, ctx=ast.Store()):
                 yield name
             case ast.ExceptHandler():
-                yield from _bound(each.body)
+                yield from _bound_names(each.body)
             case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 pass
             case _:
-                yield from _bound(list(ast.iter_child_nodes(each)))
+                yield from _bound_names(list(ast.iter_child_nodes(each)))

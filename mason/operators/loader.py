@@ -72,10 +72,10 @@ def find_loaded() -> list[tuple[str, str, str]]:
 
 def _load_module(name: str, folder: Path) -> object:
     with _LOADING:
-        return _loaded_module(name, folder)
+        return _run_module_of(name, folder)
 
 
-def _loaded_module(name: str, folder: Path) -> object:
+def _run_module_of(name: str, folder: Path) -> object:
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(
             name, folder / SOURCE_FILE, submodule_search_locations=[str(folder)]

@@ -69,10 +69,10 @@ class DataOperator(OperatorDefinition):
     def plan(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        from mason.pipeline.jobs.planned_changes import planned_changes  # of no use to who does not plan
+        from mason.pipeline.jobs.planned_changes import list_schema_changes  # of no use to who does not plan
 
         plan, response = config.execution.client.plan_job(self.job(config, parameters), response=resp)
-        changes = planned_changes(plan)
+        changes = list_schema_changes(plan)
         if changes:
             plan = replace(plan, details={**plan.details, "SchemaChanges": changes})
             response.add_info(f"The table that is there changes: {', '.join(changes)}.")

@@ -181,7 +181,7 @@ class _OperatorProcess:
 
     def _take(self, told: Mapping[str, Any]) -> OperatorResponse:
         TOTALS.add_sums(told["sums"])
-        given = _unpickled(told["object"])
+        given = _unpickle_object(told["object"])
         self._response.take({**told["said"], **({} if given is None else {"Data": told["data"]})}, told["status"])
         return OperatorResponse(self._response, given)
 
@@ -254,14 +254,14 @@ def _work(launch: _Launch, answers: _Answers) -> None:
         {
             "said": shown,
             "status": result.response.status,
-            "object": _pickled(result),
+            "object": _pickle_object(result),
             "data": redactor.redact_data(json_value(list(result.response.data))),
             "sums": TOTALS.to_dict(),
         }
     )
 
 
-def _pickled(result: OperatorResponse) -> str:
+def _pickle_object(result: OperatorResponse) -> str:
     """Return the object of a result for the process that asked; nothing where only its JSON can be sent."""
     if result.object is None or result.response.errors:
         return ""
@@ -271,7 +271,7 @@ def _pickled(result: OperatorResponse) -> str:
         return ""
 
 
-def _unpickled(given: str) -> Any:
+def _unpickle_object(given: str) -> Any:
     """Return such an object; nothing where its class is not to be had here."""
     try:
         return pickle.loads(base64.b64decode(given)) if given else None

@@ -52,10 +52,10 @@ class OperatorSpec:
             return config
         chosen = self.choose(config.client_names)
         if chosen is not None:
-            return config.narrowed(chosen)
+            return config.narrow_to(chosen)
         raise UnsupportedConfiguration(
             f'{self.name} does not accept the configuration "{config.id}", which has {self._offer(config)}. '
-            f"It accepts {'; or '.join(map(_described, self.supported_configurations))}."
+            f"It accepts {'; or '.join(map(_describe_choice, self.supported_configurations))}."
         )
 
     def choose(self, offered: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]] | None:
@@ -79,5 +79,5 @@ def _choice(given: Mapping[str, str | list[str]]) -> Choice:
     return {role: (names,) if isinstance(names, str) else tuple(names) for role, names in given.items()}
 
 
-def _described(supported: Choice) -> str:
+def _describe_choice(supported: Choice) -> str:
     return " with ".join(f"{role}: {' or '.join(names)}" for role, names in supported.items())

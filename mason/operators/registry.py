@@ -37,7 +37,7 @@ def register(
 def list_operators(store: StateStore) -> list[Registration]:
     """Return the operators that are registered or brought by packages, sorted by name."""
     registered = {each.name: each for each in store.list_registrations(Kind.OPERATOR)}
-    packaged = {each.registration.name: each.registration for each in packaged_operators()}
+    packaged = {each.registration.name: each.registration for each in list_packaged_operators()}
     everything = {**packaged, **registered}
     return [everything[name] for name in sorted(everything)]
 
@@ -55,7 +55,7 @@ def find_operator(store: StateStore, namespace: str, command: str, digest: str =
     """
     name = Name(Kind.OPERATOR, namespace, command)
     if digest:
-        return find_version(store, name, digest, packaged_operators())
+        return find_version(store, name, digest, list_packaged_operators())
     everything = {each.name: each for each in list_operators(store)}
     if name not in everything:
         raise not_found(str(name), [str(each) for each in everything])
@@ -95,9 +95,9 @@ def find_version(store: StateStore, name: Name, digest: str, packaged: Sequence[
     return found[0]
 
 
-def packaged_operators() -> list[NewRegistration]:
+def list_packaged_operators() -> list[NewRegistration]:
     """Return the operators that installed packages bring through their entry points."""
-    return [each for point in entry_points(ENTRY_POINT_GROUP) for each in _packaged(point.folder())]
+    return [each for point in entry_points(ENTRY_POINT_GROUP) for each in _find_packaged(point.folder())]
 
 
 def remove(env: MasonEnvironment, store: StateStore, name: Name) -> None:
@@ -123,7 +123,7 @@ def make_current(env: MasonEnvironment, store: StateStore, registration: Registr
     link_current(env, store)
 
 
-def _packaged(folder: Path | None) -> Sequence[NewRegistration]:
+def _find_packaged(folder: Path | None) -> Sequence[NewRegistration]:
     from mason.operators.definition_folder import read_definitions
     from mason.operators.definition_kind import OPERATORS
 

@@ -170,14 +170,14 @@ class PreparedOperator:
 
     def run(self) -> OperatorResponse:
         with within_operator(str(self.registration.name), self.config.id), hide_secrets(self.response.redactor):
-            return self._checked(self.operator.run(self.env, self.config, self.parameters, self.response))
+            return self._check_result(self.operator.run(self.env, self.config, self.parameters, self.response))
 
     def plan(self) -> OperatorResponse:
         self.response.add_data(self._outline())
         with hide_secrets(self.response.redactor):
-            return self._checked(self.operator.plan(self.env, self.config, self.parameters, self.response))
+            return self._check_result(self.operator.plan(self.env, self.config, self.parameters, self.response))
 
-    def _checked(self, result: object) -> OperatorResponse:
+    def _check_result(self, result: object) -> OperatorResponse:
         if not isinstance(result, OperatorResponse):
             raise MasonError(
                 f"{self.registration.name} returned {type(result).__name__} instead of an OperatorResponse.",

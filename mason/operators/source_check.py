@@ -75,7 +75,7 @@ def _lineage(found: ast.ClassDef, module: _Module) -> Sequence[ast.ClassDef]:
     """Return the class and those of its ancestors that stand in the same file, the class first."""
     lineage = [found]
     for each in lineage:  # grows while it is walked
-        parents = (module.classes.get(_dotted(base)) for base in each.bases)
+        parents = (module.classes.get(_dotted_name(base)) for base in each.bases)
         lineage += [parent for parent in parents if parent is not None and parent not in lineage]
     return lineage
 
@@ -84,7 +84,7 @@ def _base_names(lineage: Sequence[ast.ClassDef], module: _Module) -> set[str]:
     names = set()
     for each in lineage:
         for base in each.bases:
-            first, _, rest = _dotted(base).partition(".")
+            first, _, rest = _dotted_name(base).partition(".")
             origin = module.imports.get(first, first)
             names.add(f"{origin}.{rest}" if rest else origin)
     return names
@@ -117,9 +117,9 @@ def _imports(tree: ast.Module) -> dict[str, str]:
     return names
 
 
-def _dotted(node: ast.expr) -> str:
+def _dotted_name(node: ast.expr) -> str:
     if isinstance(node, ast.Subscript):
-        return _dotted(node.value)
+        return _dotted_name(node.value)
     if isinstance(node, ast.Attribute):
-        return f"{_dotted(node.value)}.{node.attr}"
+        return f"{_dotted_name(node.value)}.{node.attr}"
     return node.id if isinstance(node, ast.Name) else ""

@@ -34,7 +34,7 @@ def unknown_clients(definition: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
         yield from ((key, message) for message in _wrong_client(name, "scheduler"))
 
 
-def unused_clients(
+def find_unused_clients(
     engines: Mapping[str, Sequence[str]], registered: Iterable[Registration]
 ) -> Iterator[tuple[str, str]]:
     """Yield the roles of a configuration that have clients which no operator and no workflow would use, and why."""
@@ -42,7 +42,7 @@ def unused_clients(
     several = {role: names for role, names in engines.items() if len(names) > 1 and not roles()[role].uses_all}
     if not several:
         return
-    used = {(role, name) for each in registered for role, name in _used(each, engines)}
+    used = {(role, name) for each in registered for role, name in _clients_in_use(each, engines)}
     for role, (first, *others) in several.items():
         unused = [name for name in others if (role, name) not in used]
         if unused:
@@ -57,7 +57,7 @@ def warnings_of_saving(configuration: Configuration, registered: Iterable[Regist
     """Return what somebody who saves a configuration should know of it."""
     document = configuration.document
     found = [document.problem(key, message) for key, message in configuration_warnings(configuration)]
-    further = unused_clients(configuration.engines, registered)
+    further = find_unused_clients(configuration.engines, registered)
     return sorted(
         [*found, *(document.problem((roles()[role].configuration_key,), message) for role, message in further)]
     )
@@ -74,14 +74,14 @@ def warn_of_use(
         response.add_warning(warning)
     engines = config.client_names
     if any(len(names) > 1 and not roles()[role].uses_all for role, names in engines.items()):
-        for role, message in unused_clients(engines, registered()):
+        for role, message in find_unused_clients(engines, registered()):
             response.add_warning(f'Configuration "{config.id}": {roles()[role].configuration_key}: {message}.')
     for each in used:
         for key, message in unknown_clients(each.definition):
             response.add_warning(f"{each.name}: {key[0]}: {message}")
 
 
-def _used(registration: Registration, engines: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+def _clients_in_use(registration: Registration, engines: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
     """Yield the roles and clients of a configuration that a definition would use."""
     if registration.name.kind is Kind.WORKFLOW:
         supported = registration.definition.get("supported_schedulers") or engines["scheduler"]

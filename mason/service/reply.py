@@ -47,12 +47,12 @@ def collect(work: Work, describe_bug: DescribeBug = describe_failure) -> tuple[O
     """Do the work, and return its response and what was raised; for a door that makes the document by itself."""
     raised: list[BaseException] = []
 
-    def watched(response: Response) -> OperatorResponse:
+    def run_watched(response: Response) -> OperatorResponse:
         try:
             return work(response)
         except BaseException as error:
             raised.append(error)
             raise
 
-    result = respond(watched, describe_bug=describe_bug)
+    result = respond(run_watched, describe_bug=describe_bug)
     return result, raised[0] if raised else None

@@ -135,7 +135,7 @@ class Service:
         """
         from mason.workflows.workflow_calls import find_workflow
 
-        return self._allowed(find_workflow(self.env, call))
+        return self._check_allowed(find_workflow(self.env, call))
 
     def plan_workflow(
         self, call: WorkflowCall, response: Response, *, save: Path | None = None, width: int | None = None
@@ -201,7 +201,7 @@ class Service:
 
         store = self._store
         record, workflow = find_resumed(self.env, store, run_id, call)
-        self._allowed(workflow)
+        self._check_allowed(workflow)
         check_choice(workflow, store, record, choice)
         return record, workflow
 
@@ -224,7 +224,7 @@ class Service:
         run_workflow(workflow, response, limit=limit, reused=reused)
         return OperatorResponse(response)
 
-    def _allowed(self, workflow: ValidWorkflow) -> ValidWorkflow:
+    def _check_allowed(self, workflow: ValidWorkflow) -> ValidWorkflow:
         for step in workflow.dag.steps:
             self.caller.require_operator(step.operator)
             self.caller.require_configuration(step.config_id)
@@ -337,9 +337,11 @@ class Service:
 
     def list_configurations(self) -> list[dict[str, Any]]:
         """Return the configurations that the caller may use, without their secrets."""
-        from mason.configurations.saved import shown_configurations
+        from mason.configurations.saved import describe_configurations
 
-        return [each for each in shown_configurations(self.env) if self.caller.may_use_configuration(each["ConfigID"])]
+        return [
+            each for each in describe_configurations(self.env) if self.caller.may_use_configuration(each["ConfigID"])
+        ]
 
     def choose_configuration(self, config_id: str) -> str:
         """Make a configuration the current one, and return what there is to say of it.

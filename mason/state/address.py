@@ -25,7 +25,7 @@ def state_address(env: MasonEnvironment) -> str:
     source, given = ("MASON_STATE", env.state) if env.state else (_place(env), read_settings(env).get("state"))
     if given is None or given == "":
         return ""
-    address = _filled(given, source, env) if isinstance(given, str) else ""
+    address = _fill_variables(given, source, env) if isinstance(given, str) else ""
     if not address.startswith(_SCHEMES):
         raise InvalidConfiguration(
             [
@@ -40,7 +40,7 @@ def _place(env: MasonEnvironment) -> str:
     return f"{env.shown(env.settings_file)}: state"
 
 
-def _filled(text: str, source: str, env: MasonEnvironment) -> str:
+def _fill_variables(text: str, source: str, env: MasonEnvironment) -> str:
     """Return the address with the values of the variables that it names, from the environment and `.env` files.
 
     A value is a part of the address, such as a password, and may have any character in it; the whole of the address is

@@ -45,10 +45,10 @@ class Heartbeat:
         while not self._over.wait(wait):
             wait = _SOON  # should the store be away: others may look as soon as it is back
             with suppress(StateFailed):
-                self._lease = self._held(self._lease)
+                self._lease = self._lease_if_held(self._lease)
                 wait = LEASE_SECONDS / 3
 
-    def _held(self, lease: Lease | None) -> Lease | None:
+    def _lease_if_held(self, lease: Lease | None) -> Lease | None:
         if lease is not None and self._store.renew_lease(lease, LEASE_SECONDS):
             return lease
         return self._store.acquire_lease(self._name, self._owner, LEASE_SECONDS)

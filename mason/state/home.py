@@ -35,7 +35,7 @@ def read_state(env: MasonEnvironment) -> StateStore:
     try:
         exists = is_state(env.state_file)
     except OSError as error:
-        raise _failed(env.home, error) from error
+        raise _failure_of(env.home, error) from error
     if not exists:
         require_any(env.state_id, str(env.state_file))
     return SqliteStore(env.state_file if exists else None, for_reading=True, state_id=env.state_id if exists else "")
@@ -92,7 +92,7 @@ def make_home(env: MasonEnvironment) -> list[tuple[str, Path]]:
                 folder.mkdir(parents=True, mode=0o700, exist_ok=True)  # another process may do the same now
                 created.append((name, folder))
         except OSError as error:
-            raise _failed(folder, error) from error
+            raise _failure_of(folder, error) from error
     close_to_others(env.home, only_if=_OWN.issuperset)
     for own in (env.operator_home, env.workflow_home, env.config_home, env.object_home):
         close_to_others(own)
@@ -138,6 +138,6 @@ def _on_server(address: str, env: MasonEnvironment) -> StateStore:
     return PostgresStore(address, state_id=env.state_id)
 
 
-def _failed(folder: Path, error: OSError) -> StateFailed:
+def _failure_of(folder: Path, error: OSError) -> StateFailed:
     advice = "Free some space" if is_disk_full(error) else "Make it writable"
     return StateFailed(f"{folder}: {why_not_written(error, folder)}.", hint=f"{advice}, or choose another MASON_HOME.")

@@ -58,7 +58,7 @@ class PostgresStore(SqlStore):
         self._connections = connections_to(address)
         self._name = self._connections.name
         self._redact = Redactor([self._connections.password])
-        with self._explained():
+        with self._explain_errors():
             self._connections.prepare(lambda: self._connections.run(self._check_version))
 
     def get_changes(self) -> int:
@@ -93,28 +93,28 @@ class PostgresStore(SqlStore):
         self._run(work)
 
     def _alone(self, work: Callable[[Statements], T]) -> T:
-        def locked(connection: Connection[Any]) -> T:
+        def run_locked(connection: Connection[Any]) -> T:
             with connection.transaction():
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
                 return work(_Statements(connection))
 
-        return self._run(locked)
+        return self._run(run_locked)
 
     def _run(self, work: Callable[[Connection[Any]], T]) -> T:
-        with self._explained():
+        with self._explain_errors():
             return self._connections.run(work)
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             yield
         except psycopg.DataError as error:
-            raise BadInput(f"{self._name} cannot keep this: {self._told(error)}.") from error
+            raise BadInput(f"{self._name} cannot keep this: {self._describe_error(error)}.") from error
         except psycopg.Error as error:
-            told = self._told(error)
+            told = self._describe_error(error)
             raise StateFailed(f"{self._name}: {told}.", hint=_advice(error, told)) from error
 
-    def _told(self, error: psycopg.Error) -> str:
+    def _describe_error(self, error: psycopg.Error) -> str:
         """Return the message on one line, without what is said of the place: that stands before it already."""
         return self._redact(_PLACE.sub("", " ".join(str(error).split()))).strip(" .")
 

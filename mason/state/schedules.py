@@ -54,7 +54,7 @@ def list_schedules(store: StateStore, scheduler: str) -> list[Record]:
     return sorted(found, key=lambda each: str(each.document["Name"]))
 
 
-def hidden_names(store: StateStore, scheduler: str) -> set[str]:
+def list_hidden_names(store: StateStore, scheduler: str) -> set[str]:
     """Return the names of the schedules that whoever asks may not see, for a scheduler with a list of its own."""
     may_use = MAY_USE.get()
     return {str(each.document["Name"]) for each in _all(store, scheduler) if not may_use(each.document)}

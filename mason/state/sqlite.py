@@ -46,7 +46,7 @@ class SqliteStore(SqlStore):
         self._file = file
         self._name = str(file) if file else "nothing kept yet"
         self._lock = threading.RLock()
-        with self._explained():
+        with self._explain_errors():
             if file and not is_state(file):
                 require_any(state_id, self._name)
                 make_state(file, _fill)
@@ -67,7 +67,7 @@ class SqliteStore(SqlStore):
         self._db.close()
 
     def _read(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
-        with self._explained(), self._lock:
+        with self._explain_errors(), self._lock:
             self._require_same_file()
             return self._db.execute(query, values).fetchall()
 
@@ -86,7 +86,7 @@ class SqliteStore(SqlStore):
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._explained(), self._lock:
+        with self._explain_errors(), self._lock:
             self._require_same_file()
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -103,7 +103,7 @@ class SqliteStore(SqlStore):
             require_same(self._file, self._opened)
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:

@@ -11,7 +11,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def asked_ahead(ask: Callable[[T], R], items: Iterable[T], at_once: int) -> Generator[Callable[[], R]]:
+def ask_ahead(ask: Callable[[T], R], items: Iterable[T], at_once: int) -> Generator[Callable[[], R]]:
     """Yield for each item what waits for its answer, and raises what asking raised; the next ones are asked meanwhile.
 
     At most `at_once` answers are under way, or there and not yet wanted.

@@ -95,7 +95,7 @@ def _definitions(text: str) -> Iterator[tuple[int, str, str]]:
     for number, line in enumerate(text.splitlines(), 1):
         match = _LINE.fullmatch(line)
         if match and not line.lstrip().startswith("#"):
-            yield number, match["name"], _unquoted(match["value"])
+            yield number, match["name"], _unquote(match["value"])
 
 
 def _warn(file: Path, line: int, name: str) -> None:
@@ -109,7 +109,7 @@ def _warn(file: Path, line: int, name: str) -> None:
         logging.getLogger("mason.util").warning(told, place)
 
 
-def _unquoted(value: str) -> str:
+def _unquote(value: str) -> str:
     quoted = _QUOTED.fullmatch(value)
     if quoted:
         return quoted["text"]

@@ -32,10 +32,10 @@ class Java:
 
 def find_java(places: Sequence[str] = USUAL_PLACES) -> Java | None:
     """Return a Java that serves: the one of JAVA_HOME or of the PATH when it does, else one from the usual places."""
-    return next((java for java in found_javas(places) if java.version in SUPPORTED), None)
+    return next((java for java in find_javas(places) if java.version in SUPPORTED), None)
 
 
-def found_javas(places: Sequence[str] = USUAL_PLACES) -> Iterator[Java]:
+def find_javas(places: Sequence[str] = USUAL_PLACES) -> Iterator[Java]:
     """Yield every Java of this machine, the one that a user would get first."""
     seen: set[Path] = set()
     for home in _candidates(places):

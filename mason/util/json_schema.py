@@ -62,9 +62,12 @@ def _explain(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], st
         yield key, f"must be {words}, not {_kind(instance)}"
     elif error.validator == "enum":
         near = did_you_mean(str(instance), [str(each) for each in wanted])
-        yield key, f"{_shown(instance, key, schema)} is not one of {', '.join(map(str, wanted))}. {near}".rstrip()
+        yield (
+            key,
+            f"{_render_value(instance, key, schema)} is not one of {', '.join(map(str, wanted))}. {near}".rstrip(),
+        )
     elif error.validator == "const":
-        yield key, f"must be {wanted!r}, not {_shown(instance, key, schema)}"
+        yield key, f"must be {wanted!r}, not {_render_value(instance, key, schema)}"
     elif error.validator in ("anyOf", "oneOf") and error.context:
         yield from _explain_alternatives(error)
     else:
@@ -88,7 +91,7 @@ def _explain_alternatives(error: ValidationError) -> Iterator[tuple[tuple[str | 
                 yield from _explain(each)
 
 
-def _shown(value: object, key: Sequence[str | int], schema: Any) -> str:
+def _render_value(value: object, key: Sequence[str | int], schema: Any) -> str:
     if _is_secret(key, schema):
         return REDACTED
     text = repr(value)

@@ -18,7 +18,7 @@ def find_example(path: str) -> Path:
     if here.exists() or here.is_absolute():
         return here
     for prefix in (_EXAMPLES, _EXAMPLES[1:]):
-        packaged = _packaged(here, prefix)
+        packaged = _path_in_package(here, prefix)
         if packaged and packaged.exists():
             return packaged
     return here
@@ -31,10 +31,10 @@ def own_copy(path: str, home: Path) -> str:
     name counts, `mason/examples/…`: a folder `examples` that is yet to be made is somebody's own.
     """
     here = Path(path)
-    packaged = None if here.exists() or here.is_absolute() else _packaged(here, _EXAMPLES)
+    packaged = None if here.exists() or here.is_absolute() else _path_in_package(here, _EXAMPLES)
     if packaged is None or not packaged.is_dir():
         return path
-    copy = home.joinpath("examples", *packaged.relative_to(installed_examples()).parts)
+    copy = home.joinpath("examples", *packaged.relative_to(folder_of_examples()).parts)
     if not copy.exists():
         try:
             _copy_whole(packaged, copy)
@@ -43,19 +43,19 @@ def own_copy(path: str, home: Path) -> str:
     return str(copy)
 
 
-def installed_examples() -> Path:
+def folder_of_examples() -> Path:
     """Return the folder of the examples that came with this Mason."""
-    return _installed() / "examples"
+    return _find_examples() / "examples"
 
 
-def _packaged(here: Path, prefix: tuple[str, ...]) -> Path | None:
+def _path_in_package(here: Path, prefix: tuple[str, ...]) -> Path | None:
     """Where an example would be if Mason is installed as a package."""
     if here.parts[: len(prefix)] != prefix:
         return None
-    return installed_examples().joinpath(*here.parts[len(prefix) :])
+    return folder_of_examples().joinpath(*here.parts[len(prefix) :])
 
 
-def _installed() -> Path:
+def _find_examples() -> Path:
     import mason
 
     return Path(mason.__file__).parent

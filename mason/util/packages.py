@@ -87,19 +87,19 @@ def entry_points(group: str) -> list[EntryPoint]:
 
     Reading the files is several times faster than importlib.metadata, which every listing would otherwise pay for.
     """
-    found = {each.name: each for each in declared_points(group)}
+    found = {each.name: each for each in list_entry_points(group)}
     return [found[name] for name in sorted(found)]
 
 
 def points_by_name(group: str) -> Mapping[str, Sequence[EntryPoint]]:
     """Return the entry points of a group by their names; who uses a name that several packages declare is told."""
     found: dict[str, list[EntryPoint]] = {}
-    for each in declared_points(group):
+    for each in list_entry_points(group):
         found.setdefault(each.name, []).append(each)
     return found
 
 
-def declared_twice(what: str, points: Sequence[EntryPoint]) -> BrokenPlugin:
+def error_of_double_name(what: str, points: Sequence[EntryPoint]) -> BrokenPlugin:
     """Return the error of a name that several packages declare; none of them is preferred."""
     packages = " and ".join(f"{each.distribution} ({each.value})" for each in points)
     return BrokenPlugin(
@@ -108,7 +108,7 @@ def declared_twice(what: str, points: Sequence[EntryPoint]) -> BrokenPlugin:
     )
 
 
-def declared_points(group: str) -> list[EntryPoint]:
+def list_entry_points(group: str) -> list[EntryPoint]:
     """Return all that installed packages declare in a group, though several have the same name.
 
     A package that is found at two places counts once, as it does for Python: at the first of them. What Mason itself

@@ -17,7 +17,7 @@ def runtime_root(variables: Mapping[str, str] = os.environ) -> Path:
     Raises:
         Forbidden: it belongs to somebody else, or others can look into it.
     """
-    return private_folder(_chosen(variables))
+    return private_folder(_choose_folder(variables))
 
 
 def private_folder(folder: Path) -> Path:
@@ -35,7 +35,7 @@ def private_folder(folder: Path) -> Path:
     return folder
 
 
-def _chosen(variables: Mapping[str, str]) -> Path:
+def _choose_folder(variables: Mapping[str, str]) -> Path:
     if variables.get("MASON_RUNTIME_DIR"):
         return Path(variables["MASON_RUNTIME_DIR"])
     of_user = Path(variables.get("XDG_RUNTIME_DIR") or "/nowhere")

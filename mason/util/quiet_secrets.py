@@ -58,7 +58,7 @@ def _put_back(name: str, heard: object, stream: object) -> None:
         setattr(sys, name, stream)
 
 
-def _redacted(text: str) -> str:
+def _redact_text(text: str) -> str:
     for redact in list(_active):
         text = redact(text)
     return text
@@ -67,11 +67,13 @@ def _redacted(text: str) -> str:
 def _redact_record(record: logging.LogRecord) -> logging.LogRecord:
     with suppress(Exception):  # a message that cannot be put together: logging says so when it is told, to stderr
         message = record.getMessage()
-        redacted = _redacted(message)
+        redacted = _redact_text(message)
         if redacted != message:
             record.msg, record.args = redacted, None
     if record.exc_info and record.exc_info[0]:
-        record.exc_text = _redacted(logging.Formatter().formatException(record.exc_info))  # which formatters take then
+        record.exc_text = _redact_text(
+            logging.Formatter().formatException(record.exc_info)
+        )  # which formatters take then
     return record
 
 
@@ -82,7 +84,7 @@ class _RedactedStream:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        self._stream.write(_redacted(text))
+        self._stream.write(_redact_text(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:

@@ -38,7 +38,9 @@ def read_settings(env: MasonEnvironment) -> Mapping[str, Any]:
     if not isinstance(document.value, Mapping):
         raise InvalidConfiguration([document.problem((), "this is not a list of keys with their values")])
     problems = [
-        document.problem((key,), f'"{key}" is no setting. {did_you_mean(key, KEYS) or f"There are: {_listed()}."}')
+        document.problem(
+            (key,), f'"{key}" is no setting. {did_you_mean(key, KEYS) or f"There are: {_list_settings()}."}'
+        )
         for key in document.value
         if key not in KEYS
     ]
@@ -47,5 +49,5 @@ def read_settings(env: MasonEnvironment) -> Mapping[str, Any]:
     return document.value
 
 
-def _listed() -> str:
+def _list_settings() -> str:
     return ", ".join(KEYS)

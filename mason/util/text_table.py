@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from mason.util.text_width import clipped, padded, room
+from mason.util.text_width import clip_text, pad_text, room
 
 _NARROWEST_COLUMN = 8
 _WIDEST_COLUMN = 28
@@ -15,7 +15,7 @@ def table_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: in
     """Return the lines of a table; without a width nothing is folded."""
     widths = [max(map(room, column)) for column in zip(headers, *rows, strict=True)]
     if width is not None:
-        widths = _narrowed(widths, width - 2 * (len(widths) - 1))
+        widths = _narrow_columns(widths, width - 2 * (len(widths) - 1))
     lines = _row_lines(headers, widths)
     lines.append(_line(["-" * each for each in widths], widths))
     for row in rows:
@@ -23,18 +23,18 @@ def table_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: in
     return lines
 
 
-def clipped_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> tuple[list[str], int]:
+def clip_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> tuple[list[str], int]:
     """Return a table with one line to a row, and how many of its columns have room; what is too long ends in `…`."""
     widths = [min(max(map(room, column)), _WIDEST_COLUMN) for column in zip(headers, *rows, strict=True)]
     shown = max(sum(total - 2 <= width for total in accumulate(each + 2 for each in widths)), 1)
     kept = widths[:shown]
     lines = [
-        _line([clipped(cell, size) for cell, size in zip(row, kept, strict=False)], kept) for row in (headers, *rows)
+        _line([clip_text(cell, size) for cell, size in zip(row, kept, strict=False)], kept) for row in (headers, *rows)
     ]
     return [lines[0], _line(["-" * each for each in kept], kept), *lines[1:]], shown
 
 
-def _narrowed(widths: list[int], most: int) -> list[int]:
+def _narrow_columns(widths: list[int], most: int) -> list[int]:
     """Take from the widest column until all fit, as long as one is worth folding."""
     narrowed = list(widths)
     while sum(narrowed) > most and max(narrowed) > _NARROWEST_COLUMN:
@@ -43,16 +43,16 @@ def _narrowed(widths: list[int], most: int) -> list[int]:
 
 
 def _row_lines(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    parts = [_folded(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    parts = [_fold_text(cell, width) for cell, width in zip(cells, widths, strict=True)]
     height = max(map(len, parts))
     return [_line([part[number] if number < len(part) else "" for part in parts], widths) for number in range(height)]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(padded(cell, width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+    return "  ".join(pad_text(cell, width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def _folded(text: str, width: int) -> list[str]:
+def _fold_text(text: str, width: int) -> list[str]:
     if room(text) <= width:
         return [text]
     from textwrap import wrap

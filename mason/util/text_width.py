@@ -11,7 +11,7 @@ def room(text: str) -> int:
     return len(text) if text.isascii() else sum(_widths(text))
 
 
-def clipped(text: str, width: int) -> str:
+def clip_text(text: str, width: int) -> str:
     """Return a text that takes no more room than this; one that was longer ends in dots."""
     if room(text) <= width:
         return text
@@ -20,7 +20,7 @@ def clipped(text: str, width: int) -> str:
     return f"{text[:fitting]}…"
 
 
-def padded(text: str, width: int) -> str:
+def pad_text(text: str, width: int) -> str:
     """Return a text that takes at least so much room."""
     return text + " " * (width - room(text))
 

@@ -51,10 +51,10 @@ class YamlDocument:
         place: Key = tuple(key)
         while place and place not in self.lines:
             place = place[:-1]
-        return Problem(self.name, self.lines.get(place, 1), dotted(key), message)
+        return Problem(self.name, self.lines.get(place, 1), join_key(key), message)
 
 
-def dotted(key: Sequence[str | int]) -> str:
+def join_key(key: Sequence[str | int]) -> str:
     """Return a key as people write it: `clients.local.configuration`, `dag[2].id`."""
     text = ""
     for part in key:
@@ -125,11 +125,11 @@ class _Builder:
         for name_node, value_node in node.value:
             line = name_node.start_mark.line + 1
             if not isinstance(name_node, yaml.ScalarNode):
-                raise YamlProblem(Problem(self._name, line, dotted(key), "a key must be plain text"))
+                raise YamlProblem(Problem(self._name, line, join_key(key), "a key must be plain text"))
             child: Key = (*key, name_node.value)
             if name_node.value in found:
                 first = self.lines[child]
-                raise YamlProblem(Problem(self._name, line, dotted(child), f"given twice (first on line {first})"))
+                raise YamlProblem(Problem(self._name, line, join_key(child), f"given twice (first on line {first})"))
             self.lines[child] = line
             found[name_node.value] = self.build(value_node, child)
         return found

@@ -29,12 +29,16 @@ class Clashes:
         before = self._before_it(step)
         for path in writes:
             writers = self._written.around(path) & ~before
-            yield from self._told(step, f"It writes {path} as", "does", writers)
+            yield from self._describe_clash(step, f"It writes {path} as", "does", writers)
             if not writers:
-                yield from self._told(step, f"It writes {path}, which", "reads", self._read.around(path) & ~before)
+                yield from self._describe_clash(
+                    step, f"It writes {path}, which", "reads", self._read.around(path) & ~before
+                )
         for path in reads:
             if path not in writes:
-                yield from self._told(step, f"It reads {path}, which", "writes", self._written.around(path) & ~before)
+                yield from self._describe_clash(
+                    step, f"It reads {path}, which", "writes", self._written.around(path) & ~before
+                )
         mine = 1 << len(self._known) if reads or writes else 0
         self._known += [step] if mine else []
         self._read.add(reads, mine)
@@ -51,7 +55,7 @@ class Clashes:
                 del self._before[key]  # nobody asks for it any more
         return before
 
-    def _told(self, step: ValidDagStep, begin: str, verb: str, others: int) -> Iterator[str]:
+    def _describe_clash(self, step: ValidDagStep, begin: str, verb: str, others: int) -> Iterator[str]:
         if not others:
             return
         other = self._known[(others & -others).bit_length() - 1]

@@ -64,7 +64,7 @@ def parse_condition(text: str) -> Condition:
 
     references: list[Reference] = []
 
-    def numbered(found: re.Match[str]) -> str:
+    def number_reference(found: re.Match[str]) -> str:
         if found["ours"]:  # the name that a reference has below
             raise ValueError(f'"{found["ours"]}" is neither a value nor what a step gave; {CONDITION_RULE}')
         words = found["bare"] if found["braced"] is None else found["braced"]
@@ -74,10 +74,12 @@ def parse_condition(text: str) -> Condition:
         return f"ref_{len(references) - 1}"
 
     try:
-        tree = sqlglot.parse_one(_TOKEN.sub(numbered, text))
+        tree = sqlglot.parse_one(_TOKEN.sub(number_reference, text))
         _check(tree, references)
     except (SqlglotError, RecursionError) as error:
-        raise ValueError(f'"{_shortened(text)}" cannot be read{_where(error, references)}; {CONDITION_RULE}') from error
+        raise ValueError(
+            f'"{_shorten_text(text)}" cannot be read{_where(error, references)}; {CONDITION_RULE}'
+        ) from error
     return Condition(text, tuple(references), tree)
 
 
@@ -90,7 +92,7 @@ def _where(error: Exception, references: Sequence[Reference]) -> str:
     return f' near "{_with_references(str(near), references)}"' if near else ""
 
 
-def _shortened(text: str) -> str:
+def _shorten_text(text: str) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
@@ -101,28 +103,32 @@ def _check(node: exp.Expr, references: Sequence[Reference]) -> None:
     if kind == "Column" and node.this.args.get("quoted"):
         raise ValueError(f"{node.sql()} is in double quotes, and a text is in single ones; {CONDITION_RULE}")
     if kind == "Column":
-        raise ValueError(f'"{_written(node, references)}" is neither a value nor what a step gave; {CONDITION_RULE}')
+        raise ValueError(
+            f'"{_text_of_node(node, references)}" is neither a value nor what a step gave; {CONDITION_RULE}'
+        )
     if kind not in {*_COMPARISONS, "And", "Or", "Not", "Paren", "Neg", "Is", "In", "Literal", "Boolean", "Null"}:
-        raise ValueError(f'"{_written(node, references)}" does more than compare; {CONDITION_RULE}')
+        raise ValueError(f'"{_text_of_node(node, references)}" does more than compare; {CONDITION_RULE}')
     if kind == "In" and not node.expressions:
-        raise ValueError(f'"{_written(node, references)}" does more than compare; {CONDITION_RULE}')
+        raise ValueError(f'"{_text_of_node(node, references)}" does more than compare; {CONDITION_RULE}')
     if kind == "Is" and type(node.expression).__name__ not in ("Null", "Boolean"):
-        raise ValueError(f'"{_written(node, references)}": behind "is" stands null, true or false; {CONDITION_RULE}')
+        raise ValueError(
+            f'"{_text_of_node(node, references)}": behind "is" stands null, true or false; {CONDITION_RULE}'
+        )
     for child in node.iter_expressions():
         _check(child, references)
 
 
-def _written(node: exp.Expr, references: Sequence[Reference]) -> str:
+def _text_of_node(node: exp.Expr, references: Sequence[Reference]) -> str:
     """Return a part of a condition as its author wrote it."""
-    return _shortened(_with_references(node.sql(), references))
+    return _shorten_text(_with_references(node.sql(), references))
 
 
 def _with_references(text: str, references: Sequence[Reference]) -> str:
-    def written(found: re.Match[str]) -> str:
+    def restore_reference(found: re.Match[str]) -> str:
         number = int(found[1])
         return f"{{{{{references[number].text}}}}}" if number < len(references) else found[0]
 
-    return re.sub(r"\bref_([0-9]{1,4})\b", written, text)
+    return re.sub(r"\bref_([0-9]{1,4})\b", restore_reference, text)
 
 
 def _value(node: Any, values: dict[str, Any]) -> Any:
@@ -131,12 +137,12 @@ def _value(node: Any, values: dict[str, Any]) -> Any:
     if kind in ("And", "Or"):
         return _both(_truth(_value(node.this, values)), _truth(_value(node.expression, values)), decides=kind == "Or")
     if kind in _COMPARISONS:
-        return _compared(_COMPARISONS[kind], _value(node.this, values), _value(node.expression, values))
+        return _compare(_COMPARISONS[kind], _value(node.this, values), _value(node.expression, values))
     if kind == "Not":
         inner = _truth(_value(node.this, values))
         return None if inner is None else not inner
     if kind == "Neg":
-        return _negated(_value(node.this, values))
+        return _negate(_value(node.this, values))
     if kind == "Is":
         return _value(node.this, values) is _value(node.expression, values)
     if kind == "In":
@@ -162,7 +168,7 @@ def _both(left: bool | None, right: bool | None, *, decides: bool) -> bool | Non
     return None if left is None or right is None else not decides
 
 
-def _negated(value: Any) -> Any:
+def _negate(value: Any) -> Any:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -176,7 +182,7 @@ def _truth(value: Any) -> bool | None:
     raise ValueError(f"{value!r} is neither true nor false")
 
 
-def _compared(compare: Callable[[Any, Any], bool], left: Any, right: Any) -> bool | None:
+def _compare(compare: Callable[[Any, Any], bool], left: Any, right: Any) -> bool | None:
     if left is None or right is None:
         return None
     if compare is operator.eq or compare is operator.ne:

@@ -71,7 +71,7 @@ def claim(document: Mapping[str, Any], now: datetime) -> Claim | None:
     if triggered:
         firing = Firing.now(triggered["At"], now, triggered["RunID"])
         rest = {key: value for key, value in document.items() if key != "Triggered"}
-        return Claim(firing, _claimed(rest, firing))
+        return Claim(firing, _claim_firing(rest, firing))
     if not document["Schedule"]:
         return None
     done_up_to = datetime.fromisoformat(document["DoneUpTo"])
@@ -79,7 +79,7 @@ def claim(document: Mapping[str, Any], now: datetime) -> Claim | None:
     if due is None:
         return None
     firing = Firing.now(due.isoformat(), now)
-    return Claim(firing, {**_claimed(document, firing), "DoneUpTo": due.isoformat()})
+    return Claim(firing, {**_claim_firing(document, firing), "DoneUpTo": due.isoformat()})
 
 
 def claim_again(document: Mapping[str, Any], lost: Firing, now: datetime) -> Claim:
@@ -88,7 +88,7 @@ def claim_again(document: Mapping[str, Any], lost: Firing, now: datetime) -> Cla
     It keeps its id: should what that process started begin after all, only one of them can record the run.
     """
     firing = Firing.now(lost.due_at, now, lost.run_id)
-    return Claim(firing, _claimed(document, firing))
+    return Claim(firing, _claim_firing(document, firing))
 
 
 def without_wrong_clock(document: Mapping[str, Any], now: datetime) -> Mapping[str, Any] | None:
@@ -98,6 +98,6 @@ def without_wrong_clock(document: Mapping[str, Any], now: datetime) -> Mapping[s
     return {**document, "DoneUpTo": now.isoformat(timespec="seconds")}
 
 
-def _claimed(document: Mapping[str, Any], firing: Firing) -> dict[str, Any]:
+def _claim_firing(document: Mapping[str, Any], firing: Firing) -> dict[str, Any]:
     rest = {key: value for key, value in document.items() if key != "LastError"}
     return {**rest, "Firing": firing.to_dict()}

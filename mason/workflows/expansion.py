@@ -202,7 +202,7 @@ def _inside(step: StepSpec, around: _Around, before: Sequence[str], *, starts: b
 
 
 def _in_order(steps: Sequence[StepSpec]) -> Iterator[StepSpec]:
-    from mason.workflows.graph import ordered
+    from mason.workflows.graph import order_keys
 
     by_id = {step.id: step for step in steps}
-    return (by_id[key] for key in ordered({step.id: step.dependencies for step in steps}))
+    return (by_id[key] for key in order_keys({step.id: step.dependencies for step in steps}))

@@ -65,7 +65,7 @@ def _dependency_problems(steps: Sequence[tuple[int, StepSpec]], known: Mapping[s
     dependencies: dict[str, list[str]] = {key: [] for key in known}
     for _, step in steps:  # of steps with one id, each counts
         dependencies[step.id] += [each for each in step.dependencies if each in known]
-    order = ordered(dependencies)
+    order = order_keys(dependencies)
     placed = set(order)
     left = [key for key in dependencies if key not in placed]
     on_cycles: set[str] = set()
@@ -96,7 +96,7 @@ def _never_reached(
             )
 
 
-def ordered(dependencies: Dependencies) -> list[str]:
+def order_keys(dependencies: Dependencies) -> list[str]:
     """Return the keys so that each comes after those it depends on; those on a cycle, or behind one, are left out.
 
     Where several could be next, the one that was written first is.

@@ -44,7 +44,7 @@ class Nesting:
 
     def _innermost_first(self, root: str) -> Iterator[str]:
         # Not by recursion: a thousand workflows in a row would be more than the stack holds.
-        path = {root: self._nested(root)}
+        path = {root: self._steps_of_nested(root)}
         known = {root}
         while path:
             name, steps = next(reversed(path.items()))
@@ -53,13 +53,13 @@ class Nesting:
                     self.circles[name, step.id] = [*path, step.name]
                 elif step.name not in known:
                     known.add(step.name)
-                    path[step.name] = self._nested(step.name)
+                    path[step.name] = self._steps_of_nested(step.name)
                     break
             else:
                 path.popitem()
                 yield name
 
-    def _nested(self, name: str) -> Iterator[StepSpec]:
+    def _steps_of_nested(self, name: str) -> Iterator[StepSpec]:
         return iter([step for step in self.steps_of(name) if step.type == WORKFLOW])
 
     def _extent(self, name: str, known: Mapping[str, Extent]) -> Extent:

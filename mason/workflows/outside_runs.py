@@ -13,7 +13,14 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from mason.clients.response import LOG, Response
-from mason.engines.scheduler.models.dags.dag_run import Follow, StepEvent, StepStatus, Verdict, ended_by, judged
+from mason.engines.scheduler.models.dags.dag_run import (
+    Follow,
+    StepEvent,
+    StepStatus,
+    Verdict,
+    end_without_running,
+    judge_step,
+)
 from mason.engines.scheduler.models.dags.executed_dag_step import ExecutedDagStep
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
 from mason.errors import AlreadyExists, BadInput, Conflict, MasonError, Unprocessable
@@ -21,7 +28,7 @@ from mason.state.home import open_run_state
 from mason.state.models import RecordKind, RunStep
 from mason.state.store import StateStore
 from mason.util.nearest import did_you_mean
-from mason.workflows.run_record import Origin, ended_document, run_document
+from mason.workflows.run_record import Origin, document_of_end, run_document
 from mason.workflows.step_code import StepCode
 from mason.workflows.step_notes import StepNotes
 from mason.workflows.step_work import StepWork, failure_reasons
@@ -97,7 +104,7 @@ def judge_outside_run(workflow: ValidWorkflow, outside: OutsideRun, response: Re
     record = store.get_record(RecordKind.RUN, outside.run_id)
     while record is not None:
         try:
-            record = store.update_record(record, status, ended_document(record.document, statuses))
+            record = store.update_record(record, status, document_of_end(record.document, statuses))
             break
         except Conflict:
             record = store.get_record(RecordKind.RUN, outside.run_id)
@@ -122,7 +129,7 @@ def _run(
     workflow: ValidWorkflow, work: StepWork, step: ValidDagStep, attempt: int, rows: Mapping[str, RunStep]
 ) -> StepExit:
     before = [workflow.dag.by_key[each] for each in step.dependencies]
-    ended = ended_by([_says(work, rows.get(each.key), each, step) for each in before])
+    ended = end_without_running([_says(work, rows.get(each.key), each, step) for each in before])
     if ended:
         work.note(StepEvent(step, *ended))
         return StepExit.SKIPPED
@@ -148,7 +155,7 @@ def _end(
     may_retry: bool = True,
 ) -> StepExit:
     verdicts = {each.key: work.follow(executed, each) for each in workflow.dag.followers[step.key]}
-    reason, asks_again = judged(executed.errors, list(verdicts.values()))
+    reason, asks_again = judge_step(executed.errors, list(verdicts.values()))
     if asks_again and may_retry and attempt <= step.retry.most:
         work.note(StepEvent(step, StepStatus.RETRYING, attempt, reason, executed, wait=step.retry.wait(attempt)))
         return StepExit.AGAIN

@@ -69,14 +69,14 @@ class ParameterFile:
         reserved = RESERVED if not self.place else frozenset[str]()
         for word, given in self.steps.items():
             if word in reserved:
-                yield from self._reserved_problems(word, given)
+                yield from self._check_reserved(word, given)
             elif word not in known:
                 near = did_you_mean(word, known) if len(known) <= _MANY else ""
                 yield self.problem((word,), f"the workflow has no such step. {near}".rstrip())
             else:
                 yield from self._step_problems(known[word], given)
 
-    def _reserved_problems(self, word: str, given: Any) -> Iterator[Problem]:
+    def _check_reserved(self, word: str, given: Any) -> Iterator[Problem]:
         if not isinstance(given, str):
             yield self.problem((word,), "must be text")
         elif word == "schedule" and not self.is_kept:  # a run is not to fail of when it is due
@@ -136,6 +136,6 @@ def _of_steps(document: YamlDocument) -> ParameterFile:
     return ParameterFile(document)
 
 
-def given_parameters(value: Mapping[str, Any]) -> ParameterFile:
+def parameters_of_request(value: Mapping[str, Any]) -> ParameterFile:
     """Return parameters that came with a request rather than in a file."""
     return ParameterFile(YamlDocument(REQUEST, json.dumps(value), value, {(): 0}))

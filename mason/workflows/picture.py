@@ -22,7 +22,7 @@ def draw(dag: Dag, width: int | None = None) -> list[str]:
     lines = _lanes(dag, width)
     if lines is not None:
         return lines
-    return [line for step in dag.steps for line in _labelled("*", " ", _listed(step), width)]
+    return [line for step in dag.steps for line in _label_lines("*", " ", _list_dependencies(step), width)]
 
 
 def to_mermaid(dag: Dag) -> str:
@@ -64,20 +64,20 @@ def _lanes(dag: Dag, width: int | None) -> list[str] | None:
         own = [number for number, key in enumerate(lanes) if key == step.key]
         place = own[0] if own else _free(lanes)
         if len(own) > 1:
-            lines.append(_joined(lanes, own, "┴", "╯"))
+            lines.append(_join_lanes(lanes, own, "┴", "╯"))
         for number in own[1:]:
             lanes[number] = None
         lanes[place] = step.key
         marks = ["*" if number == place else "│" if key else " " for number, key in enumerate(lanes)]
         after = [each.key for each in dag.followers[step.key]]
         below = [("│" if after else " ") if number == place else mark for number, mark in enumerate(marks)]
-        lines += _labelled(" ".join(marks).rstrip(), " ".join(below).rstrip(), _label(step), width)
+        lines += _label_lines(" ".join(marks).rstrip(), " ".join(below).rstrip(), _label(step), width)
         lanes[place] = None
         if len(lanes) + len(after) > most:
             return None
         new = _spread(lanes, after, place) if after else []
         if len(new) > 1:
-            lines.append(_joined(lanes, new, "┬", "╮"))
+            lines.append(_join_lanes(lanes, new, "┬", "╮"))
         while lanes and lanes[-1] is None:
             lanes.pop()
     return lines
@@ -101,7 +101,7 @@ def _free(lanes: list[str | None]) -> int:
     return lanes.index(None)
 
 
-def _joined(lanes: Sequence[str | None], own: Sequence[int], inner: str, last: str) -> str:
+def _join_lanes(lanes: Sequence[str | None], own: Sequence[int], inner: str, last: str) -> str:
     """Return the line in which lanes meet in the first of them, or part from it."""
     cells = []
     for number, key in enumerate(lanes):
@@ -117,7 +117,7 @@ def _joined(lanes: Sequence[str | None], own: Sequence[int], inner: str, last: s
     return "".join(cell + dash for cell, dash in zip(cells, dashes, strict=True)).rstrip()
 
 
-def _labelled(marks: str, below: str, label: str, width: int | None) -> list[str]:
+def _label_lines(marks: str, below: str, label: str, width: int | None) -> list[str]:
     """Return the line of a step, and those below it that the rest of its label needs."""
     if width is None or len(marks) + 1 + len(label) <= width:
         return [f"{marks} {label}"]
@@ -132,7 +132,7 @@ def _label(step: ValidDagStep) -> str:
     return f"{step.key}  {step.operator}{extra}"
 
 
-def _listed(step: ValidDagStep) -> str:
+def _list_dependencies(step: ValidDagStep) -> str:
     return f"{_label(step)}{''.join(_after(step.dependencies))}"
 
 

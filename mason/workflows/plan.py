@@ -43,11 +43,11 @@ def plan_workflow(workflow: ValidWorkflow, schedule: Schedule, response: Respons
         response.add_info(line)
     plans = [planner.plan(step) for step in workflow.dag.steps]
     outline = {"Workflow": workflow.registration.pinned_name, "Scheduler": workflow.scheduler}
-    made = _made_outside(workflow, schedule, response)
+    made = _list_made_outside(workflow, schedule, response)
     response.add_data({**outline, **to_dict(workflow.dag), "Steps": plans, **({"Made": made} if made else {})})
 
 
-def _made_outside(workflow: ValidWorkflow, schedule: Schedule, response: Response) -> list[str]:
+def _list_made_outside(workflow: ValidWorkflow, schedule: Schedule, response: Response) -> list[str]:
     """Return what the scheduler of a workflow would make, and tell it; that it refuses the workflow is an error."""
     try:
         made = list(plan_deployment(workflow, schedule))
@@ -68,13 +68,13 @@ class _Paths:
     writes: Sequence[StepPath] = ()
 
     def __str__(self) -> str:
-        parts = [f"{verb} {', '.join(map(str, paths))}" for verb, paths in self._named() if paths]
+        parts = [f"{verb} {', '.join(map(str, paths))}" for verb, paths in self._paths_by_name() if paths]
         return f"{' and '.join(parts)}." if parts else ""
 
     def to_dict(self) -> dict[str, list[str]]:
-        return {verb.capitalize(): [*map(str, paths)] for verb, paths in self._named() if paths}
+        return {verb.capitalize(): [*map(str, paths)] for verb, paths in self._paths_by_name() if paths}
 
-    def _named(self) -> Sequence[tuple[str, Sequence[StepPath]]]:
+    def _paths_by_name(self) -> Sequence[tuple[str, Sequence[StepPath]]]:
         return ("reads", self.reads), ("writes", self.writes)
 
 
@@ -100,7 +100,7 @@ class _Planner:
             self._tell(step, f"It is planned when {waits} is known.")
             return {**shown, "Waits": f"planned when {waits} is known"}
         said = StepSays(step.key, silent=True)
-        paths, planned = self._planned(bound, bound.parameters, said)
+        paths, planned = self._plan_step(bound, bound.parameters, said)
         has_plan = self.code.has_plan(bound.operator.registration)
         self._tell(step, str(paths), *(planned["Info"] if has_plan else ()))
         self._warn(step, planned["Warnings"])
@@ -114,7 +114,7 @@ class _Planner:
             self.response.add_error(f"{step.key}: {error}", said.status)
         return {**shown, **paths.to_dict(), "Plan": planned["Data"], "Info": planned["Info"]}
 
-    def _planned(
+    def _plan_step(
         self, bound: BoundStep, parameters: ValidatedParameters, said: Response
     ) -> tuple[_Paths, Mapping[str, Any]]:
         """Return the paths of a step, and what its operator says: also what goes wrong, without secrets."""

@@ -18,7 +18,7 @@ from mason.util.disk_room import why_not_written
 from mason.util.json_text import json_text, json_value
 from mason.util.packages import find_version
 from mason.util.redaction import REDACTED, redact_urls
-from mason.workflows.fingerprint import digest_of, shown_clients, shown_parameters
+from mason.workflows.fingerprint import clients_for_record, digest_of, parameters_for_record
 from mason.workflows.step_code import StepCode
 from mason.workflows.step_paths import NOT_THERE, StepPath, foreseen_paths, places_of
 from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
@@ -47,7 +47,7 @@ def save_plan(workflow: ValidWorkflow, path: Path) -> None:
     if path.exists() and path.stat().st_size:
         _require_plan(path)
     try:
-        write_file(path, (json_text(_pinned(workflow)) + "\n").encode())
+        write_file(path, (json_text(_pin_workflow(workflow)) + "\n").encode())
     except OSError as error:
         raise UnreadableFile(str(path), f"cannot be written: {why_not_written(error, path)}") from error
 
@@ -60,7 +60,7 @@ def check_plan(workflow: ValidWorkflow, path: Path) -> None:
         PlanDiffers: with every difference.
     """
     planned = _read(path)
-    differences = list(_differences(planned, _pinned(workflow)))
+    differences = list(_differences(planned, _pin_workflow(workflow)))
     if differences:
         raise PlanDiffers([f"{path}: {each}" for each in differences], hint="Nothing ran. Look at a new dry run.")
 
@@ -97,7 +97,7 @@ def _has_mappings(value: Mapping[str, Any], keys: Iterable[str]) -> bool:
     return all(isinstance(value.get(key), dict) for key in keys)
 
 
-def _pinned(workflow: ValidWorkflow) -> dict[str, Any]:
+def _pin_workflow(workflow: ValidWorkflow) -> dict[str, Any]:
     code = StepCode(workflow)
     files: dict[str, str] = {}
     clients: dict[int, Mapping[str, str]] = {}  # many steps have one configuration
@@ -112,7 +112,7 @@ def _pinned(workflow: ValidWorkflow) -> dict[str, Any]:
             if str(each) not in files:  # many steps may read one table
                 files[str(each)] = _content(each)
         if id(bound.config) not in clients:
-            shown = shown_clients(bound.config)
+            shown = clients_for_record(bound.config)
             clients[id(bound.config)] = {role: digest_of(each) for role, each in shown.items()}
         steps[step.key] = {
             "Operator": step.pinned_operator,
@@ -160,7 +160,7 @@ def _content(path: StepPath) -> str:
 def _parameters(bound: BoundStep) -> dict[str, Any]:
     """Return the parameters of a step without secrets; where some come from earlier steps, all as they were written."""
     if bound.parameters is not None:
-        return shown_parameters(bound.parameters)
+        return parameters_for_record(bound.parameters)
     secrets = bound.given_secrets
     return {
         name: REDACTED if str(value) in secrets else redact_urls(json_value(value))
@@ -169,12 +169,12 @@ def _parameters(bound: BoundStep) -> dict[str, Any]:
 
 
 def _differences(planned: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    for name, was, is_now in _changed(planned["Versions"], now["Versions"]):
+    for name, was, is_now in _find_changes(planned["Versions"], now["Versions"]):
         yield f"the version of {name} was {was or 'none'}, and is {is_now or 'none'}"
     for key in _TEXTS:
         if planned.get(key) != now[key]:
             yield f"{key} was {planned.get(key)}, and is {now[key]}"
-    for prefix, was, is_now in _changed(planned["Nested"], now["Nested"]):
+    for prefix, was, is_now in _find_changes(planned["Nested"], now["Nested"]):
         yield f"the workflow in {prefix.removesuffix('.')} was {was or 'none'}, and is {is_now or 'none'}"
     before, after = planned["Steps"], now["Steps"]
     for key in [each for each in before if each not in after]:
@@ -190,20 +190,20 @@ def _step_differences(planned: Mapping[str, Any], now: Mapping[str, Any]) -> Ite
     if planned.get("Operator") != now["Operator"]:
         yield f"its operator was {planned.get('Operator')}, and is {now['Operator']}"
     if planned.get("Dependencies") != now["Dependencies"]:
-        yield f"its dependencies were {_listed(planned.get('Dependencies'))}, and are {_listed(now['Dependencies'])}"
+        yield f"its dependencies were {_list_keys(planned.get('Dependencies'))}, and are {_list_keys(now['Dependencies'])}"
     if planned.get("Configuration") != now["Configuration"]:
         yield f'its configuration was "{planned.get("Configuration")}", and is "{now["Configuration"]}"'
     else:
-        for role, _, _ in _changed(planned["Clients"], now["Clients"]):
+        for role, _, _ in _find_changes(planned["Clients"], now["Clients"]):
             yield f'the {role} of its configuration "{now["Configuration"]}" was changed'
-    for name, was, is_now in _changed(planned["Parameters"], now["Parameters"]):
-        before, after = _shown(was, is_now)
+    for name, was, is_now in _find_changes(planned["Parameters"], now["Parameters"]):
+        before, after = _render_change(was, is_now)
         yield f'its parameter "{name}" was {before}, and is {after}'
-    for path, was, is_now in _changed(planned["Inputs"], now["Inputs"]):
+    for path, was, is_now in _find_changes(planned["Inputs"], now["Inputs"]):
         yield f"its input {path} {_became(was, is_now)}"
 
 
-def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+def _find_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
     """Yield what differs between two mappings, each with what it was and what it is; None is nothing."""
     for key in dict.fromkeys((*before, *after)):
         if before.get(key) != after.get(key):
@@ -218,11 +218,11 @@ def _became(was: str | None, is_now: str | None) -> str:
     return "has another content"
 
 
-def _listed(keys: Any) -> str:
+def _list_keys(keys: Any) -> str:
     return ", ".join(map(str, keys)) if keys else "none"
 
 
-def _shown(was: Any, is_now: Any) -> Iterator[str]:
+def _render_change(was: Any, is_now: Any) -> Iterator[str]:
     """Yield two values that differ as texts; of long ones the part where they begin to."""
     texts = ["not given" if value is None else json.dumps(value, ensure_ascii=False) for value in (was, is_now)]
     is_long = max(map(len, texts)) > _LONGEST_VALUE

@@ -93,7 +93,7 @@ def find_value(result: Mapping[str, Any], words: Sequence[str]) -> Any:
         if _key(piece, words[0]) is not None:
             return _walk(piece, words, "its data")
     known = list(dict.fromkeys(name for piece in pieces for name in piece))
-    raise Missing(f'it gave no "{words[0]}"; {_listed(known)}')
+    raise Missing(f'it gave no "{words[0]}"; {_list_names(known)}')
 
 
 def _walk(value: Any, words: Sequence[str], place: str) -> Any:
@@ -101,7 +101,7 @@ def _walk(value: Any, words: Sequence[str], place: str) -> Any:
         if isinstance(value, Mapping):
             key = _key(value, word)
             if key is None:
-                raise Missing(f'{place} has no "{word}"; {_listed(list(value))}')
+                raise Missing(f'{place} has no "{word}"; {_list_names(list(value))}')
             value = value[key]
         elif isinstance(value, list):
             value = value[_position(word, len(value), place)]
@@ -131,7 +131,7 @@ def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     return f"it has {', '.join(names[:20])}" if names else "it has nothing"
 
 

@@ -157,11 +157,11 @@ class _Judge:
     def _files_changed(self, row: RunStep, config: ValidConfig) -> bool:
         inputs: Mapping[str, str] = row.document.get("Inputs", {})
         return any(
-            known != StepPath.of(path, config).fingerprint() and not self._left_so(path, config)
+            known != StepPath.of(path, config).fingerprint() and not self._is_as_left(path, config)
             for path, known in inputs.items()
         )
 
-    def _left_so(self, path: str, config: ValidConfig) -> bool:
+    def _is_as_left(self, path: str, config: ValidConfig) -> bool:
         """Say whether it is what the run wrote itself, as the last of its steps has left it."""
         makers = [each for each in places_of(path) if each in self._written]
         if len(makers) > 1 or not self._shared.isdisjoint(makers):

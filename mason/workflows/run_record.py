@@ -72,7 +72,7 @@ def run_document(workflow: ValidWorkflow, origin: Origin) -> dict[str, Any]:
     }
 
 
-def ended_document(document: Mapping[str, Any], statuses: Mapping[str, StepStatus], error: str = "") -> dict[str, Any]:
+def document_of_end(document: Mapping[str, Any], statuses: Mapping[str, StepStatus], error: str = "") -> dict[str, Any]:
     """Return what is said of a run when it is over."""
     counts = Counter(statuses.values())
     return {
@@ -112,7 +112,7 @@ class RunRecord(StepNotes):
             if not error:  # else it is what the run ended with, and its own record is still worth a try
                 self._heartbeat.stop()
                 raise
-        document = ended_document(self._record.document, statuses, error)
+        document = document_of_end(self._record.document, statuses, error)
         try:
             self._record = self._store.update_record(self._record, status, document)
         finally:

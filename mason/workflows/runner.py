@@ -70,7 +70,7 @@ def run_workflow(
         ended = StepStatus.CANCELLED if isinstance(error, Interrupted) else StepStatus.FAILED
         said = str(error) if isinstance(error, MasonError) else _describe_bug(workflow, error)
         with suppress(StateFailed):  # it may be the very reason; who looks at the run will find it lost
-            response.add_data(record.end(ended, _stopped(work.statuses), said))
+            response.add_data(record.end(ended, _stop_steps(work.statuses), said))
         _tell(workflow, record.run_id, ended, response, said)
         raise
     is_well = all(status.is_well for status in statuses.values())
@@ -89,7 +89,7 @@ def _describe_bug(workflow: ValidWorkflow, error: BaseException) -> str:
     return workflow.config.redactor(describe_failure(error, with_folder=workflow.definitions.env.roots is None))
 
 
-def _stopped(statuses: Mapping[str, StepStatus]) -> dict[str, StepStatus]:
+def _stop_steps(statuses: Mapping[str, StepStatus]) -> dict[str, StepStatus]:
     """Return where steps stand whose run is over: none of them runs any more."""
     return {key: status if status.is_final else StepStatus.CANCELLED for key, status in statuses.items()}
 

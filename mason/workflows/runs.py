@@ -25,7 +25,7 @@ def list_runs(
     `may_see` says which of them whoever asks may see.
     """
     runs = filter(may_see, _runs_of(store, name))
-    found = [_shown(store, each) for each in islice(runs, limit)]
+    found = [_describe_run(store, each) for each in islice(runs, limit)]
     return [{key: value for key, value in each.items() if key != "Parameters"} for each in found]
 
 
@@ -37,8 +37,8 @@ def show_run(store: StateStore, run_id: str) -> dict[str, Any]:
     """
     record = find_run(store, run_id)
     alive = is_alive(store, record)
-    steps = [_shown_step(each, alive) for each in store.list_run_steps(record.id)]
-    counts = {key: value for key, value in _shown(store, record).items() if key != "Steps"}
+    steps = [_describe_step(each, alive) for each in store.list_run_steps(record.id)]
+    counts = {key: value for key, value in _describe_run(store, record).items() if key != "Steps"}
     return {**counts, "Steps": steps}
 
 
@@ -80,13 +80,13 @@ def _runs_of(store: StateStore, name: str) -> Iterator[Record]:
             return
 
 
-def _shown(store: StateStore, record: Record) -> dict[str, Any]:
+def _describe_run(store: StateStore, record: Record) -> dict[str, Any]:
     status = record.status if record.status != StepStatus.RUNNING or is_alive(store, record) else LOST
     said = {key: value for key, value in record.document.items() if key != "Process"}
     return {"RunID": record.id, "Status": status, **said}
 
 
-def _shown_step(step: RunStep, run_is_alive: bool) -> dict[str, Any]:
+def _describe_step(step: RunStep, run_is_alive: bool) -> dict[str, Any]:
     status = step.status if run_is_alive or StepStatus(step.status).is_final else LOST
     hidden = ("Call", "Inputs", "Outputs", "Written", "Follows")
     return {

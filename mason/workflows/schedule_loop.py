@@ -76,7 +76,7 @@ class ScheduleLoop:
 
     def look(self) -> list[Firing]:
         """Look once, and return the runs that were started."""
-        self._let_go()
+        self._forget_ended_runs()
         now = self._clock()
         records = list_schedules(self._store, LOCAL)
         self._stop_paused(records)
@@ -89,7 +89,7 @@ class ScheduleLoop:
         except StateFailed:
             raise
         except Exception as error:  # noqa: BLE001 (what is wrong with one schedule does not keep the others from firing)
-            self._note_unreadable(record, f"The schedule cannot be read: {_told(error)}")
+            self._note_unreadable(record, f"The schedule cannot be read: {_describe_error(error)}")
             return None
 
     def _fire(self, record: Record, now: datetime) -> Firing | None:
@@ -112,8 +112,8 @@ class ScheduleLoop:
         try:
             self._runs[name] = (wanted.firing, self._start(name, wanted.document))
         except Exception as error:  # noqa: BLE001 (as above; and who claimed it and lives would keep it for ever)
-            LOG.error("%s: %s", name, _told(error))
-            self._note_error(name, wanted.firing, _told(error))
+            LOG.error("%s: %s", name, _describe_error(error))
+            self._note_error(name, wanted.firing, _describe_error(error))
         return wanted.firing
 
     def _claim(self, record: Record, now: datetime) -> Claim | None:
@@ -149,7 +149,7 @@ class ScheduleLoop:
             self._stopping.add(name)
             threading.Thread(target=self._runs[name][1].stop, name=f"stop {name}", daemon=True).start()
 
-    def _let_go(self) -> None:
+    def _forget_ended_runs(self) -> None:
         """Forget the runs that are over; one that never began has an error, which its schedule shows."""
         for name, (firing, run) in list(self._runs.items()):
             code = run.poll()
@@ -178,5 +178,5 @@ class ScheduleLoop:
                     self._store.update_record(record, DEPLOYED, {**record.document, "LastError": message})
 
 
-def _told(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return str(error) if isinstance(error, MasonError | OSError | ValueError) else describe_failure(error)

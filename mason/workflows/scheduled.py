@@ -80,7 +80,7 @@ def run_due(env: MasonEnvironment, name: str) -> OperatorResponse:
         _limit_memory(env, document)
         try:
             origin = Origin(firing.run_id, schedule=name, due_at=firing.due_at)
-            run_workflow(deployed_workflow(env, document), response, origin=origin)
+            run_workflow(restore_workflow(env, document), response, origin=origin)
         except MasonError as error:
             if store.get_record(RecordKind.RUN, firing.run_id) is None:
                 message = str(error)
@@ -114,7 +114,7 @@ def judge_run(env: MasonEnvironment, outside: OutsideRun) -> OperatorResponse:
     return respond(work)
 
 
-def deployed_workflow(env: MasonEnvironment, document: Mapping[str, Any]) -> ValidWorkflow:
+def restore_workflow(env: MasonEnvironment, document: Mapping[str, Any]) -> ValidWorkflow:
     """Return a workflow as it was deployed, with the operators that are current now.
 
     Raises:
@@ -135,4 +135,4 @@ def _limit_memory(env: MasonEnvironment, document: Mapping[str, Any]) -> None:
 
 
 def _workflow_of(env: MasonEnvironment, outside: OutsideRun) -> ValidWorkflow:
-    return deployed_workflow(env, find_schedule(read_state(env), outside.scheduler, outside.schedule).document)
+    return restore_workflow(env, find_schedule(read_state(env), outside.scheduler, outside.schedule).document)

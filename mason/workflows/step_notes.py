@@ -15,7 +15,7 @@ from mason.errors import MasonError
 from mason.operators.runner import PreparedOperator
 from mason.state.models import RunStep
 from mason.state.store import StateStore
-from mason.workflows.fingerprint import call_digest, shown_parameters
+from mason.workflows.fingerprint import call_digest, parameters_for_record
 from mason.workflows.step_paths import StepPath, step_paths
 from mason.workflows.valid_workflow import ValidWorkflow
 
@@ -48,7 +48,7 @@ class StepNotes:
     def begin_work(self, step: ValidDagStep, prepared: PreparedOperator) -> None:
         """Take down what a step is about to do; called by the thread that does it."""
         details: dict[str, Any] = {
-            "Parameters": shown_parameters(prepared.parameters),
+            "Parameters": parameters_for_record(prepared.parameters),
             "Call": call_digest(step.digest, prepared.config, prepared.parameters),
         }
         with suppress(MasonError):
@@ -87,7 +87,7 @@ class StepNotes:
         else:
             document.pop("Reason", None)
         if result is not None:
-            document["Response"] = _kept(result)
+            document["Response"] = _shorten_response(result)
         if event.verdicts:
             document["Follows"] = {key: list(verdict) for key, verdict in event.verdicts.items()}
         whole = {**document, **self._details.get(event.step.key, {})}
@@ -109,7 +109,7 @@ def _fingerprints(paths: Sequence[StepPath]) -> dict[str, str]:
     return {str(each): each.fingerprint() for each in paths}
 
 
-def _kept(result: Mapping[str, Any]) -> dict[str, Any]:
+def _shorten_response(result: Mapping[str, Any]) -> dict[str, Any]:
     """Return a response as it is kept: not more data than anybody will read."""
     if result["Data"] and len(json.dumps(result["Data"])) > MOST_DATA:
         return {**result, "Data": [], "DataLeftOut": True}

@@ -70,14 +70,14 @@ class StepPath(Location):
         among them: an edit that keeps the size and sets the old modification time back is noticed.
         """
         if not is_local(self.storage):
-            return self._stored()
+            return self._stamp_of_object()
         found = sorted((name, os.stat(file)) for name, file in _files(self.path))  # noqa: PTH116
         return _digest(f"{name}\0{at.st_size}\0{at.st_mtime_ns}\0{at.st_ctime_ns}" for name, at in found)
 
     def content_digest(self) -> str:
         """Return a digest of the content of a file, or of all files in a folder with their names."""
         if not is_local(self.storage):
-            return self._stored() if self.exists() else NOT_THERE
+            return self._stamp_of_object() if self.exists() else NOT_THERE
         place = Path(self.path)
         if place.is_file():
             return _file_digest(self.path)
@@ -85,7 +85,7 @@ class StepPath(Location):
             return NOT_THERE
         return _digest(f"{name}\0{_file_digest(file)}" for name, file in sorted(_files(self.path)))
 
-    def _stored(self) -> str:
+    def _stamp_of_object(self) -> str:
         """What an object store says: a table's commit, or else the tag that it has for every content."""
         from mason.pipeline.storage.file_stamp import file_stamp
         from mason.pipeline.tables.commit import DamagedRecord, open_table
@@ -102,7 +102,7 @@ class StepPath(Location):
 def step_paths(prepared: PreparedOperator, spec: OperatorSpec) -> tuple[list[StepPath], list[StepPath]]:
     """Return the paths that a step is going to read, and those that it is going to write."""
     with hide_secrets(prepared.response.redactor):
-        inputs, outputs = _named_paths(prepared, spec)
+        inputs, outputs = _find_paths(prepared, spec)
         # Only the operator knows that it changes what looks like an input. That the files are others after the step
         # than before it would not show it: somebody else may have changed them meanwhile, and that is for a resume to
         # notice.
@@ -129,7 +129,7 @@ def places_of(path: str) -> Iterator[str]:
         path = path.rpartition("/")[0]
 
 
-def _named_paths(prepared: PreparedOperator, spec: OperatorSpec) -> tuple[list[StepPath], list[StepPath]]:
+def _find_paths(prepared: PreparedOperator, spec: OperatorSpec) -> tuple[list[StepPath], list[StepPath]]:
     """Return what the job of a step says, or else the names of its parameters."""
     if isinstance(prepared.operator, DataOperator):
         job = prepared.operator.job(prepared.config, prepared.parameters)

@@ -156,16 +156,16 @@ class StepWork:
         seen = current.step.called(_name_in(prefix, current.step.key))
         now = current if seen is current.step else ExecutedDagStep(seen, current.operator_response)
         try:
-            with hide_secrets(lambda text: self._redacted(text, current.step, following)):
+            with hide_secrets(lambda text: self._redact(text, current.step, following)):
                 answer: object = definition.step(now, following.called(_name_in(prefix, following.key)))
         except (Exception, SystemExit) as error:  # noqa: BLE001 (the author's code: the run has failed, and says where)
-            LOG.error("%s", self._redacted(traceback.format_exc(), current.step, following))
-            said = self._raised(self._workflow.owners[prefix], error)
-            return Verdict(Follow.STOP, self._redacted(said, current.step, following))
+            LOG.error("%s", self._redact(traceback.format_exc(), current.step, following))
+            said = self._describe_raise(self._workflow.owners[prefix], error)
+            return Verdict(Follow.STOP, self._redact(said, current.step, following))
         if isinstance(answer, ValidDagStep):
             return Verdict(Follow.RUN)
         if isinstance(answer, FailedDagStep):
-            reason = self._redacted(str(answer.reason), current.step, following)
+            reason = self._redact(str(answer.reason), current.step, following)
             return Verdict(Follow.FAIL, reason or "The workflow calls it failed.")
         if isinstance(answer, ExecutedDagStep):
             return Verdict(Follow.END, f'the branch ended with "{current.step.key}"')
@@ -193,7 +193,7 @@ class StepWork:
             self.reasons[event.step.key] = failure_reasons(
                 event.reason, event.executed.errors if event.executed else ()
             )
-        LOG.log(*_told(event), extra={"step_event": event})
+        LOG.log(*_describe_event(event), extra={"step_event": event})
         problem = tell_step(self._workflow, self._record.run_id, event) if self._tells else ""
         if problem:
             LOG.warning("%s", problem)
@@ -201,7 +201,7 @@ class StepWork:
     def keep(self) -> None:
         self._record.keep()
 
-    def _redacted(self, text: str, *steps: ValidDagStep) -> str:
+    def _redact(self, text: str, *steps: ValidDagStep) -> str:
         """Return what a workflow's own code says of steps without their secrets, which it can see."""
         for step in steps:
             bound = self._workflow.bound[step.key]
@@ -212,7 +212,7 @@ class StepWork:
     def _describe_bug(self, error: BaseException) -> str:
         return describe_failure(error, with_folder=self._tells_folders)
 
-    def _raised(self, owner: Registration, error: BaseException) -> str:
+    def _describe_raise(self, owner: Registration, error: BaseException) -> str:
         """Say what a workflow's own code raised, and where in it."""
         place = find_failed_code(error)
         said = f"step of {owner.name} raised {type(error).__name__}: {error}"
@@ -249,7 +249,7 @@ def _name_in(prefix: str, key: str) -> str:
     return key.removeprefix(prefix).partition(".")[0]
 
 
-def _told(event: StepEvent) -> tuple[int, str, Any, Any]:
+def _describe_event(event: StepEvent) -> tuple[int, str, Any, Any]:
     if event.status is StepStatus.RETRYING:
         said = f"attempt {event.attempt} failed, the next is in {event.wait:.1f} s: {event.reason}"
         return logging.WARNING, "%s: %s", event.step.key, said

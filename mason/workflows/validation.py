@@ -18,7 +18,7 @@ from mason.state.models import Registration
 from mason.workflows.condition import Condition, parse_condition
 from mason.workflows.definitions import Definitions, KnownOperator
 from mason.workflows.expansion import Expansion, FlatStep
-from mason.workflows.graph import ancestors_among, ordered
+from mason.workflows.graph import ancestors_among, order_keys
 from mason.workflows.parameter_file import ParameterFile
 from mason.workflows.references import Reference, references_in
 from mason.workflows.valid_workflow import BoundStep, Target, ValidWorkflow
@@ -67,7 +67,7 @@ def _limits_of_nested(expansion: Expansion) -> dict[str, Sequence[str]]:
 
 def _run_order(steps: Iterable[FlatStep]) -> Iterator[FlatStep]:
     by_key = {step.key: step for step in steps}
-    return (by_key[key] for key in ordered({step.key: step.dependencies for step in by_key.values()}))
+    return (by_key[key] for key in order_keys({step.key: step.dependencies for step in by_key.values()}))
 
 
 def _valid_step(step: FlatStep, bound: BoundStep) -> ValidDagStep:
@@ -190,7 +190,7 @@ class _Binding:
     def _check_order(self) -> None:
         """Note every reference to a step that need not have run when it is needed."""
         dependencies = {step.key: step.dependencies for step in self._expansion.steps}
-        order = ordered(dependencies)
+        order = order_keys(dependencies)
         targets = list(dict.fromkeys(target.key for _, target, _ in self._wanted))
         bits = {key: 1 << number for number, key in enumerate(targets)}
         before = ancestors_among(targets, dependencies, order)

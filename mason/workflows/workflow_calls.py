@@ -15,7 +15,7 @@ from mason.state.models import Record, Registration
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from mason.workflows.definitions import Definitions
-from mason.workflows.parameter_file import ParameterFile, given_parameters, read_parameters
+from mason.workflows.parameter_file import ParameterFile, parameters_of_request, read_parameters
 from mason.workflows.valid_workflow import ValidWorkflow
 from mason.workflows.validation import validate_workflow
 
@@ -126,6 +126,6 @@ def find_resumed(
     config_id = call.config_id or then["Configuration"]
     given, file = call.given, call.parameter_file
     if given is None and file is None:
-        given = replace(given_parameters(then["Parameters"]), is_kept=True) if "Parameters" in then else None
+        given = replace(parameters_of_request(then["Parameters"]), is_kept=True) if "Parameters" in then else None
         file = Path(then["ParameterFile"]) if then["ParameterFile"] else None
     return record, find_workflow(env, WorkflowCall(name, call.digest, file, config_id, given=given))

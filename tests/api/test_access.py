@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from mason.api.server.access import Access, given_token
+from mason.api.server.access import Access, token_of_environment
 from mason.api.server.required_token import create_first_token, require_token
 from mason.api.server.settings import ServerSettings
 from mason.errors import AlreadyExists, BadInput, NotFound
@@ -331,12 +331,12 @@ def test_the_token_of_the_environment_is_for_everything(prepared_mason: Mason, t
 
 
 def test_the_end_of_a_line_is_no_part_of_the_token_of_the_environment() -> None:
-    of_a_file = given_token({"MASON_TOKEN": "of-a-file\n"})
+    of_a_file = token_of_environment({"MASON_TOKEN": "of-a-file\n"})
 
     assert of_a_file is not None
     sent = {"authorization": "Bearer of-a-file"}
     assert Access(ServerSettings(), of_a_file).find_caller(sent, []).name == "MASON_TOKEN"
-    assert given_token({"MASON_TOKEN": " \n"}) is None
+    assert token_of_environment({"MASON_TOKEN": " \n"}) is None
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])

@@ -50,8 +50,8 @@ def log(execution: Execution) -> Iterator[JobLog]:
     """What a call logs, on its way to the record of its job and to the log of the server."""
     lines = JsonLines()
     LOG.addHandler(lines)
-    before = REQUEST.set(RequestInfo("asked", redact=lambda text: execution.redacted(CALL, text)))
-    log = JobLog(lambda text: execution.logged(CALL, text))
+    before = REQUEST.set(RequestInfo("asked", redact=lambda text: execution.redact_for(CALL, text)))
+    log = JobLog(lambda text: execution.log_as_seen(CALL, text))
     yield log
     log.close()
     REQUEST.reset(before)
@@ -71,7 +71,7 @@ def test_a_call_that_an_engine_has_accepted_goes_on_while_the_store_is_away(
     execution: Execution, store: StateStore, log: JobLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = store.add_record(RecordKind.CALL, "call", "running", CALL.to_document())
-    assert execution.redacted(CALL, "hunter22") == "REDACTED"
+    assert execution.redact_for(CALL, "hunter22") == "REDACTED"
     take_away(monkeypatch, store, "get_changes", "update_record")
 
     RunningRecord(store, record).keep("query-1", {})

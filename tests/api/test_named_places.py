@@ -8,7 +8,7 @@ import pytest
 
 from mason.api.server.replies import without_places
 from mason.clients.s3.connection import S3Connection
-from mason.pipeline.storage.address import shown_address
+from mason.pipeline.storage.address import redact_address
 from mason.state.home import open_state
 from mason.state.models import RecordKind
 from mason.util.environment import MasonEnvironment
@@ -91,7 +91,7 @@ def test_the_address_of_a_storage_names_no_file_with_keys(monkeypatch: pytest.Mo
     address = S3Connection.of(keys).address()
 
     assert "keys=%2F" in address
-    shown = shown_address(address)
+    shown = redact_address(address)
     assert ("keys" in shown, "runtime" in shown) == (False, False)
     assert shown == "s3://?region=us-east-1&endpoint=http%3A%2F%2F127.0.0.1%3A9000&path_style=true"
 

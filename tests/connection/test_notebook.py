@@ -16,8 +16,8 @@ import pytest
 
 from mason.connection.call_response import CallResponse
 from mason.connection.connection import Connection
-from mason.connection.printed_types import printed_type
-from mason.connection.progress import StreamLine, progress_text, told_by_log
+from mason.connection.printed_types import parse_printed_type
+from mason.connection.progress import StreamLine, progress_text, show_log_of_jobs
 from mason.errors import MasonError, NotFound, TooLarge
 from mason.util.json_text import json_text
 
@@ -132,7 +132,7 @@ def test_who_reads_the_log_sees_no_more_of_it_because_of_the_progress(embedded: 
 def test_calls_at_once_leave_the_log_as_it_was() -> None:
     names = ("mason", "mason.pipeline")
     before = [logging.getLogger(name).level for name in names]
-    first, second = told_by_log(StreamLine(io.StringIO())), told_by_log(StreamLine(io.StringIO()))
+    first, second = show_log_of_jobs(StreamLine(io.StringIO())), show_log_of_jobs(StreamLine(io.StringIO()))
 
     first.__enter__()
     second.__enter__()
@@ -208,7 +208,7 @@ def test_how_far_a_job_is_comes_from_its_record() -> None:
     ids=str,
 )
 def test_a_type_is_read_as_arrow_prints_it(kind: pa.DataType) -> None:
-    assert printed_type(str(kind)) == kind
+    assert parse_printed_type(str(kind)) == kind
 
 
 def test_bytes_come_back_as_bytes() -> None:

@@ -241,9 +241,9 @@ def change(acme: Mason, old: str, new: str) -> None:
 def test_masons_own_types_are_declared_as_those_of_others() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     from mason.pipeline.driving.job_types import find_job_type, job_types
-    from mason.util.packages import OWN_DISTRIBUTION, declared_points
+    from mason.util.packages import OWN_DISTRIBUTION, list_entry_points
 
-    declared = {each.name: each.value for each in declared_points("mason.jobs") if each.distribution == "mason-data"}
+    declared = {each.name: each.value for each in list_entry_points("mason.jobs") if each.distribution == "mason-data"}
 
     assert project["name"] == OWN_DISTRIBUTION
     assert project["entry-points"]["mason.jobs"] == declared

@@ -33,7 +33,7 @@ from mason.state.models import RecordKind
 from mason.util.environment import MasonEnvironment
 from mason.workflows.definition_kind import WORKFLOWS
 from mason.workflows.outside_runs import OutsideRun, StepExit, judge_outside_run, run_outside_step
-from mason.workflows.parameter_file import given_parameters
+from mason.workflows.parameter_file import parameters_of_request
 from mason.workflows.workflow_calls import WorkflowCall, find_workflow
 from tests.conftest import EXAMPLES, Mason, write
 from tests.lineage.conftest import Event, Told
@@ -215,7 +215,7 @@ def test_a_step_that_fails_fails_its_run(m: Connection, told: Told) -> None:
 
 def test_a_run_that_a_scheduler_elsewhere_drives_is_told_by_whoever_runs_its_steps(m: Connection, told: Told) -> None:
     given = {"step_1": {"parameters": {"database_name": "shop", "storage_path": "in", "table_name": "outside"}}}
-    call = WorkflowCall("table:infer", config_id="files", given=given_parameters(given))
+    call = WorkflowCall("table:infer", config_id="files", given=parameters_of_request(given))
     outside = OutsideRun("airflow", "nightly", "scheduled-4711")
 
     assert run_outside_step(find_workflow(MasonEnvironment.of(), call), outside, "step_1", 1) == StepExit.DONE

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mason.pipeline.formats.delimited.dialect import Dialect
-from mason.pipeline.formats.scanning.chunks import Chunk, cut_chunks
+from mason.pipeline.formats.scanning.chunks import Chunk, split_chunks
 from mason.pipeline.formats.scanning.csv_parse import Layout, parse_chunk
 from mason.pipeline.formats.scanning.csv_typed import parse_typed, sources_of
 from mason.pipeline.formats.sources import TextSource
@@ -81,5 +81,5 @@ def test_one_odd_number_among_many_is_seen(odd: str) -> None:
 
 def chunk_of(records: list[str], ending: str, *, ended: bool) -> Chunk:
     text = ending.join(records) + (ending if ended else "")
-    (chunk,) = cut_chunks([text.encode()], LAYOUT.dialect, 4, size=len(text.encode()) + 1)
+    (chunk,) = split_chunks([text.encode()], LAYOUT.dialect, 4, size=len(text.encode()) + 1)
     return chunk

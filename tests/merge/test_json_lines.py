@@ -18,7 +18,7 @@ import mason.pipeline.formats.json.parse as json_parse
 import mason.pipeline.formats.scanning.line_splits as line_splits
 import mason.pipeline.reading.tasks.json_batches as json_batches
 import mason.pipeline.reading.tasks.text_blocks as text_blocks
-from mason.pipeline.formats.json.parse import ParsedLines, cut_lines, parse_lines
+from mason.pipeline.formats.json.parse import ParsedLines, parse_lines, split_lines
 from mason.pipeline.formats.sources import Source, ValueSource
 from mason.pipeline.reading.tasks.batches import Batch
 from mason.pipeline.reading.tasks.readers import read_batches
@@ -362,7 +362,7 @@ def test_a_mark_of_utf_8_at_the_beginning_is_no_part_of_the_text(tmp_path: Path,
 
 @given(PIECES, st.integers(1, 10))
 def test_chunks_of_lines_tile_the_text_and_end_behind_a_line(blocks: list[bytes], size: int) -> None:
-    chunks = list(cut_lines(blocks, size))
+    chunks = list(split_lines(blocks, size))
 
     assert b"".join(chunks) == b"".join(blocks)
     assert all(chunk.endswith(b"\n") for chunk in chunks[:-1])

@@ -21,8 +21,8 @@ from pyarrow import orc
 
 from mason.errors import UnreadableFile
 from mason.pipeline.formats.delimited.dialect import Dialect
-from mason.pipeline.formats.json.parse import LongLine, cut_lines
-from mason.pipeline.formats.scanning.chunks import cut_chunks
+from mason.pipeline.formats.json.parse import LongLine, split_lines
+from mason.pipeline.formats.scanning.chunks import split_chunks
 from mason.pipeline.jobs.merge.outcome import MergeResult
 from mason.pipeline.work.memory_limits import MemoryLimits, limit_memory
 from tests.merge.conftest import Merge
@@ -132,7 +132,7 @@ def test_of_a_long_record_the_rest_is_passed_over(size: int, quoted: bool) -> No
     text = f"1,x\n2,{long}\n3,y\n".encode()
     blocks = [text[start : start + size] for start in range(0, len(text), size)]
 
-    chunks = list(cut_chunks(blocks, Dialect(), size=size, most_field=500))
+    chunks = list(split_chunks(blocks, Dialect(), size=size, most_field=500))
 
     assert [chunk.offset for chunk in chunks] == sorted(chunk.offset for chunk in chunks)
     (passed_over,) = [chunk for chunk in chunks if chunk.passed_over]
@@ -144,7 +144,7 @@ def test_of_a_long_record_the_rest_is_passed_over(size: int, quoted: bool) -> No
 
 
 def test_a_long_record_may_be_the_last_one_and_without_an_end() -> None:
-    chunks = list(cut_chunks([b"1,x\n", b'2,"' + b"a" * 1000, b"b" * 1000], Dialect(), size=4, most_field=100))
+    chunks = list(split_chunks([b"1,x\n", b'2,"' + b"a" * 1000, b"b" * 1000], Dialect(), size=4, most_field=100))
 
     assert [(chunk.offset, chunk.passed_over) for chunk in chunks] == [(0, 0), (4, 2003)]
 
@@ -155,7 +155,7 @@ def test_of_a_long_line_the_rest_is_passed_over(size: int) -> None:
     text = b'{"a": 1}\n' + long + b'{"a": 2}\n'
     blocks = [text[start : start + size] for start in range(0, len(text), size)]
 
-    found = list(cut_lines(blocks, size, most_field=500))
+    found = list(split_lines(blocks, size, most_field=500))
 
     (line,) = [each for each in found if isinstance(each, LongLine)]
     assert line.length == len(long)

@@ -13,8 +13,8 @@ from mason.engines.storage.models.delimited_options import DelimitedOptions
 from mason.pipeline.formats.delimited.dialect import Dialect
 from mason.pipeline.formats.delimited.tokens import SWALLOWS
 from mason.pipeline.formats.json.digits import lose_digits
-from mason.pipeline.formats.json.parse import cut_lines
-from mason.pipeline.formats.scanning.chunks import cut_chunks
+from mason.pipeline.formats.json.parse import split_lines
+from mason.pipeline.formats.scanning.chunks import split_chunks
 from mason.pipeline.formats.scanning.csv_parse import Layout, parse_chunk
 from mason.pipeline.formats.scanning.record_scan import scan_records
 from mason.pipeline.formats.scanning.splits import count_records
@@ -81,7 +81,7 @@ def test_a_bare_return_ends_a_record_wherever_the_text_is_cut() -> None:
     assert whole.ends.tolist() == [4, 13, 14, 18, 20, 24]
     for size in range(1, len(text) + 2):
         blocks = [text[start : start + size] for start in range(0, len(text), size)]
-        chunks = list(cut_chunks(blocks, Dialect(), 2, size=size))
+        chunks = list(split_chunks(blocks, Dialect(), 2, size=size))
         assert [chunk.offset + end for chunk in chunks for end in chunk.scan.ends.tolist()] == whole.ends.tolist()
         assert count_records(blocks) == len(whole.ends)
 
@@ -246,7 +246,7 @@ def found(blocks: list[bytes], dialect: Dialect, size: int) -> tuple[list[Any], 
     layout = Layout(dialect, 2)
     rows: list[Any] = []
     bad: list[Any] = []
-    for chunk in cut_chunks(blocks, dialect, 2, size=size):
+    for chunk in split_chunks(blocks, dialect, 2, size=size):
         parsed = parse_chunk(chunk, layout)
         starts = [chunk.offset, *(chunk.offset + chunk.scan.ends[:-1]).tolist()]
         values = [column.to_pylist() for column in parsed.columns]
@@ -317,7 +317,7 @@ def test_json_lines_that_end_with_a_return_are_lines_wherever_the_text_is_cut() 
     text = b'{"a":1}\r{"a":[{"b":2},\r{"b":3}]} \r {"a":3}\r\n{"a":4}\r\r{"a":5}\r'
     for size in range(1, len(text) + 1):
         blocks = [text[start : start + size] for start in range(0, len(text), size)]
-        whole = b"".join(each for each in cut_lines(blocks, size) if isinstance(each, bytes))
+        whole = b"".join(each for each in split_lines(blocks, size) if isinstance(each, bytes))
         assert len(whole) == len(text)
         assert [line.strip()[:5] for line in whole.split(b"\n") if line.strip()] == [b'{"a":'] * 5
 
@@ -358,7 +358,7 @@ def test_one_bare_return_makes_a_large_file_not_slow() -> None:
     text = b"".join(b"%d,pipe %d,abc\n" % (number, number) for number in range(500_000)) + b"1,2,3\r4,5,6\n"
     started = time.process_time()
 
-    (chunk,) = cut_chunks([text], Dialect(), 3)
+    (chunk,) = split_chunks([text], Dialect(), 3)
     assert parse_chunk(chunk, Layout(Dialect(), 3)).records == 500_002
     assert time.process_time() - started < 2
 
@@ -425,7 +425,7 @@ def parse(text: bytes, width: int) -> tuple[list[Any], list[tuple[int, str, str]
     layout = Layout(Dialect(), width)
     rows: list[Any] = []
     bad = []
-    for chunk in cut_chunks([text], layout.dialect, width):
+    for chunk in split_chunks([text], layout.dialect, width):
         parsed = parse_chunk(chunk, layout)
         rows += zip(*(each.to_pylist() for each in parsed.columns), strict=True)
         bad += [(each.index, each.reason, chunk.raw(each.index)) for each in parsed.bad]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mason.pipeline.formats.delimited.dialect import Dialect
 from mason.pipeline.formats.delimited.tokens import split_exactly
 from mason.pipeline.formats.scanning import byte_bits
-from mason.pipeline.formats.scanning.chunks import cut_chunks
+from mason.pipeline.formats.scanning.chunks import split_chunks
 from mason.pipeline.formats.scanning.csv_parse import Layout, parse_chunk
 from mason.pipeline.formats.scanning.record_marks import blank_records
 from mason.pipeline.formats.scanning.record_scan import scan_records
@@ -52,7 +52,7 @@ def test_records_end_where_a_reading_field_by_field_ends_them(text: str, final: 
 def test_odd_records_stand_among_the_others_where_they_are_in_the_text(records: list[str]) -> None:
     text = "".join(records).encode() or b"1,2\n"
     layout = Layout(Dialect(), 2)
-    (chunk,) = cut_chunks([text], layout.dialect, 2, size=len(text) + 1)
+    (chunk,) = split_chunks([text], layout.dialect, 2, size=len(text) + 1)
 
     parsed = parse_chunk(chunk, layout)
 

@@ -12,7 +12,7 @@ import mason.pipeline.formats.scanning.splits as csv_splits
 import mason.pipeline.reading.plan.look as look
 import mason.pipeline.reading.plan.read_plan as planning
 from mason.pipeline.formats.delimited.dialect import Dialect
-from mason.pipeline.formats.scanning.chunks import cut_chunks
+from mason.pipeline.formats.scanning.chunks import split_chunks
 from mason.pipeline.formats.scanning.line_splits import find_line_ranges, number_of_lines
 from mason.pipeline.formats.scanning.splits import find_ranges, number_of_records
 from tests.merge.conftest import LOCAL, Merge
@@ -73,7 +73,7 @@ def test_a_file_with_stray_quotes_is_read_whole_in_the_end(merge: Merge, monkeyp
 
 def test_the_end_of_a_chunk_inside_quotes_does_not_make_it_slow() -> None:
     record = b'1,"line\nand line"\n'
-    chunks = list(cut_chunks([record * 100 + b'1,"li', b'ne\n more"\n'], Dialect(), size=10))
+    chunks = list(split_chunks([record * 100 + b'1,"li', b'ne\n more"\n'], Dialect(), size=10))
 
     assert [list(chunk.scan.odd) for chunk in chunks] == [[], []]
 

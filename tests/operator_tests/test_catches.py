@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mason.clients.spark.settings import conf_options
-from mason.operators.operator_tests.guard import WroteOutside, guarded
+from mason.operators.operator_tests.guard import WroteOutside, guard_folder
 from mason.util.atomic_file import write_file
 from tests.cli.support import tree
 from tests.conftest import write
@@ -350,7 +350,7 @@ def test_an_operator_that_ends_the_process_fails_its_test(bench: Bench) -> None:
 def test_the_settings_of_a_spark_in_this_process_are_its_own_affair(tmp_path: Path) -> None:
     (tmp_path / "test").mkdir()
     (tmp_path / "spark").mkdir()
-    with guarded(tmp_path / "test") as guard:
+    with guard_folder(tmp_path / "test") as guard:
         conf_options({"spark.ui.enabled": "false"}, tmp_path / "spark")
         with pytest.raises(WroteOutside):
             write_file(tmp_path / "elsewhere", b"")

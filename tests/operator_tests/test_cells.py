@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mason.operators.operator_tests.cells import BadCell, arrow_type, cell_key, read_cell, shown
+from mason.operators.operator_tests.cells import BadCell, arrow_type, cell_key, read_cell, render_cell
 
 SAME = [
     ("int64", 1, 1),
@@ -79,7 +79,7 @@ def test_what_is_different(kind: str, written: Any, found: Any) -> None:
     a, b = (read_cell(value, arrow_type(kind)) for value in (written, found))
 
     assert cell_key(a) != cell_key(b)
-    assert shown(a) != shown(b)
+    assert render_cell(a) != render_cell(b)
 
 
 @pytest.mark.parametrize(("kind", "written"), UNFIT)

@@ -13,7 +13,7 @@ import pyarrow.fs as pafs
 import pytest
 
 from mason.errors import BadInput, BadPath, NoData, PathNotFound, UnreadableFile
-from mason.pipeline.storage.address import confined_address, open_filesystem
+from mason.pipeline.storage.address import confine_address, open_filesystem
 from mason.pipeline.storage.files import list_files, partitions_of
 from mason.pipeline.storage.format_names import codec_of, format_of, format_of_name, is_data
 
@@ -207,7 +207,7 @@ def test_a_link_that_leads_out_of_the_folders_that_may_be_used_is_refused(tmp_pa
         (tmp_path / folder / "a.csv").write_text("a\n")
     data = tmp_path / "inside" / "data"
     (data / "more").symlink_to(tmp_path / "inside" / "other")
-    confined = open_filesystem(confined_address([str(tmp_path / "inside")]))
+    confined = open_filesystem(confine_address([str(tmp_path / "inside")]))
     assert [each.name for each in list_files(confined, str(data))] == ["a.csv", "more/a.csv"]
 
     for place in ("outside", "outside/a.csv"):

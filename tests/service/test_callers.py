@@ -15,7 +15,7 @@ from mason.service.reply import reply_with
 from mason.service.service import Service
 from mason.state.tokens import Scope, Token
 from mason.util.environment import MasonEnvironment
-from mason.workflows.parameter_file import given_parameters
+from mason.workflows.parameter_file import parameters_of_request
 from mason.workflows.resume import Choice
 from mason.workflows.workflow_calls import WorkflowCall
 from tests.api.support import prepared
@@ -23,7 +23,7 @@ from tests.api.support import prepared
 SHOP = {"database_name": "shop"}
 STEPS = {"step_1": {"config_id": "files", "parameters": {**SHOP, "storage_path": "in"}}}
 LIST = OperatorCall("table", "list", base=SHOP, config_id="files")
-INFER = WorkflowCall("table:infer", config_id="files", given=given_parameters(STEPS))
+INFER = WorkflowCall("table:infer", config_id="files", given=parameters_of_request(STEPS))
 
 
 @pytest.fixture(scope="module")

@@ -318,7 +318,7 @@ def test_what_is_shown_of_a_log_is_the_cause_and_no_stack(tmp_path: Path) -> Non
     log.write_text("\n".join(["x ERROR Backend: no master", *frames * 50, "\t... 4 more", "It was stopped.", ""]))
 
     with pytest.raises(ClientFailed) as caught:
-        list(submit._checked(iter(()), 1, log))
+        list(submit._check_answers(iter(()), 1, log))
 
     assert str(caught.value).splitlines()[1:] == ["x ERROR Backend: no master", "It was stopped."]
 

@@ -10,7 +10,7 @@ from mason.clients.local.execution import LocalExecutionClient
 from mason.engines.storage.models.location import Location, TableRef
 from mason.pipeline.driving.in_process import InProcessRunner
 from mason.pipeline.jobs.query.job import QueryJob
-from mason.pipeline.sql.local.translation import translated
+from mason.pipeline.sql.local.translation import translate_statement
 from mason.pipeline.sql.query import BadQuery, SqlTable, fetch_rows
 from mason.pipeline.sql.rendering import render_for_spark
 from mason.pipeline.sql.statement import parse_statement
@@ -100,7 +100,7 @@ def test_whole_queries_are_answered_as_recorded_by_spark_in_the_text_that_mason_
 def test_a_refusal_names_what_the_local_engine_lacks_and_who_has_it(tables: Sequence[SqlTable]) -> None:
     schemas = {table.name: decode_schema(table.schema) for table in tables}
     with pytest.raises(BadQuery) as refusal:
-        translated("select soundex(s) as x from t", {}, schemas)
+        translate_statement("select soundex(s) as x from t", {}, schemas)
     assert str(refusal.value) == (
         'query:1:8: The local engine cannot guarantee Spark\'s result for function "soundex". '
         "Use execution_engine: spark."
@@ -121,7 +121,7 @@ def test_a_refusal_says_where_that_stands_which_it_is_about(
 ) -> None:
     schemas = {table.name: decode_schema(table.schema) for table in tables}
     with pytest.raises(BadQuery, match=f"^query:{line}:{column}: "):
-        translated(statement, {}, schemas)
+        translate_statement(statement, {}, schemas)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_refusal_says_where_that_stands_which_it_is_about(
 def test_a_refusal_calls_what_it_is_about_as_sql_does(tables: Sequence[SqlTable], statement: str, lacked: str) -> None:
     schemas = {table.name: decode_schema(table.schema) for table in tables}
     with pytest.raises(BadQuery, match=f"The local engine cannot guarantee Spark's result for {lacked}"):
-        translated(statement, {}, schemas)
+        translate_statement(statement, {}, schemas)
 
 
 def test_what_the_local_engine_refuses_is_refused_by_its_plan(tmp_path: Path) -> None:

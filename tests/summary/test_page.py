@@ -13,7 +13,7 @@ import pytest
 from mason.pipeline.jobs.summary.histogram import Bin
 from mason.pipeline.jobs.summary.page import FOLD, page
 from mason.pipeline.jobs.summary.picture import blocks, picture
-from mason.pipeline.jobs.summary.shown import shown
+from mason.pipeline.jobs.summary.shown import render_value
 from mason.pipeline.jobs.summary.summaries import ColumnSummary, Frequent
 from mason.util.text_width import room
 from tests.summary.conftest import Summarize
@@ -200,4 +200,4 @@ def test_the_standard_deviation_of_dates_and_times_has_its_unit(
     ],
 )
 def test_a_number_is_told_whole_where_that_is_short_enough(value: float, told: str) -> None:
-    assert shown(value, 24) == told
+    assert render_value(value, 24) == told

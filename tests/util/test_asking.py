@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from mason.util.asking import asked_ahead
+from mason.util.asking import ask_ahead
 
 
 def test_answers_come_in_the_order_of_what_was_asked() -> None:
@@ -17,13 +17,13 @@ def test_answers_come_in_the_order_of_what_was_asked() -> None:
             second_is_there.set()
         return number * 10
 
-    assert [answer() for answer in asked_ahead(ask, [1, 2, 3], 2)] == [10, 20, 30]
+    assert [answer() for answer in ask_ahead(ask, [1, 2, 3], 2)] == [10, 20, 30]
 
 
 def test_no_more_is_asked_than_may_be_under_way() -> None:
     asked: list[int] = []
 
-    answers = asked_ahead(lambda number: asked.append(number), range(100), 4)
+    answers = ask_ahead(lambda number: asked.append(number), range(100), 4)
 
     next(answers)()
     assert len(asked) <= 4
@@ -36,7 +36,7 @@ def test_what_fails_is_told_when_its_turn_comes_and_the_others_are_answered() ->
             raise ValueError("one")
         return number
 
-    first, second, third = asked_ahead(ask, [0, 1, 2], 3)
+    first, second, third = ask_ahead(ask, [0, 1, 2], 3)
 
     assert (first(), third()) == (0, 2)
     with pytest.raises(ValueError, match="one"):
@@ -45,7 +45,7 @@ def test_what_fails_is_told_when_its_turn_comes_and_the_others_are_answered() ->
 
 def test_who_stops_early_leaves_nothing_under_way() -> None:
     threads = threading.active_count()
-    answers = asked_ahead(lambda number: number, range(100), 4)
+    answers = ask_ahead(lambda number: number, range(100), 4)
     next(answers)
 
     answers.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mason.util.java import find_java, found_javas
+from mason.util.java import find_java, find_javas
 
 
 def install(folder: Path, version: str) -> Path:
@@ -45,7 +45,7 @@ def test_a_java_that_is_too_new_does_not_serve_and_an_older_one_is_looked_for(
     java = find_java([str(tmp_path / "jvm")])
 
     assert java is not None and java.home.name == "b-java-17"
-    assert [each.version for each in found_javas([str(tmp_path / "jvm")])] == [25, 1, 17]
+    assert [each.version for each in find_javas([str(tmp_path / "jvm")])] == [25, 1, 17]
 
 
 def test_without_a_java_that_serves_there_is_none(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from mason.util.json_text import compact_json, json_text
 from mason.util.names import class_name, is_config_id, is_identifier
 from mason.util.nearest import did_you_mean
 from mason.util.text_table import table_lines
-from mason.util.text_width import clipped
+from mason.util.text_width import clip_text
 from tests.conftest import write
 
 
@@ -134,13 +134,13 @@ def test_a_table_is_folded_on_a_terminal_and_whole_in_a_pipe() -> None:
     ],
 )
 def test_a_text_is_clipped_to_the_room_that_it_takes(text: str, width: int, shown: str) -> None:
-    assert clipped(text, width) == shown
+    assert clip_text(text, width) == shown
 
 
 def test_a_text_of_100_000_letters_that_are_not_ascii_is_clipped_in_a_moment() -> None:
     began = time.process_time()
 
-    assert clipped("ß" * 100_000, 10) == f"{'ß' * 9}…"
+    assert clip_text("ß" * 100_000, 10) == f"{'ß' * 9}…"
     assert time.process_time() - began < 5  # a tenth of a second on an idle core; the square of it would be minutes
 
 

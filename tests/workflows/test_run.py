@@ -16,7 +16,7 @@ from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.util.processes import ProcessId
 from mason.workflows.outside_runs import OutsideRun, StepExit, judge_outside_run, run_outside_step
-from mason.workflows.parameter_file import given_parameters
+from mason.workflows.parameter_file import parameters_of_request
 from mason.workflows.runs import list_runs
 from mason.workflows.workflow_calls import WorkflowCall, find_workflow
 from tests import workflow_calls
@@ -548,7 +548,7 @@ class TestTheRecord:
         ran = runs.run("a:\n  parameters:\n    text: postgresql://me:hunter2hunter2@host/db\n")
 
         assert ran.step("a")["Parameters"] == {"text": "postgresql://me:REDACTED@host/db"}
-        given = given_parameters({"a": {"parameters": {"text": "postgresql://me:hunter2hunter2@host/db"}}})
+        given = parameters_of_request({"a": {"parameters": {"text": "postgresql://me:hunter2hunter2@host/db"}}})
         call = WorkflowCall("demo:flow", given=given)  # what comes with a request is kept where it has no secret
         for said in (workflow_calls.run(runs.env, call), workflow_calls.plan(runs.env, call)):
             assert said.response.errors == ()

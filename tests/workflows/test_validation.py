@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from mason.workflows.graph import ordered
+from mason.workflows.graph import order_keys
 from mason.workflows.nesting import Extent, Nesting
 from mason.workflows.valid_workflow import Target
 from mason.workflows.workflow_spec import StepSpec, WorkflowSpec
@@ -276,7 +276,7 @@ class TestNested:
 
         def steps_of(name: str) -> list[StepSpec]:
             steps = {each.id: each for each in WorkflowSpec.of(valid.definitions.workflow(name).definition).steps}
-            return [steps[key] for key in ordered({key: each.dependencies for key, each in steps.items()})]
+            return [steps[key] for key in order_keys({key: each.dependencies for key, each in steps.items()})]
 
         assert Nesting(steps_of).extents("demo:flow")["demo:flow"] == Extent(
             steps=len(valid.dag.steps) + 4,  # those that nest: q, q.x, q.z and r

@@ -19,7 +19,7 @@ from mason.api.operator_api import Answer
 from mason.api.processes.child import serve_calls
 from mason.api.processes.limits import CallLimits, OutOfMemory, OutOfTime, TooManyProcesses
 from mason.api.processes.outcome import Outcome
-from mason.api.server.answers import cancelled
+from mason.api.server.answers import answer_cancelled
 from mason.api.server.calls import Call
 from mason.api.server.replies import document
 from mason.api.server.requests import REQUEST, RequestInfo
@@ -114,7 +114,7 @@ class CallProcess:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGINT)
         elif self._interrupted_at and now - self._interrupted_at >= _LAST_SECONDS:
-            self._kill_because(cancelled(_KILLED))
+            self._kill_because(answer_cancelled(_KILLED))
 
     def check(self, family: Family) -> None:
         """Kill it if its call takes more than it may."""
@@ -181,7 +181,7 @@ class CallProcess:
         """Say why a process is gone that nobody here has ended."""
         code = self._process.exitcode
         if self._cancelled_at:
-            return cancelled("The job was cancelled.")
+            return answer_cancelled("The job was cancelled.")
         if code == -signal.SIGKILL:  # the kernel takes the largest when there is no memory left
             return _answer(OutOfMemory(str(call.name), self._limits.memory))
         said = self._output.last_line()

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from mason.api.processes.limits import CallLimits
-from mason.api.server.answers import cancelled
+from mason.api.server.answers import answer_cancelled
 from mason.api.server.calls import Call
 from mason.api.server.execution import Execution
 from mason.api.server.json_log import start_logging
@@ -127,12 +127,12 @@ class _Child:
     def _run(self, call: Call, asked: Mapping[str, Any]) -> dict[str, Any]:
         handover = Handover(**asked["handover"], keep=self._keep, announce=self._announce)
         before = TOTALS.to_dict()
-        log = JobLog(lambda text: self._execution.logged(call, text))
+        log = JobLog(lambda text: self._execution.log_as_seen(call, text))
         try:
-            with self._limited(call):
+            with self._limit_memory(call):
                 answer = self._execution(call, handover)
         except KeyboardInterrupt:
-            answer = cancelled("The job was cancelled.")
+            answer = answer_cancelled("The job was cancelled.")
         finally:
             log.close()
             _flush()
@@ -140,7 +140,7 @@ class _Child:
         return {"answer": answer, "log": log.lines(), "is_forgotten": handover.is_forgotten, "sums": sums}
 
     @contextmanager
-    def _limited(self, call: Call) -> Iterator[None]:
+    def _limit_memory(self, call: Call) -> Iterator[None]:
         """Limit the addresses that this process may have, unless a Java may be started in it, which takes many."""
         if self._limits.memory is None or self._may_start_java(call):
             yield

@@ -100,16 +100,16 @@ def call_limits(env: MasonEnvironment, variables: Mapping[str, str] = os.environ
     settings = read_settings(env)
     place = env.shown(env.settings_file)
 
-    def given(key: str) -> tuple[str, object]:
+    def read_limit(key: str) -> tuple[str, object]:
         variable = f"MASON_{key.upper()}"
         from_variable = variables.get(variable, "")
         return (variable, from_variable) if from_variable else (f"{place}: {key}", settings.get(key))
 
     return CallLimits(
-        memory=_bytes(*given("call_memory"), machine_memory() // 2, _LEAST_MEMORY),
-        seconds=_number(*given("call_seconds"), None),
-        processes=_whole(_number(*given("call_processes"), _PROCESSES)),
-        output=_bytes(*given("call_output"), _OUTPUT_BYTES, 1),
+        memory=_bytes(*read_limit("call_memory"), machine_memory() // 2, _LEAST_MEMORY),
+        seconds=_number(*read_limit("call_seconds"), None),
+        processes=_whole(_number(*read_limit("call_processes"), _PROCESSES)),
+        output=_bytes(*read_limit("call_output"), _OUTPUT_BYTES, 1),
     )
 
 

@@ -17,7 +17,7 @@ from mason.operators.definition_kind import OPERATORS
 from mason.pipeline.driving.handover import Handover
 from mason.pipeline.driving.job_log import JobLog
 from mason.state.models import Kind
-from mason.util.packaged import installed_examples
+from mason.util.packaged import folder_of_examples
 
 
 class ServerCalls:
@@ -29,7 +29,7 @@ class ServerCalls:
         self._processes = processes
 
     def start(self) -> None:
-        _shipped_digests()
+        _digests_of_own_operators()
         self._processes.start()
 
     def run(self, call: Call, handover: Handover) -> Outcome:
@@ -52,13 +52,13 @@ class ServerCalls:
     def _is_shipped(self, call: Call) -> bool:
         """Say whether a call runs nothing but code that ships with Mason."""
         found = self._live.latest().operators.get(call.name) if call.kind is Kind.OPERATOR else None
-        return found is not None and found.digest in _shipped_digests()
+        return found is not None and found.digest in _digests_of_own_operators()
 
     def _only_asks(self, call: Call) -> bool:
         return self._live.latest().operator(call.name).load().only_asks
 
     def _run_here(self, call: Call, handover: Handover) -> Outcome:
-        log = JobLog(lambda text: self._execution.logged(call, text))
+        log = JobLog(lambda text: self._execution.log_as_seen(call, text))
         try:
             return Outcome(self._execution(call, handover), log.lines())
         finally:
@@ -66,6 +66,6 @@ class ServerCalls:
 
 
 @cache
-def _shipped_digests() -> frozenset[str]:
-    found = read_definitions(installed_examples() / "operators", [OPERATORS])
+def _digests_of_own_operators() -> frozenset[str]:
+    found = read_definitions(folder_of_examples() / "operators", [OPERATORS])
     return frozenset(each.registration.digest for each in found.valid)

@@ -14,7 +14,7 @@ from mason.state.tokens import TOKEN_VARIABLE, Scope, Token, find_token, tidy_to
 _HOW = "Send the header `Authorization: Bearer TOKEN`; `mason token create` makes one."
 
 
-def given_token(variables: Mapping[str, str] = os.environ) -> Token | None:
+def token_of_environment(variables: Mapping[str, str] = os.environ) -> Token | None:
     """Return the token that the environment gives, which is for everything; it is kept nowhere.
 
     Raises:

@@ -14,7 +14,7 @@ def answer_of(record: Record | None) -> Answer:
     if record and "Response" in record.document:
         return record.document["Response"], record.document["HttpStatus"]
     if record and record.status == JobStatus.CANCELLED:
-        return cancelled("The job was cancelled.")
+        return answer_cancelled("The job was cancelled.")
     if record and record.status == JobStatus.SUCCEEDED:
         return document(warnings=["The job succeeded. The server that ran it is gone, and its answer with it."]), 200
     if record and record.status == JobStatus.FAILED:
@@ -23,6 +23,6 @@ def answer_of(record: Record | None) -> Answer:
     return document(errors=["The server that ran the job is gone, and its answer with it."]), StateFailed.status
 
 
-def cancelled(message: str) -> Answer:
+def answer_cancelled(message: str) -> Answer:
     """Return the answer to a call that somebody ended."""
     return document(errors=[message]), Interrupted.status

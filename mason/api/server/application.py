@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from mason.api.processes.limits import call_limits
 from mason.api.processes.pool import CallProcesses
 from mason.api.processes.server_calls import ServerCalls
-from mason.api.server.access import Access, given_token
+from mason.api.server.access import Access, token_of_environment
 from mason.api.server.call_queue import CallQueue
 from mason.api.server.calls import Call
 from mason.api.server.execution import Execution
@@ -67,7 +67,7 @@ class Application:
         execution = Execution(env, self._live)
         self.queue = CallQueue(
             self._store,
-            ServerCalls(execution, self._live, CallProcesses(settings, call_limits(env), execution.redacted)),
+            ServerCalls(execution, self._live, CallProcesses(settings, call_limits(env), execution.redact_for)),
             parallel=settings.parallel_jobs,
             most_queued=settings.queued_jobs,
             is_repeatable=self._is_repeatable,
@@ -85,7 +85,7 @@ class Application:
         own_answers = {SPECIFICATION: self._specification, "/readyz": self._readiness, "/metrics": self._metrics_page}
         self._guard = Guard(
             settings,
-            Access(settings, given_token()),
+            Access(settings, token_of_environment()),
             self._metrics,
             self._look,
             own_answers,
@@ -138,9 +138,9 @@ class Application:
         return self._live.now()
 
     async def _app_for(self, catalogue: Catalogue) -> ASGIApp:
-        return (await self._routed_for(catalogue)).app
+        return (await self._route_for(catalogue)).app
 
-    async def _routed_for(self, catalogue: Catalogue) -> RoutedApp:
+    async def _route_for(self, catalogue: Catalogue) -> RoutedApp:
         wanted = (catalogue.operators, catalogue.workflows)
         if self._routed is None or self._registered != wanted:
             async with self._building:  # who comes meanwhile waits for the same one
@@ -158,7 +158,7 @@ class Application:
         return build_routed_app(routes, catalogue.workflows, operators)
 
     async def _specification(self) -> HttpResponse:
-        routed = await self._routed_for(self._live.now())
+        routed = await self._route_for(self._live.now())
         return HttpResponse(routed.specification, media_type=JSON)
 
     async def _readiness(self) -> HttpResponse:

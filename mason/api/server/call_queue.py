@@ -19,14 +19,14 @@ from typing import Any, Protocol
 
 from mason.api.operator_api import Answer
 from mason.api.processes.outcome import Outcome
-from mason.api.server.answers import answer_of, cancelled
+from mason.api.server.answers import answer_cancelled, answer_of
 from mason.api.server.calls import Call, now
 from mason.api.server.claims import Claims, RunningRecord
 from mason.api.server.fair_line import FairLine
 from mason.api.server.reads import Reads
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import Conflict, MasonError, StateFailed, TooMany
-from mason.operators.call_answers import kept, status_of
+from mason.operators.call_answers import answer_for_record, status_of
 from mason.operators.call_records import (
     DETACHED,
     ENGINE_JOB,
@@ -34,7 +34,7 @@ from mason.operators.call_records import (
     ENGINE_TOKEN,
     ask_to_end,
     call_status,
-    ended_as,
+    how_job_ended,
     is_left,
     is_repeated,
     is_with_engine,
@@ -264,7 +264,7 @@ class CallQueue:
         is_cancelled = self._is_cancelled(call.id, call.caller)
         handover.is_cancelled = is_cancelled and bool(earlier)  # what an engine has must be ended there
         if is_cancelled and not earlier and not token:  # with a token, it is found first, and interrupted
-            outcome = Outcome(cancelled("The job was cancelled before it began."))
+            outcome = Outcome(answer_cancelled("The job was cancelled before it began."))
         else:
             outcome = self._calls.run(call, handover)
         status = JobStatus.LOST if handover.is_forgotten else status_of(outcome.answer)
@@ -292,7 +292,7 @@ class CallQueue:
         self, record: Record, answer: Answer, status: JobStatus, log: Mapping[str, Any] = MappingProxyType({})
     ) -> None:
         shown = {key: value for key, value in record.document.items() if key != "Call"}
-        document = {**shown, "EndedAt": now(), **log, **kept(answer)}
+        document = {**shown, "EndedAt": now(), **log, **answer_for_record(answer)}
         try:
             self._write(record, status, document)
         except StateFailed as error:  # who waits for the answer still gets it
@@ -344,7 +344,11 @@ class CallQueue:
             return
         call = Call.of_document(record.document)
         try:
-            if ended_as(self._store, call.id) or self._must_end(call.id, call.caller) or not self._is_repeatable(call):
+            if (
+                how_job_ended(self._store, call.id)
+                or self._must_end(call.id, call.caller)
+                or not self._is_repeatable(call)
+            ):
                 self._settle(record)
                 return
         except (MasonError, OSError):  # nobody can tell what became of it: it is not done twice
@@ -361,7 +365,7 @@ class CallQueue:
         """Write down what became of a call whose process is gone, or is about to be."""
         ended = JobStatus.LOST
         with suppress(MasonError, OSError):  # whoever cannot look, cannot tell
-            ended = ended_as(self._store, record.id) or ended
+            ended = how_job_ended(self._store, record.id) or ended
         told = {key: value for key, value in record.document.items() if key != "Call"}
         reason = {} if ended is JobStatus.SUCCEEDED else {"Error": _LOST}
         with suppress(Conflict):  # another server settled it

@@ -60,12 +60,12 @@ class _DeclaredParameter:
             return
         if is_nullable(self._schema) and str(text).lower() in _NULLS:
             return
-        for error in self._validator.iter_errors(_typed(self._schema, text)):
+        for error in self._validator.iter_errors(_value_of_text(self._schema, text)):
             yield f'The parameter "{self._name}" is wrong: {error.message.splitlines()[0]}.'
             return  # the first says enough: a request has one value of it
 
 
-def _typed(schema: Mapping[str, Any], text: Any) -> Any:
+def _value_of_text(schema: Mapping[str, Any], text: Any) -> Any:
     """Return a text of the query, the path or a header as the value that it stands for, if it stands for one.
 
     A list is given with commas, several times, or both, as in the rest of the API.
@@ -73,7 +73,7 @@ def _typed(schema: Mapping[str, Any], text: Any) -> Any:
     if schema.get("type") == "array":
         items = schema.get("items")
         texts = [part for each in (text if isinstance(text, list) else [text]) for part in str(each).split(",")]
-        return [_typed(items if isinstance(items, Mapping) else {}, each) for each in texts]
+        return [_value_of_text(items if isinstance(items, Mapping) else {}, each) for each in texts]
     read = _READERS.get(str(schema.get("type")))
     try:
         return text if read is None else read(text)

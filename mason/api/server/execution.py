@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mason.api.operator_api import RUNNER, Answer, get
 from mason.api.processes.limits import explain_memory
-from mason.api.server.answers import cancelled
+from mason.api.server.answers import answer_cancelled
 from mason.api.server.calls import Call
 from mason.api.server.replies import PathHider, document, without_places
 from mason.api.server.requests import REQUEST, RequestInfo
@@ -73,7 +73,7 @@ class Execution:
             self._hiders[roots, sources] = PathHider(self._env, roots, sources)
         return self._hiders[roots, sources]
 
-    def redacted(self, call: Call, text: str) -> str:
+    def redact_for(self, call: Call, text: str) -> str:
         """Return a text without the secrets that a call gives, and those of its configuration.
 
         Raises:
@@ -89,13 +89,13 @@ class Execution:
             pass
         return redactor(text)
 
-    def logged(self, call: Call, text: str) -> str:
+    def log_as_seen(self, call: Call, text: str) -> str:
         """Return what was logged while a call ran as others may read it.
 
         Raises:
             StateFailed: as `redacted`.
         """
-        return self.hider(call.config_id)(self.redacted(call, text))
+        return self.hider(call.config_id)(self.redact_for(call, text))
 
     def refusal(self, call: Call) -> Answer | None:
         """Return the answer to a call of which is known before it runs that it cannot; nothing to any other."""
@@ -115,13 +115,13 @@ class Execution:
             if not catalogue.has_own_api(operator.registration):  # who has one may call other operators with it
                 operator.spec.narrow(config)
         elif call.resumed:
-            self._service(call).find_resumed(call.resumed, self._resumed_call(call), _choice(call))
+            self._service(call).find_resumed(call.resumed, self._call_of_resume(call), _choice(call))
         else:
             self._service(call).find_workflow(_workflow_call(call))
 
     def _run(self, call: Call, handover: Handover) -> Answer:
         caller = _caller(call)
-        REQUEST.set(RequestInfo(call.request_id, caller, redact=lambda text: self.redacted(call, text)))
+        REQUEST.set(RequestInfo(call.request_id, caller, redact=lambda text: self.redact_for(call, text)))
         limit_memory(self._limits)
         if caller.token:
             limit_to(caller.token)
@@ -180,7 +180,7 @@ class Execution:
             catalogue = self._live.latest()
             accepted = catalogue.operator(call.name).spec.narrow(catalogue.configuration(call.config_id))
             accepted.execution.client.cancel_job(handover.earlier, response=Response())
-        return cancelled("The job was cancelled.")
+        return answer_cancelled("The job was cancelled.")
 
     def _find_handed_over(self, catalogue: Catalogue, call: Call, handover: Handover) -> None:
         """Ask the engine whether it still knows what an earlier process handed over.
@@ -209,13 +209,13 @@ class Execution:
             service = self._service(call)
             if call.resumed:
                 choice = _choice(call)
-                return service.resume_workflow(call.resumed, self._resumed_call(call), choice, response)
+                return service.resume_workflow(call.resumed, self._call_of_resume(call), choice, response)
             return service.run_workflow(_workflow_call(call), response, deploy=call.deploy, run=not call.plan)
 
         return self._answer(call, collect(work, lambda error: _describe_bug(call, error))[0])
 
-    def _resumed_call(self, call: Call) -> WorkflowCall:
-        from mason.workflows.parameter_file import given_parameters
+    def _call_of_resume(self, call: Call) -> WorkflowCall:
+        from mason.workflows.parameter_file import parameters_of_request
         from mason.workflows.runs import find_run
         from mason.workflows.workflow_calls import WorkflowCall
 
@@ -223,7 +223,7 @@ class Execution:
             raise BadInput(
                 f'The run "{call.resumed}" was started with a file.', hint="Send its parameters as the body."
             )
-        return WorkflowCall("", config_id=call.config_id, given=given_parameters(call.body) if call.body else None)
+        return WorkflowCall("", config_id=call.config_id, given=parameters_of_request(call.body) if call.body else None)
 
     def _service(self, call: Call, catalogue: Catalogue | None = None) -> Service:
         return Service(self._env, _caller(call), catalogue)
@@ -258,10 +258,10 @@ def _patiently(ask: Callable[[], object]) -> None:
 
 
 def _workflow_call(call: Call) -> WorkflowCall:
-    from mason.workflows.parameter_file import given_parameters
+    from mason.workflows.parameter_file import parameters_of_request
     from mason.workflows.workflow_calls import WorkflowCall
 
-    given = given_parameters(call.body)
+    given = parameters_of_request(call.body)
     return WorkflowCall(str(call.name), "", None, call.config_id, call.schedule_name, given=given, caller=call.caller)
 
 

@@ -137,7 +137,7 @@ def _operation(
     yield from problems
     if not problems:
         _, path, method = place
-        yield _declared(document.name, _without_base(str(path)), str(method).lower(), operation)
+        yield _parse_operation(document.name, _without_base(str(path)), str(method).lower(), operation)
 
 
 def _parameter_problems(
@@ -164,7 +164,7 @@ def _parameter_problems(
             yield document.problem((*place, "requestBody"), f"its schema cannot be used: {wrong}")
 
 
-def _declared(source: str, path: str, method: str, operation: Mapping[str, Any]) -> Declared:
+def _parse_operation(source: str, path: str, method: str, operation: Mapping[str, Any]) -> Declared:
     given: list[Mapping[str, Any]] = operation.get("parameters") or []
     bodies = [each.get("schema") or {} for each in given if each["in"] == "body"] or _bodies(operation)
     responses = operation.get("responses")

@@ -48,7 +48,9 @@ def _ill_typed(definitions: ParameterDefinitions, body: Mapping[str, Any]) -> It
         definition = definitions.find(name)
         if definition is not None and value is not None and not _fits(definition, value):
             shown = "" if definition.type == "secret" else f", not {json.dumps(value)[:100]}"
-            yield ParameterProblem(definition.name, f'The parameter "{name}" must be {_wanted(definition)}{shown}.')
+            yield ParameterProblem(
+                definition.name, f'The parameter "{name}" must be {_describe_wanted(definition)}{shown}.'
+            )
 
 
 def _fits(definition: ParameterDefinition, value: Any) -> bool:
@@ -67,7 +69,7 @@ def _fits_list(definition: ParameterDefinition, value: Any) -> bool:
     return isinstance(value, str) or (definition.takes_mappings and isinstance(value, dict))
 
 
-def _wanted(definition: ParameterDefinition) -> str:
+def _describe_wanted(definition: ParameterDefinition) -> str:
     if definition.type == "list":
         return "a list of texts or objects" if definition.takes_mappings else "a list of texts"
     return _WORDS.get(definition.type, f"of type {definition.type}, which is a text")

@@ -90,7 +90,7 @@ class CallHandlers:
             if not declared.has_own_api and not (at_once and wait >= _LOOK_SECONDS):  # it is told so soon enough
                 check_given(spec.parameters, body, {**given, **in_path})
             parameters = {**given, **in_path}
-            asked_by = _asked_by(caller, str(name) if own_job else "")
+            asked_by = _describe_caller(caller, str(name) if own_job else "")
             call = Call(Kind.OPERATOR, name.namespace, name.command, parameters, body, config_id, plan, **asked_by)
             if at_once:
                 return await self._read(call, wait)
@@ -118,7 +118,7 @@ class CallHandlers:
             plan=not run_now,
             schedule_name=schedule_name,
             deploy=deploy,
-            **_asked_by(caller),
+            **_describe_caller(caller),
         )
         if not run_now and not deploy:
             return await self._read(call, wait)
@@ -138,7 +138,9 @@ class CallHandlers:
         config_id = run.document["Configuration"]
         caller.require_configuration(config_id)
         resumed = {"resumed": in_path["run_id"], "first": first, "only": only}
-        call = Call(Kind.WORKFLOW, "run", "resume", body=body, config_id=config_id, **resumed, **_asked_by(caller))
+        call = Call(
+            Kind.WORKFLOW, "run", "resume", body=body, config_id=config_id, **resumed, **_describe_caller(caller)
+        )
         return await self._accept(request, call, wait, keep=not call.secrets(self._live.now().secret_words()))
 
     async def _find_own_job(self, caller: Caller, path: str, given: Mapping[str, Any]) -> Record | None:
@@ -233,7 +235,7 @@ class CallHandlers:
         return future.result() if future.done() else None
 
 
-def _asked_by(caller: Caller, besides: str = "") -> dict[str, Any]:
+def _describe_caller(caller: Caller, besides: str = "") -> dict[str, Any]:
     """Return what a call says of who asks for it, and of what that caller may use; `besides` is one more operator."""
     token = caller.token
     operators, configurations = (token.operators, token.configurations) if token else ((), ())

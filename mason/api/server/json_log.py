@@ -27,10 +27,10 @@ class JsonLines(logging.Handler):
         if hasattr(record, "progress") or hasattr(record, "step_event"):
             return
         with suppress(OSError, ValueError):  # nobody reads the log any more; requests are answered all the same
-            (self._stream or sys.stderr).write(json.dumps(_told(record), default=str) + "\n")
+            (self._stream or sys.stderr).write(json.dumps(_describe_record(record), default=str) + "\n")
 
 
-def _told(record: logging.LogRecord) -> dict[str, Any]:
+def _describe_record(record: logging.LogRecord) -> dict[str, Any]:
     asked = REQUEST.get()
     told: dict[str, Any] = {
         "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
@@ -42,13 +42,13 @@ def _told(record: logging.LogRecord) -> dict[str, Any]:
         return {**told, **fields}
     about = {"request": asked.id} if asked else {}
     try:
-        return {**told, **about, **_said(record, asked.redact if asked else str)}
+        return {**told, **about, **_describe_message(record, asked.redact if asked else str)}
     except Exception as error:  # noqa: BLE001 (whatever it is: who logs is not to fail, and logging would show the line)
         left_out = f"A line is left out: nobody can tell what is secret in it ({type(error).__name__})."
         return {**told, **about, "message": left_out}
 
 
-def _said(record: logging.LogRecord, redact: Callable[[str], str]) -> dict[str, str]:
+def _describe_message(record: logging.LogRecord, redact: Callable[[str], str]) -> dict[str, str]:
     said = {"message": redact(redact_url(record.getMessage()))}
     if record.exc_info and record.exc_info[0]:
         said["traceback"] = redact(redact_url(logging.Formatter().formatException(record.exc_info)))

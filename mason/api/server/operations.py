@@ -61,7 +61,7 @@ IDEMPOTENCY_KEY = {
 }
 
 
-def shown_operator(registration: Registration, spec: OperatorSpec, declared: Declared) -> dict[str, Any]:
+def describe_operator(registration: Registration, spec: OperatorSpec, declared: Declared) -> dict[str, Any]:
     """Return an operator's operation."""
     own = {each["name"]: each for each in declared.parameters}
     in_path = declared.parameters_in_path
@@ -89,7 +89,7 @@ def shown_operator(registration: Registration, spec: OperatorSpec, declared: Dec
     return shown
 
 
-def shown_workflow(spec: WorkflowSpec, known: Known) -> dict[str, Any]:
+def describe_workflow(spec: WorkflowSpec, known: Known) -> dict[str, Any]:
     """Return a workflow's operation."""
     return {
         "summary": spec.description or spec.title,
@@ -100,7 +100,7 @@ def shown_workflow(spec: WorkflowSpec, known: Known) -> dict[str, Any]:
     }
 
 
-def shown_resume(run_id: Mapping[str, Any]) -> dict[str, Any]:
+def describe_resume(run_id: Mapping[str, Any]) -> dict[str, Any]:
     """Return the operation that resumes a run."""
     first = {
         "name": "from",

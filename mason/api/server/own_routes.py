@@ -14,7 +14,7 @@ from mason.api.server.call_queue import CallQueue
 from mason.api.server.daemon_pool import DaemonPool
 from mason.api.server.given import read_query, refuse_rest, single_values, take_count
 from mason.api.server.handlers import CallHandlers
-from mason.api.server.operations import replies, shown_resume
+from mason.api.server.operations import describe_resume, replies
 from mason.api.server.replies import PathHider, document, json_reply, without_places
 from mason.api.server.requests import current_request
 from mason.api.server.routes import Handler, Route
@@ -68,40 +68,62 @@ class OwnRoutes:
         limit = {**_LIMIT, "description": "So many at most."}
         workflow = Route("post", WORKFLOW_PATH, Scope.RUN, self._calls.workflow, {})
         return [
-            Route("get", "/configs", Scope.READ, self._list_configs, _shown("config", "The saved configurations.")),
+            Route(
+                "get",
+                "/configs",
+                Scope.READ,
+                self._list_configs,
+                _describe_operation("config", "The saved configurations."),
+            ),
             Route(
                 "post",
                 "/config",
                 Scope.ADMIN,
                 self._choose_config,
-                _shown("config", "Makes a configuration the current one.", set_current),
+                _describe_operation("config", "Makes a configuration the current one.", set_current),
             ),
             workflow,
-            Route("get", "/runs", Scope.READ, self._list_runs, _shown("run", "The newest runs.", name, limit)),
-            Route("get", "/run/{run_id}", Scope.READ, self._show_run, _shown("run", "A run with its steps.", _RUN_ID)),
-            Route("post", "/run/{run_id}/resume", Scope.RUN, self._calls.resume, shown_resume(_RUN_ID)),
+            Route(
+                "get", "/runs", Scope.READ, self._list_runs, _describe_operation("run", "The newest runs.", name, limit)
+            ),
+            Route(
+                "get",
+                "/run/{run_id}",
+                Scope.READ,
+                self._show_run,
+                _describe_operation("run", "A run with its steps.", _RUN_ID),
+            ),
+            Route("post", "/run/{run_id}/resume", Scope.RUN, self._calls.resume, describe_resume(_RUN_ID)),
             *self._job_routes(),
         ]
 
     def _job_routes(self) -> list[Route]:
         get, cancel = self._about_job(Service.get_job), self._about_job(Service.cancel_job)
         return [
-            Route("get", "/job/{job_id}/log", Scope.READ, self._log, _shown("job", "What a job logged.", _JOB_ID)),
+            Route(
+                "get",
+                "/job/{job_id}/log",
+                Scope.READ,
+                self._log,
+                _describe_operation("job", "What a job logged.", _JOB_ID),
+            ),
             Route(
                 "get",
                 "/job/{job_id}/events",
                 Scope.READ,
                 self._events,
-                _shown("job", "How far a job is, told as server-sent events until it is over.", _JOB_ID, events=True),
+                _describe_operation(
+                    "job", "How far a job is, told as server-sent events until it is over.", _JOB_ID, events=True
+                ),
             ),
             # Where a 202 points to is there also when the operators for jobs are not registered.
-            Route("get", JOB_PATH, Scope.READ, get, _shown("job", "A job.", _JOB_ID), is_fallback=True),
+            Route("get", JOB_PATH, Scope.READ, get, _describe_operation("job", "A job.", _JOB_ID), is_fallback=True),
             Route(
                 "post",
                 CANCEL_PATH,
                 Scope.RUN,
                 cancel,
-                _shown("job", "Ends a job.", _JOB_ID),
+                _describe_operation("job", "Ends a job.", _JOB_ID),
                 is_fallback=True,
             ),
         ]
@@ -204,7 +226,7 @@ def _in_short(job: JobRecord) -> dict[str, Any]:
     return {key: value for key, value in job.to_dict().items() if not isinstance(value, list | dict)}
 
 
-def _shown(tag: str, summary: str, *parameters: Mapping[str, Any], events: bool = False) -> dict[str, Any]:
+def _describe_operation(tag: str, summary: str, *parameters: Mapping[str, Any], events: bool = False) -> dict[str, Any]:
     told = replies(None, "What was asked for.")
     told.pop("202")
     if events:

@@ -71,7 +71,7 @@ class PathHider:
         self._pattern = re.compile(f"({'|'.join(map(re.escape, longest_first))})(/|(?![.]?[\\w-]))")
 
     def __call__(self, message: str) -> str:
-        return self._pattern.sub(self._shown, message)
+        return self._pattern.sub(self._hide_value, message)
 
     def in_errors(self, value: Any) -> Any:
         """Return data with the same done to what they say of something that went wrong, at any depth."""
@@ -86,6 +86,6 @@ class PathHider:
             return self(value)
         return [self._in_error(each) for each in value] if isinstance(value, list | tuple) else value
 
-    def _shown(self, match: re.Match[str]) -> str:
+    def _hide_value(self, match: re.Match[str]) -> str:
         name, slash = self._names[match[1]], match[2]
         return f"{name}{slash}" if name else "" if slash else "."

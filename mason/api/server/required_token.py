@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mason.api.server.access import given_token
+from mason.api.server.access import token_of_environment
 from mason.api.server.settings import ServerSettings
 from mason.errors import BadInput
 from mason.state.home import open_state, read_state
@@ -18,7 +18,7 @@ def require_token(settings: ServerSettings, env: MasonEnvironment) -> None:
     Raises:
         BadInput: it has none, or none that is valid; or the one of the environment can be none.
     """
-    if given_token() or (settings.is_loopback and not settings.require_token):
+    if token_of_environment() or (settings.is_loopback and not settings.require_token):
         return
     tokens = list_tokens(read_state(env))
     if any(each.state == "active" for each in tokens):
@@ -39,6 +39,6 @@ def require_token(settings: ServerSettings, env: MasonEnvironment) -> None:
 def create_first_token(env: MasonEnvironment) -> str:
     """Make a token for everything if there is none yet, and return it; else nothing."""
     store = open_state(env)
-    if given_token() or list_tokens(store):
+    if token_of_environment() or list_tokens(store):
         return ""
     return create_token(store, FIRST_TOKEN, Scope.ADMIN)

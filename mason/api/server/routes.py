@@ -10,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import Response as HttpResponse
 
 from mason.api.server.fragments import Declared, read_fragment
-from mason.api.server.operations import shown_operator
+from mason.api.server.operations import describe_operator
 from mason.operators.catalogue import Catalogue
 from mason.operators.operator_spec import OperatorSpec
-from mason.operators.registry import packaged_operators
+from mason.operators.registry import list_packaged_operators
 from mason.state.models import Registration
 from mason.state.tokens import Scope
 
@@ -46,7 +46,7 @@ def operator_routes(catalogue: Catalogue, handler: OperatorHandler) -> tuple[lis
     """Return the routes of the operators that have a fragment, and what is wrong with the fragments of others."""
     routes: list[Route] = []
     problems: list[str] = []
-    packaged = {each.registration.digest: each.files for each in packaged_operators()}
+    packaged = {each.registration.digest: each.files for each in list_packaged_operators()}
     for name in sorted(catalogue.operators):
         registration = catalogue.operators[name]
         spec = catalogue.spec(registration)
@@ -81,7 +81,7 @@ def _operator_route(
         declared.path,
         Scope.READ if declared.method == "get" else Scope.RUN,
         handler(registration, spec, declared),
-        shown_operator(registration, spec, declared),
+        describe_operator(registration, spec, declared),
         declared.source,
     )
 

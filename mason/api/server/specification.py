@@ -8,7 +8,7 @@ from typing import Any
 
 from mason import __version__
 from mason.api.server.fragments import BASE_PATH
-from mason.api.server.operations import OPERATOR_KEY, Known, shown_workflow
+from mason.api.server.operations import OPERATOR_KEY, Known, describe_workflow
 from mason.api.server.routes import Route
 from mason.operators.operator_spec import OperatorSpec
 from mason.state.models import Registration
@@ -37,12 +37,12 @@ def build_specification(
         if route.path == WORKFLOW_PATH:
             paths |= _workflow_paths(workflows, operators)
         else:
-            shown = {**route.shown, "operationId": _shown_id(route.method, route.path)}
+            shown = {**route.shown, "operationId": _operation_id(route.method, route.path)}
             paths.setdefault(route.path, {})[route.method] = shown
     for path, shown in paths.items():
         for route in routes:
             if route.method not in shown and route.path != WORKFLOW_PATH and _fits(path, route.path):
-                shown[route.method] = _shown_at(path, route)
+                shown[route.method] = _operation_at(path, route)
     return {
         **_head(),
         "components": {
@@ -74,7 +74,7 @@ def _fits(path: str, other: str) -> bool:
     )
 
 
-def _shown_at(path: str, route: Route) -> dict[str, Any]:
+def _operation_at(path: str, route: Route) -> dict[str, Any]:
     """Return the operation of a route at a path that fits it: those who read the specification look under the path that
     says more, and would not find it there.
     """
@@ -90,7 +90,7 @@ def _shown_at(path: str, route: Route) -> dict[str, Any]:
     return {
         **shown,
         "summary": f"As {route.method.upper()} {route.path}{f', where {where}' if where else ''}.",
-        "operationId": _shown_id(route.method, path),
+        "operationId": _operation_id(route.method, path),
         "parameters": [
             {**each, "name": renamed.get(each["name"], each["name"])}
             for each in route.shown["parameters"]
@@ -108,12 +108,12 @@ def _workflow_paths(workflows: Sequence[Registration], operators: Mapping[str, O
     known = Known(operators, {spec.name: spec for spec in specs})
     return {
         f"/workflow/{spec.namespace}/{spec.command}": {
-            "post": {**shown_workflow(spec, known), "operationId": f"workflow_{spec.namespace}_{spec.command}"}
+            "post": {**describe_workflow(spec, known), "operationId": f"workflow_{spec.namespace}_{spec.command}"}
         }
         for spec in specs
     }
 
 
-def _shown_id(method: str, path: str) -> str:
+def _operation_id(method: str, path: str) -> str:
     words = re.findall(r"[A-Za-z0-9]+", path)
     return "_".join([method, *words])

@@ -48,14 +48,14 @@ class AirflowApi:
             raise ClientFailed(
                 f"{self.url} is no Airflow 3: it gives no tokens.", hint="Check `url` of the client airflow."
             )
-        self._token = str(self._told(self._checked(answer), lambda said: said["access_token"]))
+        self._token = str(self._read_answer(self._check_answer(answer), lambda said: said["access_token"]))
 
     def dags(self, tag: str) -> Iterator[Mapping[str, Any]]:
         """Yield the DAGs with a tag whose files are there."""
         offset = 0
         while True:
             wanted = {"tags": tag, "limit": _PAGE, "offset": offset, "order_by": "dag_id"}
-            found = self._told(self._call("GET", "/dags", params=wanted), lambda said: list(said["dags"]))
+            found = self._read_answer(self._call("GET", "/dags", params=wanted), lambda said: list(said["dags"]))
             yield from found
             offset += len(found)
             if len(found) < _PAGE:
@@ -69,7 +69,7 @@ class AirflowApi:
     def known_dag(self, dag_id: str) -> Mapping[str, Any] | None:
         """Return a DAG, also one whose file is gone, of which Airflow keeps the history."""
         answer = self._call("GET", f"/dags/{dag_id}", may_miss=True)
-        return None if answer.status_code == 404 else self._told(answer, dict)
+        return None if answer.status_code == 404 else self._read_answer(answer, dict)
 
     def pause(self, dag_id: str, *, paused: bool) -> None:
         self._call("PATCH", f"/dags/{dag_id}", may_miss=True, json={"is_paused": paused})
@@ -82,7 +82,9 @@ class AirflowApi:
         """Return what went wrong with the files of that name."""
         wanted = {"limit": _PAGE, "order_by": "-timestamp"}
         answer = self._call("GET", "/importErrors", params=wanted)
-        found = self._told(answer, lambda said: [(str(each["filename"]), each) for each in said["import_errors"]])
+        found = self._read_answer(
+            answer, lambda said: [(str(each["filename"]), each) for each in said["import_errors"]]
+        )
         return [error for name, error in found if name.rpartition("/")[2] == file_name]
 
     def start_run(self, dag_id: str, run_id: str) -> None:
@@ -91,7 +93,7 @@ class AirflowApi:
     def scheduler_runs(self) -> bool:
         """Say whether Airflow's scheduler has given a sign of life of late."""
         answer = self._call("GET", "/monitor/health")
-        return self._told(answer, lambda said: bool(said["scheduler"]["status"] == "healthy"))
+        return self._read_answer(answer, lambda said: bool(said["scheduler"]["status"] == "healthy"))
 
     def active_runs(self, dag_id: str) -> list[str]:
         """Return the runs of a DAG that wait or go on."""
@@ -99,12 +101,12 @@ class AirflowApi:
         answer = self._call("GET", f"/dags/{dag_id}/dagRuns", may_miss=True, params=wanted)
         if answer.status_code == 404:
             return []
-        return self._told(answer, lambda said: [str(each["dag_run_id"]) for each in said["dag_runs"]])
+        return self._read_answer(answer, lambda said: [str(each["dag_run_id"]) for each in said["dag_runs"]])
 
     def run_state(self, dag_id: str, run_id: str) -> str:
         """Return the state of a run, or nothing when it is not there."""
         answer = self._call("GET", f"/dags/{dag_id}/dagRuns/{run_id}", may_miss=True)
-        return "" if answer.status_code == 404 else self._told(answer, lambda said: str(said["state"]))
+        return "" if answer.status_code == 404 else self._read_answer(answer, lambda said: str(said["state"]))
 
     def task_states(self, dag_id: str, run_id: str) -> dict[str, str]:
         """Return the state of each task of a run; nothing for one that has none yet."""
@@ -115,7 +117,7 @@ class AirflowApi:
             answer = self._call("GET", path, may_miss=True, params=wanted)
             if answer.status_code == 404:
                 return states
-            found = self._told(
+            found = self._read_answer(
                 answer, lambda said: [(each["task_id"], each["state"]) for each in said["task_instances"]]
             )
             states |= {task: state or "" for task, state in found}
@@ -128,11 +130,11 @@ class AirflowApi:
         task = self._call("GET", path, may_miss=True)
         if task.status_code == 404:
             return []
-        attempt = self._told(task, lambda said: int(said["try_number"]))
+        attempt = self._read_answer(task, lambda said: int(said["try_number"]))
         answer = self._call("GET", f"{path}/logs/{attempt}", may_miss=True)
         if answer.status_code == 404:
             return []
-        return self._told(answer, lambda said: [each for each in said["content"] if isinstance(each, Mapping)])
+        return self._read_answer(answer, lambda said: [each for each in said["content"] if isinstance(each, Mapping)])
 
     def patiently(self, call: Callable[[], T]) -> T:
         """Call until Airflow can be reached, for a while: a restart of it does not end what waits for it."""
@@ -157,7 +159,7 @@ class AirflowApi:
                 break
             time.sleep(wait)  # its database was locked: what changes nothing when it is done twice is asked again
             answer = self._send(method, f"/api/v2{path}", headers=self._headers(), **more)
-        return answer if may_miss and answer.status_code == 404 else self._checked(answer)
+        return answer if may_miss and answer.status_code == 404 else self._check_answer(answer)
 
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
@@ -171,25 +173,27 @@ class AirflowApi:
                 hint="Does its api-server run, and is `url` of the client airflow right?",
             ) from error
 
-    def _told(self, answer: httpx.Response, read: Callable[[Any], T]) -> T:
+    def _read_answer(self, answer: httpx.Response, read: Callable[[Any], T]) -> T:
         """Read what an answer says; the page of a proxy, or what has another shape, is no answer of Airflow's."""
         try:
             return read(answer.json())
         except (ValueError, KeyError, TypeError) as error:
             raise ClientFailed(
-                f"{self.url} answers {_asked(answer)} with something that is not Airflow's: {error!r}.",
+                f"{self.url} answers {_describe_question(answer)} with something that is not Airflow's: {error!r}.",
                 hint="Is `url` of the client airflow right, and is it an Airflow 3?",
             ) from error
 
-    def _checked(self, answer: httpx.Response) -> httpx.Response:
+    def _check_answer(self, answer: httpx.Response) -> httpx.Response:
         if answer.is_success:
             return answer
         kinds: dict[int, type[MasonError]] = {403: Forbidden, 409: Conflict}
         kind = kinds.get(answer.status_code, ClientFailed)
-        raise kind(f"Airflow at {self.url} answers {_asked(answer)} with {answer.status_code}: {_detail(answer)}.")
+        raise kind(
+            f"Airflow at {self.url} answers {_describe_question(answer)} with {answer.status_code}: {_detail(answer)}."
+        )
 
 
-def _asked(answer: httpx.Response) -> str:
+def _describe_question(answer: httpx.Response) -> str:
     return f"{answer.request.method} {answer.request.url.path}"
 
 

@@ -33,7 +33,13 @@ from mason.errors import (
 )
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
-from mason.state.schedules import change_schedule, check_may_change, forget_schedule, hidden_names, unknown_schedule
+from mason.state.schedules import (
+    change_schedule,
+    check_may_change,
+    forget_schedule,
+    list_hidden_names,
+    unknown_schedule,
+)
 from mason.util.atomic_file import write_file
 from mason.util.environment import MasonEnvironment
 from mason.util.names import is_config_id
@@ -87,7 +93,7 @@ class AirflowSchedulerClient(SchedulerClient):
         if not self._folder.is_dir():
             raise PathNotFound(str(self._folder), hint="It is `dags_folder` of the client airflow.")
         self._check_is_free(schedule.name)  # before anything is written
-        with self._kept(deployment) as (start, former):
+        with self._keep_deployment(deployment) as (start, former):
             made = dag_file(deployment, self._command, start)
             if self._is_there(schedule.name, made):
                 response.add_info(f"Airflow has the DAG {schedule.name} as it is.")
@@ -100,7 +106,7 @@ class AirflowSchedulerClient(SchedulerClient):
 
     @verb
     def list_schedules(self, *, response: Response) -> Sequence[Schedule]:
-        return sorted((self._schedule(each) for each in self._shown_dags()), key=lambda each: each.name)
+        return sorted((self._schedule(each) for each in self._list_visible_dags()), key=lambda each: each.name)
 
     @verb
     def trigger_schedule(self, name: str, *, response: Response) -> str:
@@ -151,7 +157,7 @@ class AirflowSchedulerClient(SchedulerClient):
         forget_schedule(open_state(MasonEnvironment.of()), AIRFLOW, name)
 
     @contextmanager
-    def _kept(self, deployment: Deployment) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def _keep_deployment(self, deployment: Deployment) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Keep a deployment while its DAG is made, and go back to what was there if that fails.
 
         Yields its start, and what was there.
@@ -250,10 +256,10 @@ class AirflowSchedulerClient(SchedulerClient):
             check_may_change(open_state(MasonEnvironment.of()), AIRFLOW, name)
 
     def _unknown(self, name: str) -> NotFound:
-        return unknown_schedule(name, sorted(str(each["dag_id"]) for each in self._shown_dags()))
+        return unknown_schedule(name, sorted(str(each["dag_id"]) for each in self._list_visible_dags()))
 
-    def _shown_dags(self) -> list[Mapping[str, Any]]:
-        hidden = hidden_names(read_state(MasonEnvironment.of()), AIRFLOW)
+    def _list_visible_dags(self) -> list[Mapping[str, Any]]:
+        hidden = list_hidden_names(read_state(MasonEnvironment.of()), AIRFLOW)
         return [each for each in self._api.dags(TAG) if each["dag_id"] not in hidden]
 
     def _file(self, name: str) -> Path:

@@ -83,11 +83,11 @@ class AthenaExecutionClient(ExecutionClient):
     @verb
     def run_job(self, plan: JobPlan, *, response: Response) -> JobRecord:
         work: AthenaWork = plan.payload
-        return self._kept(work, response) if work.job.output else self._shown(work, response)
+        return self._run_unload(work, response) if work.job.output else self._run_query(work, response)
 
     @verb
     def get_job(self, job_id: str, *, response: Response) -> JobRecord:
-        job = self._found(job_id)
+        job = self._find_record(job_id)
         if job.status is not JobStatus.SUCCEEDED or not answers_rows(job.details["Statement"]):
             return job
         try:
@@ -107,16 +107,16 @@ class AthenaExecutionClient(ExecutionClient):
 
     @verb
     def cancel_job(self, job_id: str, *, response: Response) -> JobRecord:
-        job = self._found(job_id)
+        job = self._find_record(job_id)
         if job.status.is_final:
             response.add_info(f"The job is over already: it is {job.status}.")
             return job
         self._queries.stop(job_id)
-        stopped = self._found(job_id)
+        stopped = self._find_record(job_id)
         response.add_info("Athena was asked to stop the job." if not stopped.status.is_final else "The job is over.")
         return stopped
 
-    def _found(self, job_id: str) -> JobRecord:
+    def _find_record(self, job_id: str) -> JobRecord:
         if not job_id.strip():
             raise NotFound(f'There is no job "{job_id}".')
         return job_record(self._queries.get(job_id))
@@ -130,7 +130,7 @@ class AthenaExecutionClient(ExecutionClient):
             return work.question.unload(f"s3://{work.job.output}/_mason/data/<job>/").text
         return work.question.rows(work.limit).text
 
-    def _shown(self, work: AthenaWork, response: Response) -> JobRecord:
+    def _run_query(self, work: AthenaWork, response: Response) -> JobRecord:
         asked = work.question.rows(work.limit)
         query_id = hand_over_once(JOB, lambda token: self._queries.start(asked.text, work.job.database, token))
         response.add_info(f"Athena runs the job {query_id}.")
@@ -144,7 +144,7 @@ class AthenaExecutionClient(ExecutionClient):
         response.add_info(answer.summary)
         return replace(job_record(execution, answer.to_dict()), picture=answer.picture)
 
-    def _kept(self, work: AthenaWork, response: Response) -> JobRecord:
+    def _run_unload(self, work: AthenaWork, response: Response) -> JobRecord:
         from mason.clients.athena.unload import unload
 
         execution, commit = unload(work, self._queries, response)

@@ -98,7 +98,7 @@ class Queries:
             JobCancelled: somebody stopped it.
         """
         try:
-            execution = self._ended(query_id)
+            execution = self._wait_for_end(query_id)
         except BaseException:
             with suppress(MasonError):
                 self.stop(query_id)
@@ -144,7 +144,7 @@ class Queries:
         except InvalidRequest as error:
             raise BadInput(f'Athena has no work group "{self.work_group}".', hint=f"It says: {error}") from error
 
-    def _ended(self, query_id: str) -> Execution:
+    def _wait_for_end(self, query_id: str) -> Execution:
         wait = _FIRST_WAIT
         while True:
             execution = self.get(query_id)

@@ -111,7 +111,7 @@ def _type(column: Mapping[str, Any], known: pa.DataType | None) -> pa.DataType:
 def _array(name: str, kind: pa.DataType, texts: Cells) -> pa.Array:
     try:
         if pa.types.is_nested(kind):
-            values = [None if text is None else _fitted(_parsed(text), kind) for text in texts]
+            values = [None if text is None else _fit_value(_parse_value(text), kind) for text in texts]
         else:
             values = [None if text is None else _value(text, kind) for text in texts]
         return pa.array(values, kind)
@@ -119,23 +119,23 @@ def _array(name: str, kind: pa.DataType, texts: Cells) -> pa.Array:
         raise ClientFailed(f'Athena gave values of the column "{name}" that are no {kind}: {error}.') from error
 
 
-def _parsed(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
 
 
-def _fitted(value: Any, kind: pa.DataType) -> Any:
+def _fit_value(value: Any, kind: pa.DataType) -> Any:
     """A part of a nested value, as JSON tells it, in its type."""
     if value is None:
         return None
     if not isinstance(value, list if pa.types.is_list(kind) else dict) and pa.types.is_nested(kind):
         raise ValueError(value)
     if pa.types.is_list(kind):
-        return [_fitted(each, kind.value_type) for each in value]
+        return [_fit_value(each, kind.value_type) for each in value]
     if pa.types.is_map(kind):
-        return [(_value(key, kind.key_type), _fitted(each, kind.item_type)) for key, each in value.items()]
+        return [(_value(key, kind.key_type), _fit_value(each, kind.item_type)) for key, each in value.items()]
     if pa.types.is_struct(kind):
         fields = {str(name).casefold(): each for name, each in value.items()}
-        return {each.name: _fitted(fields.get(each.name.casefold()), each.type) for each in kind}
+        return {each.name: _fit_value(fields.get(each.name.casefold()), each.type) for each in kind}
     return value if isinstance(value, bool) else _value(str(value), kind)
 
 

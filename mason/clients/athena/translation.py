@@ -21,7 +21,7 @@ from mason.clients.athena.arithmetic import keep_decimals, keep_quotients
 from mason.clients.athena.results import is_number
 from mason.clients.athena.sql_types import arrow_type, cast_to
 from mason.pipeline.sql.duckdb_types import duckdb_type
-from mason.pipeline.sql.local.translation import translated
+from mason.pipeline.sql.local.translation import translate_statement
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.statement import as_select, check_names, statements_in
 
@@ -56,7 +56,7 @@ class Question:
 
     def rows(self, limit: int) -> AthenaSql:
         """Return the statement that tells at most so many rows; nested values are told as JSON."""
-        tree, types = self._translated()
+        tree, types = self._translate()
         _limit(tree, limit)
         for select in _selects(tree):
             for output, kind in zip(select.selects, types, strict=False):
@@ -66,7 +66,7 @@ class Question:
 
     def unload(self, place: str) -> AthenaSql:
         """Return the statement that writes all rows as Parquet below a place where there is nothing yet."""
-        tree, types = self._translated()
+        tree, types = self._translate()
         in_spark = self._in_spark()
         tree = _with_types(tree, in_spark)
         folder = exp.Literal.string(place).sql(dialect="athena")
@@ -76,7 +76,7 @@ class Question:
     def _in_spark(self) -> Sequence[pa.DataType]:
         """The types of the columns in Spark, whose words the statement is in; a length is no bigint there."""
         try:
-            return translated(self.statement, self.parameters, self.schemas).kinds
+            return translate_statement(self.statement, self.parameters, self.schemas).kinds
         except BadQuery:
             return ()
 
@@ -85,11 +85,11 @@ class Question:
         known = {name.lower(): name for schema in self.schemas.values() for name in schema.names}
         return None if tree.is_star else [known.get(each.alias_or_name, each.alias_or_name) for each in tree.selects]
 
-    def _translated(self) -> tuple[Any, Sequence[pa.DataType | None]]:
+    def _translate(self) -> tuple[Any, Sequence[pa.DataType | None]]:
         (tree,) = statements_in(self.statement, _SPARK)
         for open_one in list(tree.find_all(exp.Placeholder)):
             open_one.replace(exp.convert(self.parameters[open_one.name]))
-        tree = _typed(as_select(tree), self.schemas)
+        tree = _type_statement(as_select(tree), self.schemas)
         _compare_like_with_like(tree)
         keep_decimals(tree)
         keep_quotients(tree)
@@ -112,7 +112,7 @@ def _is_of(output: Any, tables: Collection[str]) -> bool:
     return any(each.table in tables for each in output.find_all(exp.Column))
 
 
-def _typed(tree: Any, schemas: Mapping[str, pa.Schema]) -> Any:
+def _type_statement(tree: Any, schemas: Mapping[str, pa.Schema]) -> Any:
     """The statement with every star spelled out, every column with its table, and every type that can be known."""
     known: dict[str, object] = {
         table: {each.name: exp.DataType.build(duckdb_type(each.type), dialect="duckdb") for each in schema}
@@ -179,18 +179,20 @@ def _selects(tree: Any) -> Iterator[Any]:
 
 def _with_types(tree: Any, kinds: Sequence[pa.DataType]) -> Any:
     """The statement with every number that it works out in the type that it has in Spark."""
-    worked_out = [is_number(kind) and not isinstance(each.unalias(), exp.Column) for kind, each in _paired(kinds, tree)]
+    worked_out = [
+        is_number(kind) and not isinstance(each.unalias(), exp.Column) for kind, each in _pair_columns(kinds, tree)
+    ]
     if tree.is_star or not any(worked_out):
         return tree
     outputs = []
-    for (kind, each), is_new in zip(_paired(kinds, tree), worked_out, strict=True):
+    for (kind, each), is_new in zip(_pair_columns(kinds, tree), worked_out, strict=True):
         column = exp.column(each.alias_or_name, quoted=True)
         fitted = cast_to(column, exp.DataType.build(duckdb_type(kind), dialect="duckdb")) if is_new else column
         outputs.append(exp.alias_(fitted, each.alias_or_name, quoted=True))
     return exp.select(*outputs).from_(tree.subquery("answer"))
 
 
-def _paired(kinds: Sequence[pa.DataType], tree: Any) -> list[tuple[pa.DataType, Any]]:
+def _pair_columns(kinds: Sequence[pa.DataType], tree: Any) -> list[tuple[pa.DataType, Any]]:
     return list(zip(kinds, tree.selects, strict=False))
 
 

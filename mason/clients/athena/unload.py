@@ -42,15 +42,15 @@ def unload(work: AthenaWork, queries: Queries, response: Response) -> tuple[Exec
         current, commit = table.current(), uuid4().hex[:16]
         notes = {"Commit": commit, "Expected": current.id if current else ""}
         with table.stage(commit) as staging:
-            return _unloaded(work, queries, response, table, output.beside(staging), notes)
+            return _unload(work, queries, response, table, output.beside(staging), notes)
     done = _find(table, notes["Commit"])
     if done:  # only the record of it could not be written any more
         return queries.wait(done.details["athena"]), done
     with table.stage_again(notes["Commit"]) as staging:
-        return _unloaded(work, queries, response, table, output.beside(staging), notes)
+        return _unload(work, queries, response, table, output.beside(staging), notes)
 
 
-def _unloaded(
+def _unload(
     work: AthenaWork,
     queries: Queries,
     response: Response,

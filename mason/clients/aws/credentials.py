@@ -144,7 +144,7 @@ class Keys:
             variable = next((name for name in _PROFILE_VARIABLES if name in os.environ), _PROFILE_VARIABLES[-1])
             told = f'AWS has no profile "{os.environ.get(variable, "")}" on this machine.'
             raise Forbidden(told, hint=f"Check {variable}.") from error
-        return _assumed(session, self.role) if self.role else session
+        return _assume_role(session, self.role) if self.role else session
 
     def credentials(self, region: str) -> Credentials | None:
         """Return the keys that hold at this moment, and their region: the given ones, or those of the usual chain.
@@ -184,7 +184,7 @@ def _of_profile(file: str, region: str) -> boto3.session.Session:
     return boto3.session.Session(botocore_session=plain, region_name=region or None)
 
 
-def _assumed(session: boto3.session.Session, role: str) -> boto3.session.Session:
+def _assume_role(session: boto3.session.Session, role: str) -> boto3.session.Session:
     """The session of a role; its keys are asked for when they are needed, and again before they expire."""
     import boto3
     import botocore.session

@@ -53,7 +53,7 @@ def aws_failures(place: str) -> Iterator[None]:
     except ClientError as error:
         raise failure(place, code_of(error), str(error.response.get("Error", {}).get("Message", ""))) from error
     except BotoCoreError as error:
-        raise broken(place, error) from error
+        raise unanswered_request(place, error) from error
 
 
 def failure(place: str, code: str, text: str) -> MasonError:
@@ -61,7 +61,7 @@ def failure(place: str, code: str, text: str) -> MasonError:
     told = refusal(place, code, text)
     if told is not None:
         return told
-    known = _known(code)
+    known = _explain_code(code)
     if known in _KINDS:
         return _KINDS[known](f"{place}: {_one_line(text) or code}.")
     return ClientFailed(f"{place}: it failed with {code}: {_one_line(text)}".rstrip(": ") + ".")
@@ -69,7 +69,7 @@ def failure(place: str, code: str, text: str) -> MasonError:
 
 def refusal(place: str, code: str, text: str) -> MasonError | None:
     """Return the error for what any service may say of who asks, and when; nothing where it is about something else."""
-    known = _known(code)
+    known = _explain_code(code)
     if known in ("signaturedoesnotmatch", "invalidsignature"):
         return _signature(place, text)
     if known in _UNKNOWN_KEY:
@@ -93,7 +93,7 @@ def no_credentials(place: str) -> Forbidden:
     )
 
 
-def broken(place: str, error: BotoCoreError) -> ClientFailed:
+def unanswered_request(place: str, error: BotoCoreError) -> ClientFailed:
     """Return the error of a request that was not answered at all."""
     if isinstance(error, EndpointConnectionError):
         told = str(error).replace("Could not connect to the endpoint URL:", "there is nobody at")
@@ -106,7 +106,7 @@ def code_of(error: ClientError) -> str:
     return str(error.response.get("Error", {}).get("Code", ""))
 
 
-def _known(code: str) -> str:
+def _explain_code(code: str) -> str:
     return code.replace("_", "").lower().removesuffix("exception")
 
 

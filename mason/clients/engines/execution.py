@@ -9,7 +9,7 @@ from inspect import isfunction
 from typing import Any
 
 from mason.clients.engines.role import Role
-from mason.clients.engines.told_jobs import told
+from mason.clients.engines.told_jobs import with_lineage
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.errors import ClientFailed, Interrupted
@@ -28,7 +28,7 @@ class ExecutionClient(Role):
         super().__init_subclass__(**options)
         run_job = vars(cls).get("run_job")
         if isfunction(run_job):
-            setattr(cls, "run_job", told(run_job))  # noqa: B010 (mypy takes no assignment to a method)
+            setattr(cls, "run_job", with_lineage(run_job))  # noqa: B010 (mypy takes no assignment to a method)
 
     @abstractmethod
     def job_types(self) -> Sequence[str]:
@@ -107,7 +107,7 @@ class ExecutionClient(Role):
             self.cancel_job(job_id, response=response)
             raise
 
-    @told
+    @with_lineage
     def run_job(self, plan: JobPlan, *, response: Response) -> tuple[JobRecord, Response]:
         """Submit a job and wait for its end.
 

@@ -70,7 +70,7 @@ def verb(plain: Callable[P, T]) -> Callable[P, tuple[T, Response]]:
         try:
             return plain(*given, **named), response
         except Exception as error:
-            told = _translated(client, plain, error, response)
+            told = _translate_error(client, plain, error, response)
             if told is error:
                 raise
             raise told from error
@@ -175,7 +175,7 @@ def _as_unsupported(client: Role, name: str, error: Exception) -> Unsupported:
     return Unsupported(f"{type(client).__name__} does not support {name}: {reason}")
 
 
-def _translated(client: Role, plain: Callable[..., object], error: Exception, response: Response) -> Exception:
+def _translate_error(client: Role, plain: Callable[..., object], error: Exception, response: Response) -> Exception:
     """Return what an error of a verb is for Mason; the error itself where it is a MasonError already, or a bug."""
     if isinstance(error, MasonError):
         return error

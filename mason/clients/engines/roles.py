@@ -17,7 +17,7 @@ from typing import Any, cast
 from mason.clients.engines.role import Role
 from mason.errors import BrokenPlugin, RoleNotFilled
 from mason.util.nearest import did_you_mean
-from mason.util.packages import OWN_DISTRIBUTION, EntryPoint, declared_twice, points_by_name
+from mason.util.packages import OWN_DISTRIBUTION, EntryPoint, error_of_double_name, points_by_name
 
 ENTRY_POINT_GROUP = "mason.roles"
 FILE = "role.json"
@@ -65,9 +65,13 @@ class RoleDefinition:
         written = str(self.values["contract"])
         found: Any = self._load("contract")
         if not (inspect.isclass(found) and Role in found.__bases__):
-            raise self._broken(f"its contract {written} is no class with the base {Role.__module__}.{Role.__name__}")
+            raise self._describe_fault(
+                f"its contract {written} is no class with the base {Role.__module__}.{Role.__name__}"
+            )
         if not inspect.isabstract(found):
-            raise self._broken(f"its contract {written} has no abstract method, so that a client would have no verb")
+            raise self._describe_fault(
+                f"its contract {written} has no abstract method, so that a client would have no verb"
+            )
         return cast(type[Role], found)
 
     def joined(self) -> Any:
@@ -89,7 +93,7 @@ class RoleDefinition:
     def _load(self, word: str) -> object:
         return self.point._replace(value=str(self.values[word])).load(f"{word} of the role")
 
-    def _broken(self, problem: str) -> BrokenPlugin:
+    def _describe_fault(self, problem: str) -> BrokenPlugin:
         return self.point.broken("role", problem)
 
 
@@ -98,7 +102,7 @@ def role_names() -> Sequence[str]:
     return tuple(roles())
 
 
-def listed_roles() -> Sequence[str]:
+def list_role_names() -> Sequence[str]:
     """Return the names of the roles in the order in which a configuration is shown."""
     return sorted(roles(), key=lambda name: int(roles()[name].values.get("listed", len(roles()))))
 
@@ -131,7 +135,7 @@ def unknown_role(name: str) -> str:
     return f'there is no role "{name}". {near} Roles: {", ".join(role_names())}.'.replace("  ", " ")
 
 
-def broken_roles() -> Sequence[BrokenPlugin]:
+def find_broken_roles() -> Sequence[BrokenPlugin]:
     """Return what is wrong with the roles that packages declare; their contracts are imported for this."""
     wrong = []
     for points in points_by_name(ENTRY_POINT_GROUP).values():
@@ -161,7 +165,7 @@ def roles() -> Mapping[str, RoleDefinition]:
 def _read_role(name: str, points: Sequence[EntryPoint], keys: Mapping[str, str]) -> RoleDefinition:
     point = points[0]
     if len(points) > 1 and point.distribution != OWN_DISTRIBUTION:
-        return RoleDefinition(name, point, {}, declared_twice("role", points))
+        return RoleDefinition(name, point, {}, error_of_double_name("role", points))
     folder = point.folder()
     values: Any = {}
     if folder is None or not (folder / FILE).is_file():

@@ -55,7 +55,7 @@ class SeveralMetastores(MetastoreClient):
         return list(self._clients.each().values())
 
     def resolve_database(self, database: str) -> tuple[MetastoreClient, str]:
-        named = self._named(database)
+        named = self._find_by_prefix(database)
         if named:
             return named
         known: list[str] = []
@@ -80,7 +80,7 @@ class SeveralMetastores(MetastoreClient):
         return replace(found, client=self._name_of(client)), response
 
     def create_database(self, database: str, *, response: Response) -> tuple[Database, Response]:
-        client, name = self._named(database) or (self._clients.build(self._clients.names[0]), database)
+        client, name = self._find_by_prefix(database) or (self._clients.build(self._clients.names[0]), database)
         made, response = client.create_database(name, response=response)
         return replace(made, client=self._name_of(client)), response
 
@@ -114,7 +114,7 @@ class SeveralMetastores(MetastoreClient):
     def catalog(self) -> str:
         return next((catalog for each in self.metastores() if (catalog := each.catalog())), "")
 
-    def _named(self, database: str) -> tuple[MetastoreClient, str] | None:
+    def _find_by_prefix(self, database: str) -> tuple[MetastoreClient, str] | None:
         """Return the client whose name stands before the first dot, and what comes after it."""
         prefix, dot, name = database.partition(".")
         if not dot or prefix not in self._clients.configured:

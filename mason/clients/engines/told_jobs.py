@@ -17,7 +17,7 @@ from mason.lineage.surroundings import surroundings, within_job
 RunJob = Callable[..., tuple[JobRecord, Response]]
 
 
-def told(run_job: RunJob) -> RunJob:
+def with_lineage(run_job: RunJob) -> RunJob:
     """Return the verb `run_job` of an engine with lineage around it, if lineage is wanted."""
 
     @functools.wraps(run_job)
@@ -34,7 +34,7 @@ def _run_told(run_job: RunJob, client: Any, plan: JobPlan, response: Response) -
     subject = job_subject(plan.job, surroundings(), response.redactor)
 
     def say(moment: Moment, details: Mapping[str, Any], error: str, tags: Mapping[str, str]) -> None:
-        problem = tell(moment, subject, _said(plan, details, response, error, tags))
+        problem = tell(moment, subject, _describe_job(plan, details, response, error, tags))
         if problem:
             response.add_warning(problem)
 
@@ -56,7 +56,9 @@ def _tags(record: JobRecord | None) -> Mapping[str, str]:
     return {"mason_job_id": record.id} if record else {}
 
 
-def _said(plan: JobPlan, details: Mapping[str, Any], response: Response, error: str, tags: Mapping[str, str]) -> Said:
+def _describe_job(
+    plan: JobPlan, details: Mapping[str, Any], response: Response, error: str, tags: Mapping[str, str]
+) -> Said:
     redact = response.redactor
     return Said(
         inputs_of(plan.job, details, redact),

@@ -33,7 +33,7 @@ class GlueCatalog:
         Raises:
             DatabaseNotFound: there is no such database.
         """
-        wanted = checked_name(name, "database")
+        wanted = check_name(name, "database")
         try:
             found: Mapping[str, Any] = self._glue.call("get_database", Name=wanted)["Database"]
         except NotFound as error:
@@ -58,7 +58,7 @@ class GlueCatalog:
         Raises:
             DatabaseNotFound: there is no such database.
         """
-        where = {"DatabaseName": checked_name(database, "database"), "Name": checked_name(name, "table")}
+        where = {"DatabaseName": check_name(database, "database"), "Name": check_name(name, "table")}
         try:
             found: Mapping[str, Any] = self._glue.call("get_table", **where)["Table"]
         except NotFound:
@@ -78,7 +78,7 @@ class GlueCatalog:
             return []
 
 
-def checked_name(name: str, what: str) -> str:
+def check_name(name: str, what: str) -> str:
     """Return a name as Glue keeps it, which is in lower case.
 
     Raises:

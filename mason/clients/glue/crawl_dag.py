@@ -35,11 +35,11 @@ def crawl_of(deployment: Deployment, glue: AwsService) -> Crawl:
     if others:
         told = f"A crawler finds out by itself what {', '.join(others)} would say ({step.key})"
         raise Unprocessable(f"{told}.", hint=f"Leave that out, or deploy it {_elsewhere(deployment)}.")
-    path = _crawled_path(step, deployment, glue)
+    path = _path_to_crawl(step, deployment, glue)
     return Crawl(schedule.name, database, path, schedule.expression, deployment.workflow, step.key)
 
 
-def _crawled_path(step: ValidDagStep, deployment: Deployment, glue: AwsService) -> str:
+def _path_to_crawl(step: ValidDagStep, deployment: Deployment, glue: AwsService) -> str:
     """Return the path that a crawler reads, where it would read and save the same as the step itself."""
     written = str(step.parameters[_PATH])
     place = deployment.find_place(step.key, written)

@@ -57,7 +57,7 @@ class Crawlers:
             BadInput: the configuration has no role for it, or Glue cannot keep the schedule.
             Conflict: there is one already that somebody else has made, or that has to be changed, but runs.
         """
-        wanted = self._wanted(crawl)
+        wanted = self._to_glue(crawl)
         try:
             self._glue.call("create_crawler", Name=crawl.name, **wanted)
         except AlreadyExists:
@@ -71,7 +71,7 @@ class Crawlers:
         Raises:
             BadInput, Conflict: as `save` does.
         """
-        wanted = self._wanted(crawl)
+        wanted = self._to_glue(crawl)
         found = self._find_any(crawl.name)
         what = f"{crawl.path} into database {wanted['DatabaseName']}"
         when = f', schedule "{wanted["Schedule"]}"' if "Schedule" in wanted else ""
@@ -139,7 +139,7 @@ class Crawlers:
         noted = _NOTE.fullmatch(self._find(name).get("Description") or "")
         return noted["step"] if noted else name
 
-    def _wanted(self, crawl: Crawl) -> Mapping[str, Any]:
+    def _to_glue(self, crawl: Crawl) -> Mapping[str, Any]:
         """Return a crawler as Glue takes it."""
         if not self._role:
             raise BadInput(
@@ -186,8 +186,8 @@ class Crawlers:
             Conflict: somebody else has made it.
         """
         _refuse_foreign(found, "Give the schedule another name: -s, or schedule_name in the file of parameters.")
-        former = _shown(found, found.get("Schedule", {}).get("ScheduleExpression", ""))
-        now = _shown(wanted, wanted.get("Schedule", ""))
+        former = _describe_crawler(found, found.get("Schedule", {}).get("ScheduleExpression", ""))
+        now = _describe_crawler(wanted, wanted.get("Schedule", ""))
         return [f'{key} "{value}"' for key, value in former.items() if value != now[key]]
 
     def _missing(self, name: str) -> NotFound:
@@ -223,7 +223,7 @@ def _means(written: str, kept: str) -> bool:
         return False
 
 
-def _shown(crawler: Mapping[str, Any], schedule: str) -> dict[str, str]:
+def _describe_crawler(crawler: Mapping[str, Any], schedule: str) -> dict[str, str]:
     """What counts of a crawler, as a person would tell it apart from another one."""
     paths = [str(each.get("Path", "")) for each in crawler.get("Targets", {}).get("S3Targets", ())]
     return {"database": crawler.get("DatabaseName", ""), "path": ", ".join(paths), "schedule": schedule}

@@ -76,15 +76,15 @@ def aws_schedule(expression: str) -> str:
     """
     given = _AWS.fullmatch(expression.strip())
     if given:
-        return _checked_aws(expression, given["fields"].split())
+        return _check_aws_cron(expression, given["fields"].split())
     fields = _in_utc(expression)
     try:
         minutes, hours, days, months, weekdays = (each.read(part) for each, part in zip(_FIELDS, fields, strict=True))
     except ValueError as error:
-        raise _refused(expression, str(error), "0 6 * * 1-5") from error
+        raise _refuse_schedule(expression, str(error), "0 6 * * 1-5") from error
     _check_pace(expression, minutes, hours)
     day, weekday = _days(expression, fields, days, {each % 7 for each in weekdays})
-    return f"cron({_shown(minutes, 0, 59)} {_shown(hours, 0, 23)} {day} {_shown(months, 1, 12)} {weekday} *)"
+    return f"cron({_format_values(minutes, 0, 59)} {_format_values(hours, 0, 23)} {day} {_format_values(months, 1, 12)} {weekday} *)"
 
 
 def is_aws_schedule(expression: str) -> bool:
@@ -100,7 +100,7 @@ def _in_utc(expression: str) -> list[str]:
         raise BadInput(f"The schedule: {error}.") from error
     if timing.zone not in _UTC:
         reason = f"the clock of Glue is that of UTC, not that of {timing.zone}"
-        raise _refused(expression, reason, "", hint="Write the hour as it is in UTC.")
+        raise _refuse_schedule(expression, reason, "", hint="Write the hour as it is in UTC.")
     return timing.fields.split()
 
 
@@ -109,9 +109,9 @@ def _days(expression: str, fields: Sequence[str], days: set[int], weekdays: set[
     if not every_day and not every_weekday:
         others = f'"{" ".join([*fields[:4], "*"])}" and "{" ".join([*fields[:2], "*", *fields[3:]])}"'
         reason = "AWS cannot take a day of the month together with a day of the week"
-        raise _refused(expression, reason, "", hint=f"Make two schedules of it: {others}.")
+        raise _refuse_schedule(expression, reason, "", hint=f"Make two schedules of it: {others}.")
     if every_weekday:
-        return _shown(days, 1, 31), "?"
+        return _format_values(days, 1, 31), "?"
     named = sorted(weekdays)
     if len(named) > 2 and named[-1] - named[0] == len(named) - 1:
         return "?", f"{_DAYS[named[0]]}-{_DAYS[named[-1]]}"
@@ -125,22 +125,22 @@ def _check_pace(expression: str, minutes: set[int], hours: set[int]) -> None:
         gaps.append(ordered[0] + _HOUR - ordered[-1])
     if min(gaps, default=_HOUR) < _LEAST_MINUTES:
         reason = f"Glue starts nothing more often than every {_LEAST_MINUTES} minutes"
-        raise _refused(expression, reason, f"*/{_LEAST_MINUTES} * * * *")
+        raise _refuse_schedule(expression, reason, f"*/{_LEAST_MINUTES} * * * *")
 
 
-def _checked_aws(expression: str, fields: Sequence[str]) -> str:
+def _check_aws_cron(expression: str, fields: Sequence[str]) -> str:
     if len(fields) != 6 or not all(_AWS_FIELD.fullmatch(each) for each in fields):
-        raise _refused(expression, "AWS's own syntax has six fields", "cron(0 6 * * ? *)")
+        raise _refuse_schedule(expression, "AWS's own syntax has six fields", "cron(0 6 * * ? *)")
     if (fields[2] == "?") == (fields[4] == "?"):
-        raise _refused(expression, "one of the two days, and only one, must be ?", "cron(0 6 * * ? *)")
+        raise _refuse_schedule(expression, "one of the two days, and only one, must be ?", "cron(0 6 * * ? *)")
     return f"cron({' '.join(fields)})"
 
 
-def _shown(values: set[int], lowest: int, highest: int) -> str:
+def _format_values(values: set[int], lowest: int, highest: int) -> str:
     if len(values) == highest - lowest + 1:
         return "*"
     return ",".join(map(str, sorted(values)))
 
 
-def _refused(expression: str, reason: str, example: str, *, hint: str = "") -> BadInput:
+def _refuse_schedule(expression: str, reason: str, example: str, *, hint: str = "") -> BadInput:
     return BadInput(f'"{expression}" cannot be a schedule in Glue: {reason}.', hint=hint or f'Write "{example}".')

@@ -80,13 +80,13 @@ def _avro(table: Table) -> StorageFormat:
 def _avro_schema(table: Table) -> str:
     import pyarrow as pa
 
-    from mason.pipeline.formats.writers.avro_writer import avro_codec, avro_schema, escaped_names
-    from mason.pipeline.formats.writers.output_format import stored_schema
+    from mason.pipeline.formats.writers.avro_writer import avro_codec, avro_schema, escape_names
+    from mason.pipeline.formats.writers.output_format import schema_as_stored
 
     columns = data_columns(table)
     names = [each.name for each in columns]
     arrow = pa.schema([pa.field(each.name, each.type) for each in columns])
-    stored = stored_schema(arrow, [avro_codec(each.type) for each in columns], escaped_names(names))
+    stored = schema_as_stored(arrow, [avro_codec(each.type) for each in columns], escape_names(names))
     return json.dumps(avro_schema(stored, names), separators=(",", ":"))
 
 
@@ -108,7 +108,7 @@ def _csv(table: Table) -> StorageFormat:
     shared = {"areColumnsQuoted": "true" if found and found.quoted else "false", "delimiter": delimiter, **skipped}
     warning = "" if found or options.delimiter else "How the files are delimited is not known: commas are assumed."
     if found and found.quoted:
-        return _quoted_csv(found, shared)
+        return _csv_with_quotes(found, shared)
     # An empty field is null, as it is for Mason; without this setting it would be an empty text.
     settings = {"field.delim": delimiter, "serialization.format": delimiter, "serialization.null.format": ""}
     encoding = {"serialization.encoding": options.encoding} if options.encoding else {}
@@ -123,7 +123,7 @@ def _csv(table: Table) -> StorageFormat:
     )
 
 
-def _quoted_csv(found: Delimited, shared: Mapping[str, str]) -> StorageFormat:
+def _csv_with_quotes(found: Delimited, shared: Mapping[str, str]) -> StorageFormat:
     return StorageFormat(
         "csv",
         _TEXT_INPUT,

@@ -8,7 +8,7 @@ from typing import Any
 from mason.clients.aws.service import clock_troubles
 from mason.clients.engines.metastore import MetastoreClient
 from mason.clients.engines.role import verb
-from mason.clients.glue.catalog import GlueCatalog, checked_name, glue_service
+from mason.clients.glue.catalog import GlueCatalog, check_name, glue_service
 from mason.clients.glue.summaries import partition_from_glue, summary_from_glue
 from mason.clients.response import Response
 from mason.engines.metastore.models.database import Database
@@ -50,7 +50,7 @@ class GlueMetastoreClient(MetastoreClient):
 
     @verb
     def create_database(self, database: str, *, response: Response) -> Database:
-        name = checked_name(database, "database")
+        name = check_name(database, "database")
         try:
             self._glue.call("create_database", DatabaseInput={"Name": name})
         except AlreadyExists as error:
@@ -65,7 +65,7 @@ class GlueMetastoreClient(MetastoreClient):
 
     @verb
     def list_tables(self, database: str, *, response: Response) -> Sequence[TableSummary]:
-        name = checked_name(database, "database")
+        name = check_name(database, "database")
         try:
             found = [summary_from_glue(each) for each in self._glue.pages("get_tables", "TableList", DatabaseName=name)]
         except NotFound as error:
@@ -86,7 +86,7 @@ class GlueMetastoreClient(MetastoreClient):
 
     @verb
     def delete_table(self, database: str, table: str, *, response: Response) -> None:
-        where = {"DatabaseName": checked_name(database, "database"), "Name": checked_name(table, "table")}
+        where = {"DatabaseName": check_name(database, "database"), "Name": check_name(table, "table")}
         try:
             self._glue.call("delete_table", **where)
         except NotFound as error:

@@ -48,7 +48,7 @@ class GluePartitions:
         Raises:
             ClientFailed: some could not be saved; the others were.
         """
-        wanted = self._wanted()
+        wanted = self._wanted_partitions()
         known: dict[Values, Mapping[str, Any]] = {
             tuple(each["Values"]): each for each in self._glue.pages("get_partitions", "Partitions", **self._place)
         }
@@ -60,10 +60,10 @@ class GluePartitions:
         changes.changed = self._change(other, changes)
         changes.removed = self._remove(gone, changes)
         if changes.failures:
-            raise self._failed(changes, len(new) + len(other) + len(gone))
+            raise self._failure_of(changes, len(new) + len(other) + len(gone))
         return changes
 
-    def _wanted(self) -> dict[Values, dict[str, Any]]:
+    def _wanted_partitions(self) -> dict[Values, dict[str, Any]]:
         keys = set(self._table.partition_keys)
         whole = [each for each in self._table.partitions or () if keys and keys <= each.values.keys()]
         inputs = [glue_from_partition(self._table, each) for each in whole]
@@ -92,11 +92,11 @@ class GluePartitions:
         for start in range(0, len(entries), size):
             batch = entries[start : start + size]
             answer = self._glue.call(operation, **self._place, **{key: batch})
-            failures += [told for each in answer.get("Errors", ()) if (told := self._told(each))]
+            failures += [told for each in answer.get("Errors", ()) if (told := self._describe_error(each))]
         changes.failures += failures
         return len(entries) - len(failures)
 
-    def _told(self, error: Mapping[str, Any]) -> str:
+    def _describe_error(self, error: Mapping[str, Any]) -> str:
         detail = error.get("ErrorDetail", {})
         if detail.get("ErrorCode") in _HARMLESS:
             return ""
@@ -104,7 +104,7 @@ class GluePartitions:
         names = "/".join(f"{key}={value}" for key, value in zip(self._table.partition_keys, values, strict=False))
         return f"{names}: {detail.get('ErrorMessage') or detail.get('ErrorCode')}".rstrip(".")
 
-    def _failed(self, changes: PartitionChanges, total: int) -> ClientFailed:
+    def _failure_of(self, changes: PartitionChanges, total: int) -> ClientFailed:
         shown = "; ".join(changes.failures[:_SHOWN])
         more = len(changes.failures) - _SHOWN
         others = f"; and {more:,} more" if more > 0 else ""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from mason.clients.aws.service import AwsService
-from mason.clients.glue.catalog import GlueCatalog, checked_name
+from mason.clients.glue.catalog import GlueCatalog, check_name
 from mason.clients.glue.partitions import GluePartitions
 from mason.clients.glue.tables import covers, glue_from_table, refuse_other_kinds, save_warnings
 from mason.clients.response import Response
@@ -24,7 +24,7 @@ def save(glue: AwsService, table: Table, response: Response) -> Table:
         Unsupported: a column has a type that Glue has nothing for.
         ClientFailed: some of its partitions could not be saved.
     """
-    database, name = checked_name(table.database_name, "database"), checked_name(table.name, "table")
+    database, name = check_name(table.database_name, "database"), check_name(table.name, "table")
     named = replace(table, database_name=database, name=name, created_by=table.created_by or "mason")
     existing = GlueCatalog(glue).find_table(database, name)
     if existing is None:
@@ -44,7 +44,7 @@ def _create(glue: AwsService, table: Table) -> None:
     try:
         glue.call("create_table", DatabaseName=table.database_name, TableInput=glue_from_table(table))
     except AlreadyExists as error:
-        raise _changed_meanwhile(table) from error
+        raise _conflict_of_writers(table) from error
 
 
 def _update(glue: AwsService, table: Table, existing: Mapping[str, Any], response: Response) -> None:
@@ -58,11 +58,11 @@ def _update(glue: AwsService, table: Table, existing: Mapping[str, Any], respons
     try:
         glue.call("update_table", DatabaseName=table.database_name, TableInput=wanted, **version)
     except Conflict as error:
-        raise _changed_meanwhile(table) from error
+        raise _conflict_of_writers(table) from error
     if version:
         response.add_info(f'Glue keeps the former description of "{table.name}" as version {existing["VersionId"]}.')
 
 
-def _changed_meanwhile(table: Table) -> Conflict:
+def _conflict_of_writers(table: Table) -> Conflict:
     place = f'"{table.name}" in database "{table.database_name}"'
     return Conflict(f"Somebody else changed table {place} at the same time.", hint="Do it again.")

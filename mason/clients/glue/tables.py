@@ -54,7 +54,7 @@ def glue_from_table(table: Table, existing: Found | None = None) -> dict[str, An
             **({"classification": form.classification} if form.classification else {}),
             **({PATH: table.path} if location != table.path else {}),
             CREATED_BY: table.created_by,
-            _ENTRY: _packed(table),
+            _ENTRY: _pack_table(table),
         },
     }
 
@@ -85,8 +85,8 @@ def glue_from_partition(table: Table, partition: Partition) -> dict[str, Any]:
 def table_from_glue(found: Found) -> Table:
     """Return a table that Glue describes."""
     shown = summary_from_glue(found)
-    saved = _unpacked(found)
-    table = saved if saved is not None and _declares(saved) == _shown(found) else _foreign(found, saved)
+    saved = _unpack_table(found)
+    table = saved if saved is not None and _declares(saved) == _glue_columns(found) else _foreign(found, saved)
     return replace(
         table,
         name=shown.name,
@@ -209,7 +209,7 @@ def _declares(table: Table) -> tuple[list[dict[str, str]], list[dict[str, str]]]
     return columns, [_glue_column(each) for each in _key_columns(table)]
 
 
-def _shown(found: Found) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+def _glue_columns(found: Found) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
     """The columns and partition keys that Glue has."""
     columns, keys = found.get("StorageDescriptor", {}).get("Columns", ()), found.get("PartitionKeys", ())
     return _plain(columns), _plain(keys)
@@ -225,11 +225,11 @@ def _location(path: str) -> str:
     return f"{path}/" if is_folder and not path.endswith("/") else path
 
 
-def _packed(table: Table) -> str:
+def _pack_table(table: Table) -> str:
     return base64.b64encode(zlib.compress(json.dumps(entry_of(table)).encode())).decode()
 
 
-def _unpacked(found: Found) -> Table | None:
+def _unpack_table(found: Found) -> Table | None:
     """What cannot be read is not Mason's, whatever its name says."""
     packed = found.get("Parameters", {}).get(_ENTRY)
     if not packed:

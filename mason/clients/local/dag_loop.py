@@ -26,8 +26,8 @@ from mason.engines.scheduler.models.dags.dag_run import (
     StepEvent,
     StepStatus,
     Verdict,
-    ended_by,
-    judged,
+    end_without_running,
+    judge_step,
 )
 from mason.engines.scheduler.models.dags.executed_dag_step import ExecutedDagStep
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
@@ -160,9 +160,9 @@ class DagLoop:
             running.deadline = time.monotonic() + (running.step.timeout or float("inf"))
             return
         del self._running[found.number]
-        self._end(running.step, running.attempt, running.late or self._executed(running.step, found.value))
+        self._end(running.step, running.attempt, running.late or self._finish_step(running.step, found.value))
 
-    def _executed(self, step: ValidDagStep, value: ExecutedDagStep | BaseException) -> ExecutedDagStep:
+    def _finish_step(self, step: ValidDagStep, value: ExecutedDagStep | BaseException) -> ExecutedDagStep:
         if isinstance(value, ExecutedDagStep):
             return value
         return self._work.failed(step, f"This should not have happened: {type(value).__name__}: {value}")
@@ -186,7 +186,7 @@ class DagLoop:
     def _end(self, step: ValidDagStep, attempt: int, executed: ExecutedDagStep, *, may_retry: bool = True) -> None:
         following = self._dag.followers[step.key]
         verdicts = [self._work.follow(executed, each) for each in following]
-        reason, asks_again = judged(executed.errors, verdicts)
+        reason, asks_again = judge_step(executed.errors, verdicts)
         if asks_again and may_retry and attempt <= step.retry.most:
             wait = step.retry.wait(attempt) * (1 + self._jitter())
             self._work.note(StepEvent(step, StepStatus.RETRYING, attempt, reason, executed, wait=wait))
@@ -215,7 +215,7 @@ class DagLoop:
             self._waits[step.key] -= 1
             if self._waits[step.key]:
                 continue
-            ended = ended_by(self._said.pop(step.key))
+            ended = end_without_running(self._said.pop(step.key))
             if ended is None:
                 self._ready.append((step, 1))
                 continue

@@ -123,7 +123,7 @@ class LocalMetastoreClient(MetastoreClient):
         folder = self._folder(table.database_name)
         _below(folder, table.name, "table")
         stamped = replace(table, created_at=_now(), created_by=table.created_by or "mason")
-        entry = entry_of(replace(stamped, path=_kept_path(folder, table.path)))
+        entry = entry_of(replace(stamped, path=_relative_to_folder(folder, table.path)))
         write_file(entry_file(folder, table.name), json.dumps(entry, indent=1, ensure_ascii=False).encode())
         return stamped
 
@@ -145,7 +145,7 @@ class LocalMetastoreClient(MetastoreClient):
 
     @verb
     def list_partitions(self, database: str, table: str, *, response: Response) -> Sequence[Partition]:
-        from mason.pipeline.tables.files import find_files, shown_partitions
+        from mason.pipeline.tables.files import find_files, list_visible_partitions
 
         found = self._find(database, table)
         if found.elsewhere:
@@ -154,7 +154,7 @@ class LocalMetastoreClient(MetastoreClient):
             return []
         place = str(found.place)
         files = find_files(self._storage.filesystem(), Location(place, self._storage.address()))
-        partitions = shown_partitions(files, place)
+        partitions = list_visible_partitions(files, place)
         return sorted(partitions, key=lambda each: [str(value) for value in each.values.values()])
 
     def _folder(self, database: str) -> Path:
@@ -212,7 +212,7 @@ def _summary(database: str, found: FoundTable) -> TableSummary:
     return TableSummary(found.name, database, found.path, *made)
 
 
-def _kept_path(folder: Path, path: str) -> str:
+def _relative_to_folder(folder: Path, path: str) -> str:
     # Relative where it can be: the database can then be moved as a whole.
     place = Path(path)
     return str(place.relative_to(folder)) if path and folder in place.parents else path

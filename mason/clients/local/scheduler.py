@@ -54,7 +54,7 @@ class LocalSchedulerClient(SchedulerClient):
         now = datetime.now(UTC).isoformat(timespec="seconds")
         former: dict[str, Any] = {}
 
-        def deployed(before: Mapping[str, Any]) -> Mapping[str, Any]:
+        def add_deployment(before: Mapping[str, Any]) -> Mapping[str, Any]:
             former.clear()  # it is called again when another process was faster
             former.update(before)
             is_same = before.get("Schedule") == deployment.schedule.expression and PAUSED not in before
@@ -65,7 +65,7 @@ class LocalSchedulerClient(SchedulerClient):
             return {**deployment.to_dict(), **who, "DoneUpTo": since, **kept}
 
         name = deployment.schedule.name
-        schedule = _schedule(change_schedule(open_state(MasonEnvironment.of()), LOCAL, name, deployed))
+        schedule = _schedule(change_schedule(open_state(MasonEnvironment.of()), LOCAL, name, add_deployment))
         when = f"is due next at {schedule.next_due_at}" if schedule.next_due_at else "is due when it is triggered"
         response.add_info(f"{name} {when}; {_WHO_FIRES}.")
         for lost in deployment.gives_way(former):

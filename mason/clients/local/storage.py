@@ -79,16 +79,16 @@ class LocalStorageClient(StorageClient):
         return open_filesystem(self.address())
 
     def address(self) -> str:
-        from mason.pipeline.storage.address import confined_address
+        from mason.pipeline.storage.address import confine_address
 
-        return confined_address(self._roots)
+        return confine_address(self._roots)
 
     @verb
     def list_files(self, path: Path, *, response: Response) -> Sequence[File]:
         from mason.pipeline.storage.files import list_files
 
         return [
-            File(each.path, each.size, _modified_at(each.path)) for each in list_files(self.filesystem(), path.path)
+            File(each.path, each.size, _time_of_change(each.path)) for each in list_files(self.filesystem(), path.path)
         ]
 
     @verb
@@ -132,5 +132,5 @@ def local_root(configuration: Mapping[str, Any]) -> LocalPath:
     return LocalPath(os.path.abspath(LocalPath(configuration.get("root") or ".").expanduser()))  # noqa: PTH100
 
 
-def _modified_at(path: str) -> str:
+def _time_of_change(path: str) -> str:
     return datetime.fromtimestamp(os.stat(path).st_mtime, UTC).isoformat(timespec="seconds")  # noqa: PTH116

@@ -57,7 +57,7 @@ def find_tables(folder: Path) -> dict[str, FoundTable]:
         tables[unique] = FoundTable(unique, place)
     for entry in sorted((folder / OWN_FOLDER).glob("*.json")):
         name = unquote(entry.stem)
-        tables[name] = _saved_table(folder, name, entry)
+        tables[name] = _read_entry(folder, name, entry)
     return tables
 
 
@@ -65,12 +65,12 @@ def find_saved_table(folder: Path, table: str) -> FoundTable | None:
     """Return the table that an entry of exactly this name was saved for, if there is one."""
     entry = entry_file(folder, table)
     try:
-        return _saved_table(folder, table, entry)
+        return _read_entry(folder, table, entry)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
 
 
-def _saved_table(folder: Path, name: str, entry: Path) -> FoundTable:
+def _read_entry(folder: Path, name: str, entry: Path) -> FoundTable:
     content = _content(entry)
     path = read_entry(entry, content).get("Path", "")
     elsewhere = path if "://" in path else ""
@@ -99,11 +99,11 @@ def read_entry(file: Path, content: bytes) -> Mapping[str, Any]:
         UnreadableFile: it is damaged.
     """
     try:
-        entry = _parsed(content)
+        entry = _parse_entry(content)
     except ValueError as error:
-        raise _damaged(file, error) from error
+        raise _damaged_entry(file, error) from error
     if not isinstance(entry, dict):
-        raise _damaged(file, "it is not a mapping")
+        raise _damaged_entry(file, "it is not a mapping")
     return entry
 
 
@@ -118,7 +118,7 @@ def _content(file: Path) -> bytes:
 
 
 @lru_cache(256)
-def _parsed(content: bytes) -> Any:
+def _parse_entry(content: bytes) -> Any:
     """Return what an entry says; nobody changes it. The same tables are asked for again and again."""
     return json.loads(content)
 
@@ -132,17 +132,17 @@ def read_table(file: Path, content: bytes, path: str) -> Table:
     try:
         return _table(content, path)
     except (KeyError, TypeError, ValueError) as error:
-        raise _damaged(file, repr(error)) from error
+        raise _damaged_entry(file, repr(error)) from error
 
 
 @lru_cache(256)
 def _table(content: bytes, path: str) -> Table:
     from mason.engines.metastore.models.table_entry import table_of  # imports pyarrow, which a listing does without
 
-    return replace(table_of(_parsed(content)), path=path)
+    return replace(table_of(_parse_entry(content)), path=path)
 
 
-def _damaged(file: Path, reason: object) -> UnreadableFile:
+def _damaged_entry(file: Path, reason: object) -> UnreadableFile:
     return UnreadableFile(str(file), f"is not the entry of a table: {reason}.", hint="Infer the table again.")
 
 

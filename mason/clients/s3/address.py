@@ -27,7 +27,7 @@ def java_needs(address: str, hadoop: str) -> JavaNeeds:
     return needs_of(S3Connection.at(address), hadoop)
 
 
-def explained(path: str, error: OSError) -> MasonError:
+def explain_error(path: str, error: OSError) -> MasonError:
     """Return what an error of the file system means."""
     try:
         with s3_failures(path):

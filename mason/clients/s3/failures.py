@@ -9,7 +9,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, ParamValidationError
 
-from mason.clients.aws.failures import broken, code_of, no_credentials, refusal
+from mason.clients.aws.failures import code_of, no_credentials, refusal, unanswered_request
 from mason.errors import BadPath, ClientFailed, MasonError, NotEmpty, PathNotFound, Unsupported
 
 _ARROW = re.compile(
@@ -42,7 +42,7 @@ def s3_failures(path: str) -> Iterator[None]:
     except ParamValidationError as error:
         raise _not_asked(path, error) from error
     except BotoCoreError as error:
-        raise broken(_named(path), error) from error
+        raise unanswered_request(_name_path(path), error) from error
     except FileNotFoundError as error:
         raise PathNotFound(f"s3://{path}") from error
     except OSError as error:
@@ -50,7 +50,7 @@ def s3_failures(path: str) -> Iterator[None]:
         raise failure(path, told["code"], told["status"] or "", told["text"]) if told else error from error
 
 
-def said_of(path: str, answer: Mapping[str, Any], name: str, client: Any) -> Any:
+def require_attribute(path: str, answer: Mapping[str, Any], name: str, client: Any) -> Any:
     """Return what the store says of an object, by botocore's name for it: `ETag`, `LastModified`.
 
     Raises:
@@ -73,7 +73,7 @@ def is_of_arrow(error: OSError) -> bool:
 def failure(path: str, code: str, status: str, text: str) -> MasonError:
     """Return the error for a code of S3, such as `NoSuchBucket` or Arrow's `NO_SUCH_BUCKET`."""
     known = code.replace("_", "").lower()
-    place = _named(path)
+    place = _name_path(path)
     if known in ("unknown", ""):
         known = status
     refused = refusal(place, known, text)
@@ -101,7 +101,7 @@ def failure(path: str, code: str, status: str, text: str) -> MasonError:
     return ClientFailed(f"{place}: S3 failed with {code}: {text}".rstrip(". ") + ".")
 
 
-def _named(path: str) -> str:
+def _name_path(path: str) -> str:
     """What messages call a path; without one it is the store that was asked."""
     return f"s3://{path}" if path else "S3"
 
@@ -109,7 +109,7 @@ def _named(path: str) -> str:
 def _not_asked(path: str, error: ParamValidationError) -> MasonError:
     """What botocore itself refuses: its words are many, and only the name of a bucket is a user's."""
     if "Invalid bucket name" not in str(error):
-        return broken(f"s3://{path}", error)
+        return unanswered_request(f"s3://{path}", error)
     bucket = path.partition("/")[0]
     return BadPath(f'"{bucket}" cannot be the name of a bucket.', hint="Write s3://bucket/key, or bucket/key.")
 

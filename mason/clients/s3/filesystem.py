@@ -17,7 +17,7 @@ from botocore.exceptions import IncompleteReadError, ReadTimeoutError, ResponseS
 from urllib3.exceptions import HTTPError
 
 from mason.clients.aws.connection import ATTEMPTS
-from mason.clients.s3.failures import is_of_arrow, s3_failures, said_of
+from mason.clients.s3.failures import is_of_arrow, require_attribute, s3_failures
 from mason.errors import MasonError, PathNotFound
 
 _CUT_OFF = (IncompleteReadError, ReadTimeoutError, ResponseStreamingError, HTTPError)
@@ -110,7 +110,7 @@ class ObjectStream(io.RawIOBase):
         answer = self._client.get_object(Bucket=bucket, Key=key, **part)
         with ExitStack() as unless_it_is_the_one:
             unless_it_is_the_one.callback(answer["Body"].close)
-            tag = said_of(self._path, answer, "ETag", self._client)
+            tag = require_attribute(self._path, answer, "ETag", self._client)
             if self._tag and tag != self._tag:
                 raise OSError("it was replaced while it was read")
             unless_it_is_the_one.pop_all()

@@ -22,7 +22,7 @@ from mason.clients.engines.role import verb
 from mason.clients.response import Response
 from mason.clients.s3.objects import S3Objects
 from mason.clients.s3.storage import S3StorageClient
-from mason.clients.s3.table_finder import OWN_FOLDER, FoundTable, damaged, entry_path, find_table, find_tables
+from mason.clients.s3.table_finder import OWN_FOLDER, FoundTable, damaged_entry, entry_path, find_table, find_tables
 from mason.engines.metastore.models.database import Database
 from mason.engines.metastore.models.partition import Partition
 from mason.engines.metastore.models.table import Table, TableSummary
@@ -108,7 +108,7 @@ class S3MetastoreClient(MetastoreClient):
             try:
                 return table_of(found.told)
             except (KeyError, TypeError, ValueError) as error:
-                raise damaged(found.entry, repr(error)) from error
+                raise damaged_entry(found.entry, repr(error)) from error
         path = self._storage.path(found.path)
         try:
             return self._storage.infer_table(path, database, found.name, InferOptions(), response=response)[0]
@@ -122,7 +122,7 @@ class S3MetastoreClient(MetastoreClient):
         place = self._place(table.database_name)
         stamped = replace(table, created_at=_now(), created_by=table.created_by or "mason")
         entry = json.dumps(entry_of(stamped), indent=1, ensure_ascii=False).encode()
-        self._objects.write(entry_path(place, _checked(table.name, "table")), entry)
+        self._objects.write(entry_path(place, _check_name(table.name, "table")), entry)
         return stamped
 
     @verb
@@ -144,7 +144,7 @@ class S3MetastoreClient(MetastoreClient):
 
     @verb
     def list_partitions(self, database: str, table: str, *, response: Response) -> Sequence[Partition]:
-        from mason.pipeline.tables.files import find_files, shown_partitions
+        from mason.pipeline.tables.files import find_files, list_visible_partitions
         from mason.pipeline.tables.objects import TableObjects
 
         found = self._find(database, table)
@@ -154,11 +154,11 @@ class S3MetastoreClient(MetastoreClient):
             raise Unsupported(f'The data of table "{table}" are at {found.path}, which is not in S3.')
         TableObjects(self._objects, found.place).settle()
         files = find_files(self._storage.filesystem(), Location(found.place, self._storage.address()))
-        partitions = [replace(each, path=f"s3://{each.path}") for each in shown_partitions(files, found.place)]
+        partitions = [replace(each, path=f"s3://{each.path}") for each in list_visible_partitions(files, found.place)]
         return sorted(partitions, key=lambda each: [str(value) for value in each.values.values()])
 
     def _place(self, database: str) -> str:
-        place = self._storage.path(_checked(database, "database")).path
+        place = self._storage.path(_check_name(database, "database")).path
         try:
             if self._objects.is_folder(place):
                 return place
@@ -174,9 +174,9 @@ class S3MetastoreClient(MetastoreClient):
             return []
 
     def _find(self, database: str, table: str) -> FoundTable:
-        place = self._storage.path(_checked(database, "database")).path
+        place = self._storage.path(_check_name(database, "database")).path
         try:
-            found = find_table(self._objects, place, _checked(table, "table"))
+            found = find_table(self._objects, place, _check_name(table, "table"))
         except PathNotFound:
             found = None  # there is no such bucket
         if found is None:
@@ -196,7 +196,7 @@ class S3MetastoreClient(MetastoreClient):
         return bool(paths)
 
 
-def _checked(name: str, what: str) -> str:
+def _check_name(name: str, what: str) -> str:
     if "\0" in name or {"", ".", ".."} & set(name.removesuffix("/").split("/")):
         raise BadPath(f'"{name}" cannot be a {what}: it must name something below where it belongs.')
     return name

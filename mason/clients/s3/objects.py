@@ -12,7 +12,7 @@ from uuid import uuid4
 from botocore.exceptions import ClientError
 
 from mason.clients.aws.failures import code_of
-from mason.clients.s3.failures import failure, s3_failures, said_of
+from mason.clients.s3.failures import failure, require_attribute, s3_failures
 from mason.errors import ClientFailed, Forbidden, PathNotFound
 from mason.pipeline.storage.object_store import StoredObject
 
@@ -71,7 +71,7 @@ class S3Objects:
             for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
                 now = _date(page)
                 for each in page.get("Contents", ()):
-                    yield self._stored(f"{bucket}/{each['Key']}", each["Size"], each, now)
+                    yield self._stored_object(f"{bucket}/{each['Key']}", each["Size"], each, now)
 
     def children(self, folder: str) -> tuple[list[str], list[str]]:
         """Return the folders and the objects directly in a folder, by their names."""
@@ -99,7 +99,7 @@ class S3Objects:
         except (Forbidden, ClientFailed):
             self._say_why(path)
             raise
-        return self._stored(path, found["ContentLength"], found, _date(found))
+        return self._stored_object(path, found["ContentLength"], found, _date(found))
 
     def is_folder(self, folder: str) -> bool:
         """Say whether any object is below a folder."""
@@ -125,7 +125,7 @@ class S3Objects:
         try:
             with s3_failures(path):
                 found = self._client.get_object(Bucket=bucket, Key=key)
-                return _content(found), said_of(path, found, "ETag", self._client)
+                return _content(found), require_attribute(path, found, "ETag", self._client)
         except PathNotFound:
             return None
 
@@ -210,8 +210,8 @@ class S3Objects:
         finally:
             self.delete([path])
 
-    def _stored(self, path: str, size: int, answer: Mapping[str, Any], now: datetime) -> StoredObject:
-        tag, written = (said_of(path, answer, name, self._client) for name in ("ETag", "LastModified"))
+    def _stored_object(self, path: str, size: int, answer: Mapping[str, Any], now: datetime) -> StoredObject:
+        tag, written = (require_attribute(path, answer, name, self._client) for name in ("ETag", "LastModified"))
         return StoredObject(path, size, tag, (now - written).total_seconds())
 
     def _folders(self, folder: str) -> Iterator[str]:
@@ -225,7 +225,7 @@ class S3Objects:
         for _ in range(_ATTEMPTS):
             try:
                 written = self._client.put_object(Bucket=bucket, Key=key, Body=content, **condition)
-                tag: str = said_of(path, written, "ETag", self._client)
+                tag: str = require_attribute(path, written, "ETag", self._client)
                 return tag
             except ClientError as error:
                 if code_of(error) in _AT_ONCE:

@@ -55,23 +55,23 @@ def find_table(objects: S3Objects, database: str, name: str) -> FoundTable | Non
     """Return a table by its name, or by that of its object; no entries of others are read for it."""
     folders, files = objects.children(database)
     has_entries = OWN_FOLDER in folders
-    saved = _saved(objects, database, name) if has_entries else None
+    saved = _find_saved(objects, database, name) if has_entries else None
     if saved:
         return saved
     tables = _without_entry(database, folders, files)
     by_object = {each.path.rpartition("/")[2]: each for each in tables.values()}
     found = tables.get(name) or by_object.get(name)
     # An entry stands for the object of its name: whoever names the object must not get past what was saved of it.
-    if found and found.name != name and has_entries and _saved(objects, database, found.name):
+    if found and found.name != name and has_entries and _find_saved(objects, database, found.name):
         return None
     return found
 
 
-def _saved(objects: S3Objects, database: str, name: str) -> FoundTable | None:
+def _find_saved(objects: S3Objects, database: str, name: str) -> FoundTable | None:
     entry = entry_path(database, name)
     may_be = len(split(entry)[1].encode()) <= _LONGEST_KEY
     content = objects.read(entry) if may_be else None
-    return _found(entry, content[0]) if content else None
+    return _parse_entry(entry, content[0]) if content else None
 
 
 def _without_entry(database: str, folders: Sequence[str], files: Sequence[str]) -> dict[str, FoundTable]:
@@ -98,17 +98,17 @@ def _entries(objects: S3Objects, database: str) -> list[FoundTable]:
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         contents = pool.map(objects.read, paths)
     entries = zip(paths, contents, strict=True)
-    return [_found(path, content[0]) for path, content in entries if content]  # what vanished was just deleted
+    return [_parse_entry(path, content[0]) for path, content in entries if content]  # what vanished was just deleted
 
 
-def _found(path: str, content: bytes) -> FoundTable:
+def _parse_entry(path: str, content: bytes) -> FoundTable:
     try:
         told = json.loads(content)
         return FoundTable(unquote(path.rpartition("/")[2].removesuffix(".json")), told.get("Path", ""), path, told)
     except (ValueError, AttributeError) as error:
-        raise damaged(path, error) from error
+        raise damaged_entry(path, error) from error
 
 
-def damaged(path: str, reason: object) -> UnreadableFile:
+def damaged_entry(path: str, reason: object) -> UnreadableFile:
     """Return the error of an entry that cannot be read."""
     return UnreadableFile(f"s3://{path}", f"is not the entry of a table: {reason}.", hint="Infer the table again.")

@@ -70,10 +70,10 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     """
     archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
     if name.endswith(".py"):
-        archive.writestr(zipfile.ZipInfo(f"{name}c"), _compiled(name, content), zipfile.ZIP_DEFLATED)
+        archive.writestr(zipfile.ZipInfo(f"{name}c"), _compile_module(name, content), zipfile.ZIP_DEFLATED)
 
 
-def _compiled(name: str, source: bytes) -> bytes:
+def _compile_module(name: str, source: bytes) -> bytes:
     """Return a module as Python caches it, with a hash instead of a date, which nobody is to check.
 
     A worker with another version of Python passes over it and compiles the source beside it.

@@ -23,6 +23,6 @@ def out_of_memory(memory: str | None) -> ClientFailed:
     )
 
 
-def ended_error() -> ClientFailed:
+def error_of_ended_spark() -> ClientFailed:
     """Return what is told of a Spark on this machine that ended, nobody knows why."""
     return ClientFailed("Spark ended while the job ran.", hint="Run it again.")

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any
 
 from mason.clients.spark.class_archive import ClassArchive, with_archive
-from mason.clients.spark.failures import ended_error, out_of_memory, without_stack
+from mason.clients.spark.failures import error_of_ended_spark, out_of_memory, without_stack
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.server.launch import spark_environment, spark_home
 from mason.clients.spark.settings import (
@@ -99,7 +99,9 @@ def _while_alive(context: SparkContext, events: Iterator[TaskEvent]) -> Iterator
         if not _has_ended(process):
             raise
         _forget_session()
-        raise (out_of_memory(memory) if process.returncode == _OUT_OF_MEMORY_EXIT else ended_error()) from error
+        raise (
+            out_of_memory(memory) if process.returncode == _OUT_OF_MEMORY_EXIT else error_of_ended_spark()
+        ) from error
 
 
 def _has_ended(process: subprocess.Popen[bytes]) -> bool:

@@ -20,8 +20,8 @@ def java_home(places: Sequence[str] = USUAL_PLACES) -> Path:
     Raises:
         MissingDependency: there is none.
     """
-    quick = _chosen_home()
-    if quick and _released_version(quick) in SUPPORTED:
+    quick = _choose_home()
+    if quick and _read_release_version(quick) in SUPPORTED:
         return quick
     found = find_java(places)
     if found is None:
@@ -29,7 +29,7 @@ def java_home(places: Sequence[str] = USUAL_PLACES) -> Path:
     return found.home
 
 
-def _chosen_home() -> Path | None:
+def _choose_home() -> Path | None:
     # Asking a Java for its version takes 0.1 s, a tenth of a command on a warm server: its release file says it too.
     if os.environ.get("JAVA_HOME"):
         return Path(os.environ["JAVA_HOME"]).resolve()
@@ -37,7 +37,7 @@ def _chosen_home() -> Path | None:
     return Path(on_path).resolve().parent.parent if on_path else None
 
 
-def _released_version(home: Path) -> int:
+def _read_release_version(home: Path) -> int:
     if not (home / "bin" / "java").is_file():
         return 0
     try:

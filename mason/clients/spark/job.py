@@ -68,10 +68,10 @@ def run_query(spark: SparkSession, content: bytes, kind: Callable[[SparkSession]
                 check_text(rows)
                 yield 0, False, encode_rows(rows.cast(canonical(rows.schema)))
                 return
-            for row in results.fetch(queries.written_frame(frame, query.output), tag, _SOME_TASKS):
+            for row in results.fetch(queries.write_frame(frame, query.output), tag, _SOME_TASKS):
                 yield row[0], row[1], bytes(row[2])
         except Exception as error:
-            explained = queries.explained(error, query)
+            explained = queries.explain_query_error(error, query)
             if explained is None:
                 raise
             raise explained from error
@@ -141,7 +141,7 @@ class SparkJob:
             if outcome is None:
                 return
             if isinstance(outcome, Exception):
-                raise _explained(outcome) from outcome
+                raise _explain_error(outcome) from outcome
             number, failed, payload = outcome
             if failed:
                 raise decode_failure(payload)
@@ -178,7 +178,7 @@ def _one_partition_each(spark: SparkSession, tasks: Sequence[bytes]) -> DataFram
     return spark.createDataFrame(pa.table({"number": numbers, "task": pa.array(tasks, pa.binary())}))
 
 
-def _explained(error: Exception) -> Exception:
+def _explain_error(error: Exception) -> Exception:
     from pyspark.errors import PySparkException
 
     if isinstance(error, PySparkException):

@@ -24,7 +24,7 @@ from mason.pipeline.sql.query import (
     SqlTable,
     canonical,
     check_text,
-    quoted,
+    quote_identifier,
     table_gone,
 )
 from mason.pipeline.sql.rendering import place_in_text
@@ -54,12 +54,12 @@ def query_frame(spark: SparkSession, query: SqlQuery) -> DataFrame:
 def forget_tables(spark: SparkSession, query: SqlQuery) -> None:
     """Leave nothing in the session for the command that has it next."""
     for table in query.tables:
-        spark.sql(f"DROP VIEW IF EXISTS {quoted(table.name)}")
+        spark.sql(f"DROP VIEW IF EXISTS {quote_identifier(table.name)}")
 
 
 def _with_views(spark: SparkSession, query: SqlQuery, frames: Mapping[str, DataFrame]) -> DataFrame:
     for name, frame in frames.items():
-        frame.createOrReplaceTempView(quoted(name))
+        frame.createOrReplaceTempView(quote_identifier(name))
     parameters = dict(query.parameters)
     text = query.rendered or query.statement
     return spark.sql(text, args=parameters) if parameters else spark.sql(text)
@@ -74,7 +74,7 @@ def _over_connect(spark: SparkSession, query: SqlQuery, frames: Mapping[str, Dat
     from pyspark.sql.connect.functions import lit
     from pyspark.sql.connect.plan import SQL, SubqueryAlias
 
-    tables = [SubqueryAlias(cast(Any, frame)._plan, quoted(name)) for name, frame in frames.items()]
+    tables = [SubqueryAlias(cast(Any, frame)._plan, quote_identifier(name)) for name, frame in frames.items()]
     parameters = {name: lit(value) for name, value in query.parameters.items()}
     return cast(
         "DataFrame", ConnectFrame(SQL(query.rendered or query.statement, [], parameters, tables), cast(Any, spark))
@@ -97,7 +97,7 @@ def _is_connect(spark: SparkSession) -> bool:
     return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
-def written_frame(frame: DataFrame, output: Output) -> DataFrame:
+def write_frame(frame: DataFrame, output: Output) -> DataFrame:
     """Return the pieces of a result, each written by the task that has its rows."""
     spark = frame.sparkSession
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 100_000)
@@ -124,7 +124,7 @@ def _table_frame(spark: SparkSession, table: SqlTable) -> DataFrame:
 def _in_order(frame: DataFrame, names: Sequence[str], table: SqlTable) -> DataFrame:
     """The columns as the table has them: Spark puts those of folders last."""
     places = (FILE_COLUMN, ROW_COLUMN) if table.positions else ()
-    return frame.selectExpr(*map(quoted, (*names, *places)))
+    return frame.selectExpr(*map(quote_identifier, (*names, *places)))
 
 
 def _files_frame(spark: SparkSession, storage: str, schema: StructType, root: str, files: Sequence[str]) -> DataFrame:
@@ -165,7 +165,7 @@ def _write_rows(output: Output, names: Sequence[str], batches: Iterator[pa.Recor
     """Write the rows of one partition; what Spark calls through `mapInArrow`."""
     number = _partition()
     try:
-        failed, payload = False, _write(output, number, _renamed(batches, names)).to_bytes()
+        failed, payload = False, _write(output, number, _rename_columns(batches, names)).to_bytes()
     except MasonError as error:
         failed, payload = True, encode_failure(error)
     yield pa.record_batch(
@@ -190,7 +190,7 @@ def _write(output: Output, number: int, batches: Iterator[pa.RecordBatch]) -> Pi
     return Piece(rows, list(sink.files), sink.result())
 
 
-def _renamed(batches: Iterator[pa.RecordBatch], names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def _rename_columns(batches: Iterator[pa.RecordBatch], names: Sequence[str]) -> Iterator[pa.RecordBatch]:
     return (batch.rename_columns(names) for batch in batches)
 
 
@@ -206,7 +206,7 @@ def _partition() -> int:
     return context.partitionId() if context else 0
 
 
-def explained(error: Exception, query: SqlQuery) -> Exception | None:
+def explain_query_error(error: Exception, query: SqlQuery) -> Exception | None:
     """Return what an error of Spark's says of the query, if it does."""
     from pyspark.errors import AnalysisException, ParseException
 
@@ -218,7 +218,7 @@ def explained(error: Exception, query: SqlQuery) -> Exception | None:
         return BadQuery("A list or a map in which nothing can be has no type.", hint=hint)
     if not isinstance(error, AnalysisException | ParseException) and not _is_of_the_query(error):
         return None
-    message = _told(text)
+    message = _first_sentence(text)
     for first, pattern in enumerate(_PLACES):
         if found := pattern.search(text):
             return bad_query(query.statement, _start(query, int(found[1]), int(found[2]) + 1 - first), message)
@@ -238,7 +238,7 @@ def _is_of_the_query(error: Exception) -> bool:
     return bool(condition) and not str(condition).startswith(("INTERNAL", "FAILED_", "_LEGACY"))
 
 
-def _told(text: str) -> str:
+def _first_sentence(text: str) -> str:
     first = text.strip().split("\n\n")[0].splitlines()
     told = " ".join(line.strip() for line in first if not line.startswith(("==", "at "))).split(" SQLSTATE:")[0]
     return re.sub(r"^\[[A-Z_.0-9]+\] ", "", told.split("; line ")[0]).strip(" ;")

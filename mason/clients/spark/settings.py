@@ -206,7 +206,7 @@ def default_memory(root: Path = Path("/")) -> int:
 def _limits(root: Path) -> Iterator[int]:
     """How many bytes the control groups of this process may take (Linux): a container has less than its machine."""
     groups = root / "sys/fs/cgroup"
-    yield from _stated(groups / "memory/memory.limit_in_bytes")  # the first version of them
+    yield from _stated_memory(groups / "memory/memory.limit_in_bytes")  # the first version of them
     try:
         paths = [line.partition("::")[2] for line in (root / "proc/self/cgroup").read_text("ascii").splitlines()]
     except OSError:
@@ -214,11 +214,11 @@ def _limits(root: Path) -> Iterator[int]:
     for path in filter(None, paths):
         group = groups / path.strip("/")
         for each in (group, *group.parents):
-            yield from _stated(each / "memory.max") if each.is_relative_to(groups) else ()
+            yield from _stated_memory(each / "memory.max") if each.is_relative_to(groups) else ()
     yield sys.maxsize
 
 
-def _stated(file: Path) -> Iterator[int]:
+def _stated_memory(file: Path) -> Iterator[int]:
     try:
         told = file.read_text("ascii").strip()
     except OSError:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from mason.operators.operator_tests.case import Case
-from mason.operators.operator_tests.cells import cell_key, shown
+from mason.operators.operator_tests.cells import cell_key, render_cell
 from mason.operators.operator_tests.judgement import at_most
 from mason.operators.operator_tests.observation import Observation, SeenTable
 from mason.operators.operator_tests.row_differences import row_differences
@@ -121,7 +121,7 @@ def _table_differences(
 
 
 def _short(value: Any) -> str:
-    text = shown(value)
+    text = render_cell(value)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 

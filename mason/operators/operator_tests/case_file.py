@@ -38,14 +38,14 @@ def read_case(file: Path) -> Case:
     return Case(
         file,
         value["name"].strip(),
-        _given(value.get("given") or {}, written.get("given") or {}, file.parent),
+        _read_given(value.get("given") or {}, written.get("given") or {}, file.parent),
         written.get("parameters") or {},
         value.get("plan", False),
         _expectation(value["expect"], plan=value.get("plan", False)),
     )
 
 
-def _given(given: Mapping[str, Any], written: Mapping[str, Any], folder: Path) -> Given:
+def _read_given(given: Mapping[str, Any], written: Mapping[str, Any], folder: Path) -> Given:
     runs = written.get("runs") or {}
     return Given(
         [_file(path, content, folder) for path, content in (given.get("files") or {}).items()],

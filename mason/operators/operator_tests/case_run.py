@@ -22,13 +22,13 @@ from mason.operators.operator_tests.judgement import RETURNED
 from mason.operators.operator_tests.observation import (
     Observation,
     read_file,
+    read_returned_table,
     read_table,
     relative_response,
-    returned_table,
     what_changed,
 )
 from mason.operators.operator_tests.offers import Offer
-from mason.operators.operator_tests.scratch import Place, changed, place_of_its_own, snapshot
+from mason.operators.operator_tests.scratch import Place, find_changes, place_of_its_own, snapshot
 from mason.operators.runner import OperatorCall, prepare_operator, respond
 from mason.state.home import read_state
 from mason.state.models import Registration
@@ -50,7 +50,7 @@ class CaseRunner:
             GivenFailed: what it starts from could not be made.
         """
         code = snapshot(Path(operator.source))
-        with place_of_its_own(self.scratch) as (place, guard), _captured_log() as log:
+        with place_of_its_own(self.scratch) as (place, guard), _capture_log() as log:
             began = datetime.now(UTC)
             config = offer.placed(place.work)
             results = self._prepare(case.given, config, place)
@@ -60,9 +60,9 @@ class CaseRunner:
             ended = datetime.now(UTC)
             after = place.snapshot()
             tables, files = what_changed(place, before, after)
-            tables |= _expected_tables(case, result, place)
+            tables |= _read_tables_to_compare(case, result, place)
             files |= {path: read_file(place, path) for path in case.expect.files}
-            touched = [str(Path(operator.source, each)) for each in changed(code, snapshot(Path(operator.source)))]
+            touched = [str(Path(operator.source, each)) for each in find_changes(code, snapshot(Path(operator.source)))]
             response = relative_response(result, place)
             return Observation(
                 configuration=offer.name,
@@ -71,9 +71,9 @@ class CaseRunner:
                 ended=ended,
                 tables=tables,
                 files=files,
-                changed=changed(before, after),
+                changed=find_changes(before, after),
                 outside=[*guard.refused, *guard.left_behind, *place.strays(), *touched],
-                raised_at=_raised_at(log, operator.source),
+                raised_at=_find_raising_line(log, operator.source),
                 ids=ids_in([*results.values(), response]),
             )
 
@@ -116,17 +116,17 @@ def _call(
     return result
 
 
-def _expected_tables(case: Case, result: OperatorResponse, place: Place) -> dict[str, Any]:
+def _read_tables_to_compare(case: Case, result: OperatorResponse, place: Place) -> dict[str, Any]:
     expect = case.expect
     if expect.rows is None and expect.schema is None:
         return {}
     if expect.table:
         return {expect.table: read_table(place.work / expect.table)}
-    return {RETURNED: returned_table(result)}
+    return {RETURNED: read_returned_table(result)}
 
 
 @contextmanager
-def _captured_log() -> Iterator[list[logging.LogRecord]]:
+def _capture_log() -> Iterator[list[logging.LogRecord]]:
     """Keep what is logged meanwhile to oneself: a test that expects an error is not to alarm anybody."""
     records: list[logging.LogRecord] = []
 
@@ -143,7 +143,7 @@ def _captured_log() -> Iterator[list[logging.LogRecord]]:
         logger.handlers[:], logger.propagate = handlers, propagate
 
 
-def _raised_at(records: Sequence[logging.LogRecord], folder: str) -> list[str]:
+def _find_raising_line(records: Sequence[logging.LogRecord], folder: str) -> list[str]:
     """Return the line of the operator at which it raised what it should not have."""
     frames = [frame for each in records for frame in _FRAME.findall(each.getMessage()) if frame[0].startswith(folder)]
     return [f"raised at {file}:{line}, in {function}" for file, line, function in frames[-1:]]

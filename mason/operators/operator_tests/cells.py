@@ -72,16 +72,16 @@ def cell_key(value: Any) -> Hashable:
     return value  # type: ignore[no-any-return]
 
 
-def shown(value: Any) -> str:
+def render_cell(value: Any) -> str:
     """Return a value as its author would write it in a test."""
     if isinstance(value, str):
         return '"' + value.replace("\n", "\\n") + '"'
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{name}: {shown(each)}" for name, each in value.items()) + "}"
+        return "{" + ", ".join(f"{name}: {render_cell(each)}" for name, each in value.items()) + "}"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(shown, value)) + "]"
+        return "[" + ", ".join(map(render_cell, value)) + "]"
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return str(json_value(value))
@@ -118,7 +118,7 @@ def _read_decimal(value: Any, kind: pa.DataType) -> Decimal:
 
 def _read_text(value: Any, kind: pa.DataType) -> str:
     if not isinstance(value, str):
-        raise BadCell(f"must be text, which {shown(value)} is not: put it in quotes")
+        raise BadCell(f"must be text, which {render_cell(value)} is not: put it in quotes")
     return value
 
 
@@ -180,7 +180,7 @@ def _cast(value: Any, kind: pa.DataType) -> Any:
 
 
 def _unfit(value: Any, wanted: str) -> BadCell:
-    return BadCell(f"must be {wanted}, not {shown(value)}")
+    return BadCell(f"must be {wanted}, not {render_cell(value)}")
 
 
 _READERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[Any, pa.DataType], Any]], ...] = (

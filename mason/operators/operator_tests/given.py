@@ -48,13 +48,13 @@ def fill_parameters(parameters: Mapping[str, Any], results: Mapping[str, Mapping
         GivenFailed: they had no such thing.
     """
 
-    def filled(value: Any) -> Any:
-        return _FROM_RUN.sub(lambda found: _looked_up(found, results), value) if isinstance(value, str) else value
+    def fill_value(value: Any) -> Any:
+        return _FROM_RUN.sub(lambda found: _look_up_result(found, results), value) if isinstance(value, str) else value
 
-    return {name: filled(value) for name, value in parameters.items()}
+    return {name: fill_value(value) for name, value in parameters.items()}
 
 
-def _looked_up(found: re.Match[str], results: Mapping[str, Mapping[str, Any]]) -> str:
+def _look_up_result(found: re.Match[str], results: Mapping[str, Mapping[str, Any]]) -> str:
     value: Any = results.get(found[1])
     for key in found[2].split("."):
         value = value.get(key) if isinstance(value, Mapping) else None

@@ -69,7 +69,7 @@ class Guard:
 
 
 @contextmanager
-def guarded(folder: Path) -> Iterator[Guard]:
+def guard_folder(folder: Path) -> Iterator[Guard]:
     """Refuse what is written outside a folder, by any thread, until the end."""
     _install()
     guard = Guard(os.path.realpath(folder))
@@ -107,7 +107,7 @@ def _check(event: str, arguments: tuple[Any, ...]) -> None:
         _active[-1].check(path)
 
 
-def _opened(arguments: tuple[Any, ...]) -> Sequence[str]:
+def _paths_opened(arguments: tuple[Any, ...]) -> Sequence[str]:
     path, _, flags = arguments
     if isinstance(path, int) or not isinstance(flags, int) or not flags & _WRITING:
         return ()
@@ -116,14 +116,14 @@ def _opened(arguments: tuple[Any, ...]) -> Sequence[str]:
     return () if os.path.isdir(real) else (real,)  # noqa: PTH112
 
 
-def _connected(arguments: tuple[Any, ...]) -> Sequence[str]:
+def _addresses_connected(arguments: tuple[Any, ...]) -> Sequence[str]:
     text = os.fsdecode(arguments[0])
     if text in ("", ":memory:") or "mode=ro" in text:
         return ()
     return (os.path.realpath(text.removeprefix("file:").partition("?")[0]),)
 
 
-def _named(path: Any, folder: Any = -1) -> Sequence[str]:
+def _resolve_path(path: Any, folder: Any = -1) -> Sequence[str]:
     """Return the place that a path names, which may be a link itself: only its folder is followed."""
     if isinstance(path, int) or path is None:
         return ()
@@ -136,17 +136,17 @@ def _named(path: Any, folder: Any = -1) -> Sequence[str]:
 
 
 _EVENTS: Mapping[str, Callable[[tuple[Any, ...]], Sequence[str]]] = {
-    "open": _opened,
-    "sqlite3.connect": _connected,
-    "os.mkdir": lambda given: _named(given[0], given[2]),
-    "os.rmdir": lambda given: _named(given[0], given[1]),
-    "os.remove": lambda given: _named(given[0], given[1]),
-    "os.truncate": lambda given: _named(given[0]),
-    "os.chmod": lambda given: _named(given[0], given[2]),
-    "os.symlink": lambda given: _named(given[1], given[2]),
-    "os.link": lambda given: _named(given[1], given[3]),
-    "os.rename": lambda given: (*_named(given[0], given[2]), *_named(given[1], given[3])),
-    "shutil.rmtree": lambda given: _named(given[0]),
+    "open": _paths_opened,
+    "sqlite3.connect": _addresses_connected,
+    "os.mkdir": lambda given: _resolve_path(given[0], given[2]),
+    "os.rmdir": lambda given: _resolve_path(given[0], given[1]),
+    "os.remove": lambda given: _resolve_path(given[0], given[1]),
+    "os.truncate": lambda given: _resolve_path(given[0]),
+    "os.chmod": lambda given: _resolve_path(given[0], given[2]),
+    "os.symlink": lambda given: _resolve_path(given[1], given[2]),
+    "os.link": lambda given: _resolve_path(given[1], given[3]),
+    "os.rename": lambda given: (*_resolve_path(given[0], given[2]), *_resolve_path(given[1], given[3])),
+    "shutil.rmtree": lambda given: _resolve_path(given[0]),
 }
 
 

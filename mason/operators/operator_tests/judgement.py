@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from mason.operators.operator_tests.case import Case, Expectation
-from mason.operators.operator_tests.cells import BadCell, arrow_type, cell_key, read_cell, shown
+from mason.operators.operator_tests.cells import BadCell, arrow_type, cell_key, read_cell, render_cell
 from mason.operators.operator_tests.observation import Observation, SeenTable
 from mason.operators.operator_tests.row_differences import row_differences
 from mason.operators.operator_tests.texts import has_part, is_text
@@ -47,33 +47,33 @@ def at_most(lines: Iterator[str]) -> list[str]:
 def _check_errors(expect: Expectation, seen: Observation) -> Iterator[str]:
     found = seen.messages("Errors")
     if expect.errors and not found:
-        yield f"it was to fail with {_listed(expect.errors)}, and it succeeded"
+        yield f"it was to fail with {_list_messages(expect.errors)}, and it succeeded"
         return
-    yield from _unmatched("error", expect.errors, found)
+    yield from _find_unmatched("error", expect.errors, found)
     for message in found:
         if not any(has_part(part, message) for part in expect.errors):
             yield f"an error that was not expected: {message}"
 
 
 def _check_messages(expect: Expectation, seen: Observation) -> Iterator[str]:
-    yield from _unmatched("information", expect.info, seen.messages("Info"))
+    yield from _find_unmatched("information", expect.info, seen.messages("Info"))
     if expect.warnings is None:
         return
     found = seen.messages("Warnings")
-    yield from _unmatched("warning", expect.warnings, found)
+    yield from _find_unmatched("warning", expect.warnings, found)
     for message in found:
         if not any(has_part(part, message) for part in expect.warnings):
             yield f"a warning that was not expected: {message}"
 
 
-def _unmatched(kind: str, parts: Sequence[str], found: Sequence[str]) -> Iterator[str]:
+def _find_unmatched(kind: str, parts: Sequence[str], found: Sequence[str]) -> Iterator[str]:
     for part in parts:
         if not any(has_part(part, message) for message in found):
-            yield f"no {kind} has {shown(part)} in it; there are: {_listed(found) or 'none'}"
+            yield f"no {kind} has {render_cell(part)} in it; there are: {_list_messages(found) or 'none'}"
 
 
-def _listed(messages: Sequence[str]) -> str:
-    return ", ".join(map(shown, messages))
+def _list_messages(messages: Sequence[str]) -> str:
+    return ", ".join(map(render_cell, messages))
 
 
 def _check_table(expect: Expectation, table: SeenTable | str) -> list[str]:
@@ -136,15 +136,15 @@ def _part_differences(place: str, expected: Any, found: Any) -> Iterator[str]:
                 yield f"{place}.{name}: there is no such key; there are {', '.join(map(str, found))}"
     elif isinstance(expected, list) and isinstance(found, list):
         if len(expected) != len(found):
-            yield f"{place}: expected {len(expected)} items, got {len(found)}: {shown(found)}"
+            yield f"{place}: expected {len(expected)} items, got {len(found)}: {render_cell(found)}"
             return
         for number, (one, other) in enumerate(zip(expected, found, strict=True)):
             yield from _part_differences(f"{place}[{number}]", one, other)
     elif isinstance(expected, str) and isinstance(found, str):
         if not is_text(expected, found):
-            yield f"{place}: expected {shown(expected)}, got {shown(found)}"
+            yield f"{place}: expected {render_cell(expected)}, got {render_cell(found)}"
     elif _number_key(expected) != _number_key(found):
-        yield f"{place}: expected {shown(expected)}, got {shown(found)}"
+        yield f"{place}: expected {render_cell(expected)}, got {render_cell(found)}"
 
 
 def _number_key(value: Any) -> Any:
@@ -162,4 +162,4 @@ def _check_files(expect: Expectation, seen: Observation) -> Iterator[str]:
         elif content is None:
             yield f"{path}: there is no such file"
         elif not is_text(text, content):
-            yield f"{path}: expected {shown(text)}, got {shown(content[:_LONGEST])}"
+            yield f"{path}: expected {render_cell(text)}, got {render_cell(content[:_LONGEST])}"

@@ -15,7 +15,7 @@ from mason.engines.storage.models.location import Location
 from mason.errors import MasonError
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_tests.cells import BadCell, arrow_type, read_cell
-from mason.operators.operator_tests.scratch import FOLDER, Place, changed
+from mason.operators.operator_tests.scratch import FOLDER, Place, find_changes
 from mason.operators.runner import show_result
 from mason.pipeline.reading.preview import preview_table
 from mason.pipeline.reading.view import view_table
@@ -72,11 +72,11 @@ def relative(value: Any, place: Place) -> Any:
     return [relative(each, place) for each in value] if isinstance(value, list) else value
 
 
-def returned_table(result: OperatorResponse) -> SeenTable | str:
+def read_returned_table(result: OperatorResponse) -> SeenTable | str:
     """Return the rows that a response carries, in its object or in its data."""
     schema, rows = getattr(result.object, "schema", None), getattr(result.object, "rows", None)
     if isinstance(schema, pa.Schema) and rows is not None:
-        return _typed(schema, list(rows))
+        return _table_of_rows(schema, list(rows))
     for data in result.to_dict()["Data"]:
         if isinstance(data, Mapping) and isinstance(data.get("Rows"), list) and "Columns" in data:
             return _of_json(data["Columns"], data["Rows"])
@@ -85,7 +85,7 @@ def returned_table(result: OperatorResponse) -> SeenTable | str:
 
 def _of_json(columns: Sequence[Mapping[str, str]], rows: list[Mapping[str, Any]]) -> SeenTable | str:
     try:
-        return _typed(pa.schema([(each["Name"], arrow_type(each["Type"])) for each in columns]), rows)
+        return _table_of_rows(pa.schema([(each["Name"], arrow_type(each["Type"])) for each in columns]), rows)
     except BadCell as error:
         return f"the rows of the response cannot be read: {error}"
 
@@ -100,10 +100,10 @@ def read_table(path: Path) -> SeenTable | str:
         return f"there is no table: {error}"
     if len(found.rows) == _MOST_ROWS:
         return f"the table has {_MOST_ROWS:,} rows or more, too many for a test"
-    return _typed(found.schema, found.rows)
+    return _table_of_rows(found.schema, found.rows)
 
 
-def _typed(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> SeenTable | str:
+def _table_of_rows(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> SeenTable | str:
     kinds = {each.name: each.type for each in schema}
     try:
         typed = [{name: read_cell(row.get(name), kind) for name, kind in kinds.items()} for row in rows]
@@ -116,7 +116,7 @@ def what_changed(
     place: Place, before: Mapping[str, str], after: Mapping[str, str]
 ) -> tuple[dict[str, SeenTable | str], dict[str, str | None]]:
     """Return the tables and the other files that are new, gone or different."""
-    paths = changed(before, after)
+    paths = find_changes(before, after)
     tables = sorted({table for path in paths for table in _tables_above(path, after)})
     files = [path for path in paths if FOLDER not in (before.get(path), after.get(path))]
     others = [path for path in files if not any(path.startswith(f"{table}/") for table in tables)]

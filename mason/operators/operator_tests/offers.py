@@ -30,7 +30,7 @@ class Offer:
 
     def placed(self, root: Path) -> ValidConfig:
         """Return the configuration with its databases and paths below a folder; the engine stays warm for the next."""
-        engines = {role: _rooted(engine, root) for role, engine in self.config.engines.items()}
+        engines = {role: _with_root(engine, root) for role, engine in self.config.engines.items()}
         # The engine that computes has no place of its own, and is not to be started again for each test.
         return replace(self.config, engines={**engines, "execution": self.config.execution})
 
@@ -45,7 +45,7 @@ def list_offers(env: MasonEnvironment, files: Sequence[Path]) -> list[Offer]:
     names = engines_of_this_machine()
     built_in = [parse_configuration(_BUILT_IN.format(id=name), name=name, default_id=name) for name in names]
     offers: dict[str, Offer] = {}
-    for configuration in [*built_in, *_named(files)]:
+    for configuration in [*built_in, *_read_configurations(files)]:
         if configuration.id in offers:
             raise Conflict(
                 f'{configuration.document.name}: its id "{configuration.id}" is taken.', hint="Give it another id."
@@ -60,7 +60,7 @@ def only(offers: Sequence[Offer], names: Sequence[str]) -> list[Offer]:
     return [each if each.name in names else replace(each, reason_against="not asked for") for each in offers]
 
 
-def _named(files: Sequence[Path]) -> list[Configuration]:
+def _read_configurations(files: Sequence[Path]) -> list[Configuration]:
     readings = [read_configurations(file) for file in files]
     problems = [problem for reading in readings for problem in reading.problems]
     if problems:
@@ -79,7 +79,7 @@ def _reason_against(config: ValidConfig) -> str:
         return str(error)
 
 
-def _rooted(engine: Engine[Any], root: Path) -> Engine[Any]:
+def _with_root(engine: Engine[Any], root: Path) -> Engine[Any]:
     configurations: Mapping[str, Mapping[str, Any]] = {
         name: {**values, "root": str(root)} if name == _LOCAL else values
         for name, values in engine.configurations.items()

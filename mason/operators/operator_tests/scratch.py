@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mason.operators.operator_tests.guard import Guard, guarded
+from mason.operators.operator_tests.guard import Guard, guard_folder
 from mason.util.environment import MasonEnvironment
 
 FOLDER = "folder"
@@ -70,7 +70,7 @@ def place_of_its_own(scratch: Path) -> Iterator[tuple[Place, Guard]]:
     os.environ.pop("MASON_STATE", None)  # what a test does is nobody else's affair
     sys.dont_write_bytecode = True  # the folder of an operator is not the place for what Python remembers of it
     try:
-        with guarded(scratch) as guard:
+        with guard_folder(scratch) as guard:
             yield place, guard
         for path in map(Path, guard.left_behind):
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
@@ -101,6 +101,6 @@ def _digest(file: Path) -> str:
         return f"unreadable: {error.strerror}"
 
 
-def changed(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+def find_changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
     """Return the paths that are new, gone or different."""
     return sorted(path for path in {*before, *after} if before.get(path) != after.get(path))

@@ -114,7 +114,7 @@ def _test_operator(
             verdict = _test_case(tested, case, offer, runner)
             verdicts.append(verdict)
             yield verdict
-        yield from _compared(name, case, [each.seen for each in verdicts if each.seen])
+        yield from _compare_configurations(name, case, [each.seen for each in verdicts if each.seen])
 
 
 def _accepts(tested: TestedOperator, offer: Offer, response: Response) -> bool:
@@ -135,7 +135,7 @@ def _test_case(tested: TestedOperator, case: Case, offer: Offer, runner: CaseRun
     return Verdict(name, case, [offer.name], judge(case, seen), time.perf_counter() - began, seen)
 
 
-def _compared(name: str, case: Case, seen: Sequence[Observation]) -> Iterator[Verdict]:
+def _compare_configurations(name: str, case: Case, seen: Sequence[Observation]) -> Iterator[Verdict]:
     """Compare every configuration with the first; only those that differ are told."""
     for other in seen[1:]:
         problems = disagreements(case, seen[0], other)

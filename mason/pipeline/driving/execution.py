@@ -13,7 +13,7 @@ from typing import Any
 
 from mason.clients.engines.execution import ExecutionClient
 from mason.clients.engines.role import verb
-from mason.clients.engines.told_jobs import told
+from mason.clients.engines.told_jobs import with_lineage
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.engines.storage.models.location import LOCAL
@@ -25,7 +25,14 @@ from mason.pipeline.driving.job_books import StateBook
 from mason.pipeline.driving.job_drivers import start_driver
 from mason.pipeline.driving.job_events import events_folder
 from mason.pipeline.driving.job_types import check_outcome, job_types, plan_work
-from mason.pipeline.driving.job_watch import JobWatch, ask_to_cancel, describe_begun, next_job_id, reconciled, token_id
+from mason.pipeline.driving.job_watch import (
+    JobWatch,
+    ask_to_cancel,
+    describe_begun,
+    next_job_id,
+    reconcile_record,
+    token_id,
+)
 from mason.pipeline.storage.address import is_local
 from mason.pipeline.types.typed_json import from_typed
 from mason.pipeline.work.base import Outcome, Work
@@ -71,14 +78,14 @@ class PipelineExecutionClient(ExecutionClient):
         if earlier:
             if far and was_left_unstarted(earlier):
                 far.start(self._launch(plan, earlier.id, response))
-            return reconciled(earlier)
+            return reconcile_record(earlier)
         try:
             if far:
                 return self._submit_far(plan, job_id or next_job_id(), far, response)
             watch = self._accept(plan, response, job_id)
         except AlreadyExists:  # submitted twice at the same moment
-            return _found(job_id)
-        drive = told(lambda client, plan, response: (client.drive(plan, watch, response), response))
+            return _find_record(job_id)
+        drive = with_lineage(lambda client, plan, response: (client.drive(plan, watch, response), response))
         # A response is added to by its call alone, which goes on meanwhile; the job's own is kept in its record.
         start_driver(watch.job_id, drive, self, plan, Response(response.redactor))
         return watch.record
@@ -118,7 +125,7 @@ class PipelineExecutionClient(ExecutionClient):
         begun = {**describe_begun(plan.job), **far_record(launch.events)}
         record = open_state(MasonEnvironment.of()).add_record(RecordKind.JOB, job_id, JobStatus.RUNNING, begun)
         far.start(launch)
-        return reconciled(record)
+        return reconcile_record(record)
 
     def _launch(self, plan: JobPlan, job_id: str, response: Response) -> DriverLaunch:
         kind = type(self)
@@ -147,7 +154,7 @@ class PipelineExecutionClient(ExecutionClient):
         work: Work = plan.payload
         watch.drive_here()
         try:
-            with _explained_if_full(plan.job, sum(work.task_bytes)):
+            with _explain_full_disk(plan.job, sum(work.task_bytes)):
                 runner = watch.watched(self.runner(plan.job.storages))
                 outcome = check_outcome(plan.job, work.run(runner, watch.job_id, watch.progress))
         except BaseException as error:
@@ -171,16 +178,16 @@ class PipelineExecutionClient(ExecutionClient):
 
     @verb
     def get_job(self, job_id: str, *, response: Response) -> JobRecord:
-        return _found(job_id)
+        return _find_record(job_id)
 
     @verb
     def list_jobs(self, *, response: Response) -> Sequence[JobRecord]:
         found = read_state(MasonEnvironment.of()).list_records(RecordKind.JOB, limit=_MOST_LISTED)
-        return [_in_short(reconciled(each)) for each in found]
+        return [_in_short(reconcile_record(each)) for each in found]
 
     @verb
     def cancel_job(self, job_id: str, *, response: Response) -> JobRecord:
-        job = _found(job_id)
+        job = _find_record(job_id)
         if job.status.is_final:
             response.add_info(f"The job is over already: it {_ENDS[job.status]}.")
             return job
@@ -193,7 +200,7 @@ class PipelineExecutionClient(ExecutionClient):
 
 
 @contextmanager
-def _explained_if_full(job: Job, read: int) -> Iterator[None]:
+def _explain_full_disk(job: Job, read: int) -> Iterator[None]:
     """Say of a disk that was full which it is, and how much is missing if a job writes about as much as it reads.
 
     What it has written is removed by then. Whoever may use some folders only is not told where a disk is mounted.
@@ -226,11 +233,11 @@ def _with_preview(record: JobRecord, outcome: Outcome) -> JobRecord:
     return replace(record, details={**record.details, **outcome.preview}, picture=outcome.picture)
 
 
-def _found(job_id: str) -> JobRecord:
+def _find_record(job_id: str) -> JobRecord:
     record = read_state(MasonEnvironment.of()).get_record(RecordKind.JOB, job_id)
     if record is None:
         raise NotFound(f'There is no job "{job_id}".')
-    return reconciled(record)
+    return reconcile_record(record)
 
 
 def _in_short(job: JobRecord) -> JobRecord:

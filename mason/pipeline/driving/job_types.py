@@ -14,7 +14,7 @@ from mason.errors import BrokenPlugin, Unsupported
 from mason.pipeline.work.base import Outcome, Work
 from mason.pipeline.work.tasks import function_named
 from mason.util.nearest import did_you_mean
-from mason.util.packages import EntryPoint, declared_twice, points_by_name
+from mason.util.packages import EntryPoint, error_of_double_name, points_by_name
 
 ENTRY_POINT_GROUP = "mason.jobs"
 
@@ -25,7 +25,7 @@ class BrokenJobType(BrokenPlugin):
 
 def job_types() -> Sequence[str]:
     """Return the types of job that there are, those of other packages included."""
-    return sorted(_declared())
+    return sorted(_declared_job_types())
 
 
 def plan_work(job: Job) -> Work:
@@ -37,7 +37,7 @@ def plan_work(job: Job) -> Work:
     """
     planned: object = find_job_type(job.type).plan(job)
     if not isinstance(planned, Work):
-        raise _broken(_declared()[job.type][0], f"its plan is {_name_kind(planned)} and no Work")
+        raise _describe_fault(_declared_job_types()[job.type][0], f"its plan is {_name_kind(planned)} and no Work")
     return planned
 
 
@@ -48,24 +48,26 @@ def check_outcome(job: Job, outcome: object) -> Outcome:
         BrokenJobType: it is not.
     """
     if not isinstance(outcome, Outcome):
-        raise _broken(_declared()[job.type][0], f"its run returns {_name_kind(outcome)} and no Outcome")
+        raise _describe_fault(
+            _declared_job_types()[job.type][0], f"its run returns {_name_kind(outcome)} and no Outcome"
+        )
     return outcome
 
 
 def find_job_type(name: str) -> type[Work]:
     """Return the class of a type of job; see `plan_work`."""
-    points = _declared().get(name, ())
+    points = _declared_job_types().get(name, ())
     if not points:
         types = job_types()
         hint = f"{did_you_mean(name, types)} Types: {', '.join(types)}.".strip()
         raise Unsupported(f"There is no job of the type {name}.", hint=hint)
     if len(points) > 1:
-        raise declared_twice("job type", points)
+        raise error_of_double_name("job type", points)
     return _load(points[0])
 
 
 @cache
-def _declared() -> Mapping[str, Sequence[EntryPoint]]:
+def _declared_job_types() -> Mapping[str, Sequence[EntryPoint]]:
     return points_by_name(ENTRY_POINT_GROUP)
 
 
@@ -73,15 +75,15 @@ def _load(point: EntryPoint) -> type[Work]:
     try:
         found = function_named(point.value)
     except Exception as error:
-        raise _broken(point, f"{type(error).__name__}: {error}") from error
+        raise _describe_fault(point, f"{type(error).__name__}: {error}") from error
     if not (inspect.isclass(found) and issubclass(found, Work)):
-        raise _broken(point, f"it is no subclass of {Work.__module__}.{Work.__name__}")
+        raise _describe_fault(point, f"it is no subclass of {Work.__module__}.{Work.__name__}")
     if missing := sorted(found.__abstractmethods__):
-        raise _broken(point, f"it does not define {', '.join(missing)}")
+        raise _describe_fault(point, f"it does not define {', '.join(missing)}")
     return found
 
 
-def _broken(point: EntryPoint, problem: str) -> BrokenJobType:
+def _describe_fault(point: EntryPoint, problem: str) -> BrokenJobType:
     return BrokenJobType(
         f'The job type "{point.name}" of the package {point.distribution} ({point.value}) cannot be used: {problem}.',
         hint=f"Mend or uninstall {point.distribution}.",

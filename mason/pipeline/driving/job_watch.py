@@ -77,7 +77,7 @@ class JobWatch:
     @property
     def record(self) -> JobRecord:
         """The record as it was last written."""
-        return JobRecord(self.job_id, self._status, _shown(self._document))
+        return JobRecord(self.job_id, self._status, _without_internals(self._document))
 
     def note(self, message: str, level: int = logging.INFO) -> None:
         """Keep a line with the record that the user need not see now."""
@@ -244,7 +244,7 @@ def token_id(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()[:16]
 
 
-def reconciled(record: Record) -> JobRecord:
+def reconcile_record(record: Record) -> JobRecord:
     """Return what a record says, unless it says `running` and its process is gone: then the job is lost."""
     if JobStatus(record.status).is_final:
         return _job_record(record)
@@ -253,7 +253,7 @@ def reconciled(record: Record) -> JobRecord:
         return _job_record(bring_up_to_date(store, record))
     if store.acquire_lease(lease_name(record.id), "reconciliation", 0) is None:
         return _job_record(record)  # somebody holds it: it runs
-    status, found = _settled(record)
+    status, found = _settle_outcome(record)
     try:
         return _job_record(store.update_record(record, status, {**record.document, **found, "EndedAt": _now()}))
     except Conflict:  # it ended just now
@@ -261,7 +261,7 @@ def reconciled(record: Record) -> JobRecord:
         return _job_record(current or record)
 
 
-def _settled(record: Record) -> tuple[JobStatus, Mapping[str, Any]]:
+def _settle_outcome(record: Record) -> tuple[JobStatus, Mapping[str, Any]]:
     """Return what became of a job whose process is gone: its table knows whether it has committed."""
     try:
         found = find_outcome(record)
@@ -285,7 +285,7 @@ def ask_to_cancel(store: StateStore, job: JobRecord) -> JobRecord:
         record = store.get_record(RecordKind.JOB, job.id)
         if record is None:
             return job
-        now = reconciled(record) if far or JobStatus(record.status).is_final or time.monotonic() >= end else None
+        now = reconcile_record(record) if far or JobStatus(record.status).is_final or time.monotonic() >= end else None
         if now and (now.status.is_final or time.monotonic() >= end):
             return now
         time.sleep(0.1)
@@ -299,10 +299,10 @@ def _reason(error: BaseException) -> str:
 
 def _job_record(record: Record) -> JobRecord:
     # An older Mason wrote no configuration down; a job of which none is known is not one of whichever is asked.
-    return JobRecord(record.id, JobStatus(record.status), {"Configuration": "", **_shown(record.document)})
+    return JobRecord(record.id, JobStatus(record.status), {"Configuration": "", **_without_internals(record.document)})
 
 
-def _shown(document: Mapping[str, Any]) -> dict[str, Any]:
+def _without_internals(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record without what only Mason has a use for."""
     return {name: value for name, value in with_shown_address(document).items() if name not in (EVENTS, WRITES)}
 

@@ -46,7 +46,7 @@ def guess_encodings(start: bytes) -> Sequence[str]:
     telling = _telling_lines(start)
     if len(telling) - len(telling.decode("ascii", "ignore")) < _FEWEST:
         return ()
-    western = _decoded(telling, "cp1252")
+    western = _decode(telling, "cp1252")
     share = _latin_share(western) if western is not None else 0
     if share == 1:
         return ()
@@ -65,10 +65,10 @@ def guess_encodings(start: bytes) -> Sequence[str]:
 def other_latin_encodings(start: bytes) -> Sequence[str]:
     """Return the encodings in which a Western text would be other words that look as good."""
     telling = _telling_lines(start)
-    western = _decoded(telling, "cp1252") or telling.decode("latin_1")
+    western = _decode(telling, "cp1252") or telling.decode("latin_1")
     texts = {western: "cp1252"}
     for name in _NEIGHBOURS:
-        text = _decoded(telling, name)
+        text = _decode(telling, name)
         if text is not None and _latin_share(text) >= _latin_share(western):
             texts.setdefault(text, name)
     return list(texts.values())[1:]
@@ -80,7 +80,7 @@ def _is_neighbour(badness: Mapping[str, float]) -> bool:
     return best in _NEIGHBOURS and badness[best] + _AS_LIKELY < badness.get("cp1252", 1)
 
 
-def _decoded(text: bytes, encoding: str) -> str | None:
+def _decode(text: bytes, encoding: str) -> str | None:
     try:
         return text.decode(encoding)
     except UnicodeDecodeError:
@@ -112,7 +112,7 @@ def _weigh(text: bytes) -> Iterator[tuple[str, float]]:
             elif each.encoding in _LATIN:
                 yield each.encoding, mess + 0.15 + 0.3 * (1 - _latin_share(str(each)))
             else:
-                yield each.encoding, mess + 0.15 + 0.5 * _mixed_share(str(each))
+                yield each.encoding, mess + 0.15 + 0.5 * _share_of_mixed_words(str(each))
 
 
 def _everyday_share(text: str, encoding: str) -> float:
@@ -148,7 +148,7 @@ def _has_capital_within(letters: str) -> bool:
     return any(one.islower() and other.isupper() for one, other in pairwise(letters))
 
 
-def _mixed_share(text: str) -> float:
+def _share_of_mixed_words(text: str) -> float:
     """How many words of another alphabet have letters of ours in them, too: that is rather a Latin text."""
     words = [word for word in _WORD(text) if not word.isascii()]
     return sum(any(map(_is_latin, word)) for word in words) / max(len(words), 1)

@@ -43,7 +43,7 @@ def group_warnings(lines: Iterable[str], names: Collection[str]) -> list[str]:
     for line in lines:
         name = _name_before(line, known)
         files.setdefault(line.removeprefix(f"{name}: ") if name else line, []).append(name)
-    return [each for problem, found in files.items() for each in _grouped(problem, found)]
+    return [each for problem, found in files.items() for each in _group_files(problem, found)]
 
 
 def _name_before(line: str, names: Collection[str]) -> str:
@@ -54,7 +54,7 @@ def _name_before(line: str, names: Collection[str]) -> str:
     return line[:end] if end >= 0 else ""
 
 
-def _grouped(problem: str, files: list[str]) -> Iterator[str]:
+def _group_files(problem: str, files: list[str]) -> Iterator[str]:
     if len(files) <= _MANY:
         yield from (f"{name}: {problem}" if name else problem for name in files)
     elif files[0]:

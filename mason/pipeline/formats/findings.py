@@ -53,12 +53,12 @@ class FoundColumn:
         if details:
             self._details.setdefault(shown, details)
 
-    def decided(self, timezone: str = "") -> pa.DataType:
+    def decide_type(self, timezone: str = "") -> pa.DataType:
         return storable(decide(self._seen, timezone))
 
     def to_column(self, files: int, *, with_details: bool) -> Column:
         """Return the column as it is in a table of so many files: nullable unless all of them say otherwise."""
-        chosen = self.decided()
+        chosen = self.decide_type()
         nullable = not self.required or self.files < files
         return Column(self.name, chosen, nullable, self._details_of(chosen, nullable) if with_details else {})
 
@@ -68,7 +68,7 @@ class FoundColumn:
         Files agree if one has nulls only, or lacks fields of a struct, and if their text merely shows more or fewer
         decimals: how many a sample shows is chance.
         """
-        chosen = self.decided(timezone)
+        chosen = self.decide_type(timezone)
         types = {each: file for each, file in self._types.items() if not pa.types.is_null(each)}
         if self._fractions:
             shown, file = self._fractions
@@ -80,7 +80,7 @@ class FoundColumn:
 
     def type_of(self, seen: Evidence, timezone: str = "") -> str:
         """Return the type by which a conflict lists a file that shows this."""
-        chosen = self.decided(timezone)
+        chosen = self.decide_type(timezone)
         if not _are_text_fractions(seen):
             return str(decide(seen))
         return str(self._fractions[0] if self._fractions and pa.types.is_string(chosen) else chosen)
@@ -102,7 +102,7 @@ class FoundColumn:
         return {**known, "RepititionType": "OPTIONAL" if nullable else "REQUIRED"}
 
 
-def stated_column(name: str, stated: pa.DataType) -> Column:
+def column_from_parquet(name: str, stated: pa.DataType) -> Column:
     """Return a column of a Parquet table that no file showed which was looked at."""
     return Column(name, stated, details={**_plain_details(stated), "RepititionType": "OPTIONAL"})
 

@@ -44,7 +44,7 @@ class OddValue:
 
     def describe(self, column: str) -> str:
         also = f" and {counted(self.count - 1, 'more value')}" if self.count > 1 else ""
-        text = "empty text in quotes" if self.value == QUOTED_EMPTY else _shown_text(self.value)
+        text = "empty text in quotes" if self.value == QUOTED_EMPTY else _render_text(self.value)
         value = f"{text} in {self.place or f'record {self.record:,}'}{also}"
         return f'column "{column}" is text for {value}: the others are {self.others}{self._remedy(column)}'
 
@@ -86,13 +86,13 @@ class Misfit:
         return cls(**value)
 
 
-def _shown_text(value: str) -> str:
+def _render_text(value: str) -> str:
     """A text; one that is kept with its quotes could mean something else without them."""
     is_quoted = len(value) > 2 and value[0] == '"' == value[-1]
-    return f"{shown(value)} in quotes" if is_quoted else f'"{shown(value)}"'
+    return f"{render_value(value)} in quotes" if is_quoted else f'"{render_value(value)}"'
 
 
-def shown(value: object) -> str:
+def render_value(value: object) -> str:
     """Return a value as it is shown in a sentence."""
     text = str(value)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"

@@ -100,7 +100,7 @@ class ArrowSource:
             return Fitted(self.values)
         if _is_text(self.values.type):
             return fit_given_text(self.values.cast(pa.string()), target, timezone)
-        return fit_given_values(self.values, lambda part: _given_declared(part, target, timezone), target)
+        return fit_given_values(self.values, lambda part: _convert_declared(part, target, timezone), target)
 
     def evidence(self) -> Evidence:
         declared = evidence_of(self.values.type)
@@ -141,7 +141,7 @@ class ValueSource:
     def fit_given(self, target: pa.DataType, timezone: str = "") -> Fitted:
         if all(value is None or isinstance(value, str) for value in self.values):
             return fit_given_text(pa.array(self.values, pa.string()), target, timezone)
-        return fit_given_values(self.values, lambda part: _given_values(part, target, timezone), target)
+        return fit_given_values(self.values, lambda part: _convert_values(part, target, timezone), target)
 
     def evidence(self) -> Evidence:
         return classify_values(self.values)
@@ -179,17 +179,17 @@ def _are_within(largest: int, values: Collection[Any]) -> bool:
     return -largest <= min(integers) and max(integers) <= largest
 
 
-def _given_values(values: Sequence[Any], target: pa.DataType, timezone: str) -> pa.Array:
+def _convert_values(values: Sequence[Any], target: pa.DataType, timezone: str) -> pa.Array:
     """Text is read as text in a file would be, inside something nested too; all else must be of the type already."""
     if pa.types.is_string(target):
         return _must_fit(_texts(values))
     if pa.types.is_map(target):
-        return _given_maps([_pairs(value) for value in values], target, timezone)
+        return _convert_maps([_pairs(value) for value in values], target, timezone)
     if pa.types.is_list(target):
-        inside = _given_values(list(chain.from_iterable(_all_of(list, values))), target.value_type, timezone)
+        inside = _convert_values(list(chain.from_iterable(_all_of(list, values))), target.value_type, timezone)
         return pa.ListArray.from_arrays(_offsets(values), inside, type=target)
     if pa.types.is_struct(target):
-        return _given_structs(values, target, timezone)
+        return _convert_structs(values, target, timezone)
     texts = pa.array([value if isinstance(value, str) else None for value in values], pa.string())
     others = [None if isinstance(value, str) else _exactly(value, target) for value in values]
     if texts.null_count == len(texts):
@@ -198,18 +198,20 @@ def _given_values(values: Sequence[Any], target: pa.DataType, timezone: str) -> 
     return pc.coalesce(_must_fit(None if fitted.bad else fitted.values), pa.array(others, target))
 
 
-def _given_maps(pairs: Sequence[Any], target: pa.DataType, timezone: str) -> pa.Array:
+def _convert_maps(pairs: Sequence[Any], target: pa.DataType, timezone: str) -> pa.Array:
     flat = list(chain.from_iterable(_all_of(list, pairs)))
-    keys = _given_values([key for key, _ in flat], target.key_type, timezone)
-    items = _given_values([item for _, item in flat], target.item_type, timezone)
+    keys = _convert_values([key for key, _ in flat], target.key_type, timezone)
+    items = _convert_values([item for _, item in flat], target.item_type, timezone)
     return pa.MapArray.from_arrays(_offsets(pairs), keys, items, type=target)
 
 
-def _given_structs(values: Sequence[Any], target: pa.DataType, timezone: str) -> pa.Array:
+def _convert_structs(values: Sequence[Any], target: pa.DataType, timezone: str) -> pa.Array:
     if not set().union(*_all_of(dict, values)) <= set(target.names):
         raise pa.ArrowInvalid("it has other fields")
     missing = [value is None for value in values]
-    inside = [_given_values([(value or {}).get(each.name) for value in values], each.type, timezone) for each in target]
+    inside = [
+        _convert_values([(value or {}).get(each.name) for value in values], each.type, timezone) for each in target
+    ]
     return pa.StructArray.from_arrays(inside, fields=list(target), mask=pa.array(missing, pa.bool_()))
 
 
@@ -254,7 +256,7 @@ def _exactly(value: Any, target: pa.DataType) -> Any:
     return _number_for(value, target)
 
 
-def _given_declared(values: pa.Array, target: pa.DataType, timezone: str) -> pa.Array:
+def _convert_declared(values: pa.Array, target: pa.DataType, timezone: str) -> pa.Array:
     """Arrow's casts of single values lose nothing; something nested must have the type already, or a narrower one."""
     if pa.types.is_nested(target) and storable(decide(merge(evidence_of(target), evidence_of(values.type)))) != target:
         raise pa.ArrowInvalid("it has other fields")
@@ -297,7 +299,7 @@ def _fit_declared(values: pa.Array, target: pa.DataType, timezone: str) -> pa.Ar
     if timezone and target == INSTANT and _shows_a_clock(values.type):
         return instants_of(values, timezone)
     if pa.types.is_string(target) and not _is_text(values.type):
-        return _declared_as_text(values)
+        return _declared_to_text(values)
     if pa.types.is_decimal(values.type) and pa.types.is_floating(target):
         return _nearest_floats(values, target)
     try:
@@ -322,7 +324,7 @@ def _fit_by_value(values: pa.Array, target: pa.DataType) -> pa.Array | None:
         return None
 
 
-def _declared_as_text(values: pa.Array) -> pa.Array | None:
+def _declared_to_text(values: pa.Array) -> pa.Array | None:
     if isinstance(values.type, pa.UuidType):
         return _texts(values.to_pylist())
     if pa.types.is_nested(values.type):

@@ -75,7 +75,7 @@ def encoding_of(start: bytes, wanted: str) -> Encoding:
     Raises:
         BadInput: there is no encoding of the wanted name.
     """
-    return checked_encoding(wanted, start) if wanted else detect_encoding(start)
+    return check_encoding(wanted, start) if wanted else detect_encoding(start)
 
 
 def decode_blocks(blocks: Iterable[bytes], encoding: Encoding, warn: Callable[[str], None]) -> Iterator[str]:
@@ -111,7 +111,7 @@ def without_end_mark(texts: Iterable[AnyStr], mark: AnyStr, warn: Callable[[str]
         warn(END_MARK)
 
 
-def checked_encoding(wanted: str, start: bytes) -> Encoding:
+def check_encoding(wanted: str, start: bytes) -> Encoding:
     """Return the encoding that the user named.
 
     Raises:
@@ -156,7 +156,7 @@ def _detect_by_characters(start: bytes, error: UnicodeDecodeError) -> Encoding:
     if _has_utf8(start) or (began_as_utf8 and not (likely and is_east_asian(likely[0]))):
         return Encoding("utf-8", "replace", f"{fault}; records with such bytes are set aside")
     western = "cp1252" if _is_windows(start) else "latin-1"
-    return _guessed(fault, likely or [western, *other_latin_encodings(start)])
+    return _describe_guess(fault, likely or [western, *other_latin_encodings(start)])
 
 
 def _detect_shifts(start: bytes) -> Encoding:
@@ -166,10 +166,10 @@ def _detect_shifts(start: bytes) -> Encoding:
         codecs.getincrementaldecoder(name)("strict").decode(start)
     except UnicodeDecodeError:
         return _UTF8
-    return _guessed("it has the marks of ISO-2022", [name])
+    return _describe_guess("it has the marks of ISO-2022", [name])
 
 
-def _guessed(reason: str, likely: Sequence[str]) -> Encoding:
+def _describe_guess(reason: str, likely: Sequence[str]) -> Encoding:
     first, *others = (_KNOWN_AS.get(name, name) for name in likely)
     also = f"; {', '.join(others)} would fit, too" if others else ""
     warning = f"{reason}; it is read as {first}{also} (the parameter encoding can say otherwise)"

@@ -8,7 +8,7 @@ from mason.pipeline.tables.versions import column_changes, column_types
 from mason.pipeline.work.base import Work
 
 
-def planned_changes(plan: JobPlan) -> list[str]:
+def list_schema_changes(plan: JobPlan) -> list[str]:
     """Return how columns would change: none do where no table is there, or nobody knows before the job has run."""
     planned = plan.payload.output_columns if isinstance(plan.payload, Work) else ()
     output = plan.job.output

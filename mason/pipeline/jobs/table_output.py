@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.jobs.merge.carried import carried_sources, carry_quarantine
-from mason.pipeline.jobs.merge.compact import united
+from mason.pipeline.jobs.merge.carried import carry_quarantine, sources_to_keep
+from mason.pipeline.jobs.merge.compact import unite_pieces
 from mason.pipeline.reading.plan.read_plan import ReadPlan
 from mason.pipeline.reading.scan import Scan
 from mason.pipeline.reading.tasks.numbering import number_records
-from mason.pipeline.reading.tasks.staging import committed_files, quarantine_files, remove_strangers
+from mason.pipeline.reading.tasks.staging import describe_staged_files, quarantine_files, remove_strangers
 from mason.pipeline.reading.tasks.task import TaskResult
 from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.blocks import read_bytes
@@ -90,7 +90,7 @@ class StagedTable:
 
         Others are there where an engine ran a task twice, or gave one up.
         """
-        files = committed_files(self.filesystem, self.folder, paths)
+        files = describe_staged_files(self.filesystem, self.folder, paths)
         self.keep_only(files)
         return files
 
@@ -100,7 +100,7 @@ class StagedTable:
 
     def unite(self, runner: TaskRunner, files: Sequence[CommittedFile]) -> Sequence[CommittedFile]:
         """Unite the pieces that tasks wrote of each partition, and return the files that there are then."""
-        return united(runner, self.location, self.job_id, files)
+        return unite_pieces(runner, self.location, self.job_id, files)
 
     def take_quarantine(self, read: ReadPlan, results: Iterable[TaskResult]) -> Quarantine:
         """Return what tasks have set aside; each record gets the number that it has in its own file."""
@@ -164,4 +164,4 @@ class StagedTable:
         if not self.output.is_rewritten:
             return details
         carry_quarantine(self.filesystem, self.output.location.path, self.folder)
-        return {**details, SOURCES: {**carried_sources(self.output.store), **details.get(SOURCES, {})}}
+        return {**details, SOURCES: {**sources_to_keep(self.output.store), **details.get(SOURCES, {})}}

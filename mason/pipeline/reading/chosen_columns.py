@@ -20,7 +20,7 @@ class OwnName(Unprocessable):
     """422 · exit 1 · a column is called as one that Mason adds"""
 
 
-def chosen_columns(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
+def choose_columns(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
     """Return the schema of these columns in this order; of all, if none are named.
 
     Raises:

@@ -15,18 +15,18 @@ from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location
 from mason.errors import NoData, UnreadableFile
 from mason.pipeline.formats.delimited.headers_together import describe_doubts, headers_to_change
-from mason.pipeline.formats.delimited.options import checked_csv
+from mason.pipeline.formats.delimited.options import check_csv_options
 from mason.pipeline.formats.file_reader import FileReader
 from mason.pipeline.formats.file_readings import describe_readings
 from mason.pipeline.formats.file_schema import FileSchema
 from mason.pipeline.formats.file_warnings import FileWarnings, reason
-from mason.pipeline.formats.findings import FoundColumn, partition_columns, stated_column
+from mason.pipeline.formats.findings import FoundColumn, column_from_parquet, partition_columns
 from mason.pipeline.formats.sampling import budget_for, spread
 from mason.pipeline.storage.archives import expand_archives
 from mason.pipeline.storage.files import DataFile, list_files, partitions_of, without_strangers
-from mason.pipeline.storage.format_names import checked_format, format_of_name
+from mason.pipeline.storage.format_names import check_format, format_of_name
 from mason.pipeline.tables.commit import CommitRecord
-from mason.pipeline.tables.files import files_of, newest_commit, shown_partitions
+from mason.pipeline.tables.files import files_of, list_visible_partitions, newest_commit
 from mason.pipeline.types.evidence_json import decode_schema
 from mason.pipeline.types.pattern_hints import describe_hints, describe_thousands
 
@@ -73,7 +73,7 @@ def infer_stored(filesystem: pafs.FileSystem, location: Location, options: Infer
         return _without_rows(commit)
     files = files_of(commit, path)
     found = _as_committed(infer_files(filesystem, files, path, options), commit)
-    return replace(found, partitions=shown_partitions(files, path))
+    return replace(found, partitions=list_visible_partitions(files, path))
 
 
 def _as_committed(found: Inferred, commit: CommitRecord) -> Inferred:
@@ -85,7 +85,9 @@ def _as_committed(found: Inferred, commit: CommitRecord) -> Inferred:
     shown = {each.name: each for each in found.schema.columns}
     if commit.format == "parquet":
         known = [
-            shown[name] if name in shown and shown[name].type == stated[name] else stated_column(name, stated[name])
+            shown[name]
+            if name in shown and shown[name].type == stated[name]
+            else column_from_parquet(name, stated[name])
             for name in stated
             if name not in commit.partition_keys
         ]
@@ -134,8 +136,8 @@ def infer_files(filesystem: pafs.FileSystem, found: Sequence[DataFile], path: st
     reader = FileReader(
         filesystem,
         budget_for(len(chosen), read_all=options.read_all),
-        checked_format(options.input_format),
-        checked_csv(options.delimiter, options.csv, options.read_headers, options.nulls),
+        check_format(options.input_format),
+        check_csv_options(options.delimiter, options.csv, options.read_headers, options.nulls),
         options.encoding,
     )
     warnings = FileWarnings()
@@ -210,7 +212,7 @@ def _combine(
         rows_read=sum(schema.rows for schema in schemas.values()),
         sampled=chosen < len(files) or not all(schema.complete for schema in schemas.values()),
         partitions=partitions_of(files),
-        delimited=_delimited(schemas.values()),
+        delimited=_common_dialect(schemas.values()),
         readings=describe_readings(schemas),
     )
 
@@ -219,7 +221,7 @@ def _column_names(schemas: Mapping[str, FileSchema]) -> Mapping[str, Collection[
     return {name: schema.columns for name, schema in schemas.items()}
 
 
-def _delimited(schemas: Collection[FileSchema]) -> Delimited | None:
+def _common_dialect(schemas: Collection[FileSchema]) -> Delimited | None:
     ways = {each.csv and replace(each.csv, cells=()) for each in schemas}
     way = ways.pop()
     if ways or way is None or not way.is_plain or way.dialect.quote != '"':
@@ -270,6 +272,6 @@ def _notes(found: Mapping[str, FoundColumn], partitions: Mapping[str, Column]) -
     for name, column in found.items():
         if name not in partitions and column.mixes_zones():
             yield f'Column "{name}" has times with a zone and dates or times without one: only text holds both.'
-        if name in partitions and column.decided() != partitions[name].type:
-            types = f"{column.decided()} in the files and {partitions[name].type} by the folders' names"
+        if name in partitions and column.decide_type() != partitions[name].type:
+            types = f"{column.decide_type()} in the files and {partitions[name].type} by the folders' names"
             yield f'Column "{name}" is {types}: the folders win.'

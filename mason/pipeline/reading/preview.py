@@ -15,7 +15,7 @@ import pyarrow.fs as pafs
 
 from mason.pipeline.formats.binary.parquet_files import open_parquet
 from mason.pipeline.formats.sources import ArrowSource, Source
-from mason.pipeline.reading.chosen_columns import chosen_columns
+from mason.pipeline.reading.chosen_columns import choose_columns
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.reading.tasks.batches import Batch
 from mason.pipeline.reading.view import TableView
@@ -24,7 +24,7 @@ from mason.pipeline.tables.rejects import Reject
 from mason.pipeline.types.python_values import python_value, python_values
 from mason.pipeline.work.memory_limits import ResultTooLarge, memory_limits, size_of
 from mason.util.json_text import json_value
-from mason.util.text_table import clipped_lines
+from mason.util.text_table import clip_lines
 from mason.util.words import counted
 
 _LONGEST_CELL = 200
@@ -51,7 +51,7 @@ class Preview:
         names = self.schema.names[:width]
         types = [str(self.schema.field(name).type) for name in names]
         rows = [[_cell(row[name]) for name in names] for row in self.rows]
-        lines, shown = clipped_lines([*map(_cell, names)], [types, *rows], width)
+        lines, shown = clip_lines([*map(_cell, names)], [types, *rows], width)
         hidden = len(self.schema) - shown
         return [*lines, f"… and {counted(hidden, 'column')} more"] if hidden else lines
 
@@ -65,7 +65,7 @@ def preview_plan(view: TableView, limit: int, columns: Sequence[str] = ()) -> di
     Raises:
         NoSuchColumn: a column that was asked for is not there.
     """
-    schema, rows = chosen_columns(view.schema, columns), view.rows_in_files
+    schema, rows = choose_columns(view.schema, columns), view.rows_in_files
     told: dict[str, Any] = {
         "Inputs": [each.file.path for each in view.files],
         "Columns": _columns_told(schema),
@@ -82,7 +82,7 @@ def preview_table(
     Raises:
         NoSuchColumn: a column that was asked for is not there.
     """
-    schema = chosen_columns(view.schema, columns)
+    schema = choose_columns(view.schema, columns)
     bad: list[Reject] = []
     every = _random_rows(filesystem, view, limit, bad) if at_random else _rows(filesystem, view, limit, bad)
     chosen = ({name: row.get(name) for name in schema.names} for row in islice(every, limit))
@@ -126,7 +126,7 @@ def _column(file: PlannedFile, field: pa.Field, source: Source | None, rows: int
 def _rows(filesystem: pafs.FileSystem, view: TableView, limit: int, bad: list[Reject]) -> Iterator[dict[str, Any]]:
     for file, batch in _batches(filesystem, view):
         bad += batch.rejects
-        yield from _fitted(view.schema, file, batch, range(min(batch.rows, limit)))
+        yield from _fit_rows(view.schema, file, batch, range(min(batch.rows, limit)))
 
 
 def _batches(filesystem: pafs.FileSystem, view: TableView) -> Iterator[tuple[PlannedFile, Batch]]:
@@ -177,7 +177,7 @@ def _any_of_parquet(
                     name: ArrowSource(values.combine_chunks())
                     for name, values in zip(names, stored.read_row_group(number).columns, strict=True)
                 }
-                yield from _fitted(schema, file, Batch(columns, rows, rows), here)
+                yield from _fit_rows(schema, file, Batch(columns, rows, rows), here)
             first += rows
 
 
@@ -192,19 +192,19 @@ def _any_of_text(
     batch = next(view.batches(filesystem, file), None)
     if batch is not None:
         bad += batch.rejects
-        yield from _fitted(view.schema, file, batch, sorted(chance.sample(range(batch.rows), min(count, batch.rows))))
+        yield from _fit_rows(view.schema, file, batch, sorted(chance.sample(range(batch.rows), min(count, batch.rows))))
 
 
-def _fitted(schema: pa.Schema, file: PlannedFile, batch: Batch, indices: Sequence[int]) -> Iterator[dict[str, Any]]:
+def _fit_rows(schema: pa.Schema, file: PlannedFile, batch: Batch, indices: Sequence[int]) -> Iterator[dict[str, Any]]:
     """Rows in the types of the table; a value that does not fit is shown as it is."""
     columns = {file.renames.get(name, name): source.take(indices) for name, source in batch.columns.items()}
-    fitted = {name: _shown(columns[name], schema.field(name).type) for name in schema.names if name in columns}
+    fitted = {name: _render_column(columns[name], schema.field(name).type) for name in schema.names if name in columns}
     constants = _constants(schema, file)
     for row in range(len(indices)):
         yield {**{name: values[row] for name, values in fitted.items()}, **constants}
 
 
-def _shown(source: Source, target: pa.DataType) -> list[Any]:
+def _render_column(source: Source, target: pa.DataType) -> list[Any]:
     values = source.fit(target)
     return python_values(source.fit_given(pa.string()).values if values is None else values)
 

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.reading.chosen_columns import chosen_columns
+from mason.pipeline.reading.chosen_columns import choose_columns
 from mason.pipeline.reading.plan.read_plan import ReadPlan
 from mason.pipeline.reading.request import ReadOptions
 from mason.pipeline.reading.tasks.rounds import Rounds
@@ -43,7 +43,7 @@ class Scan:
 
     @property
     def schema(self) -> pa.Schema:
-        return chosen_columns(self.plan.schema, self.columns)
+        return choose_columns(self.plan.schema, self.columns)
 
     @property
     def rows(self) -> int | None:
@@ -135,7 +135,7 @@ def plan_scan(
         NoSuchColumn: a column that was asked for is not there.
     """
     view = view_table(location, options, commit)
-    chosen_columns(view.schema, columns)
+    choose_columns(view.schema, columns)
     return Scan(view.plan, tuple(dict.fromkeys(columns)), view.commit)
 
 

@@ -77,6 +77,6 @@ def view_table(
         raise Unprocessable(told, hint="Take the table that it was made from.")
     base = BaseTable.of(commit)
     given = {field.name: field.type for field in base.schema}
-    files = base.planned_files(location)
+    files = base.plan_files(location)
     plan = ReadPlan(request=request, files=files, evidence=base.evidence, given=given)
     return TableView(plan, commit)

@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from mason.errors import ClientFailed
 from mason.pipeline.reading.tasks.sinks import SinkPlace, open_sink
-from mason.pipeline.sql.duckdb_types import duckdb_type, quoted
+from mason.pipeline.sql.duckdb_types import duckdb_type, quote_name
 from mason.pipeline.sql.local.refusal import unlike_spark
-from mason.pipeline.sql.local.translation import Translation, translated
+from mason.pipeline.sql.local.translation import Translation, translate_statement
 from mason.pipeline.sql.local_copies import at_hand
 from mason.pipeline.sql.query import (
     FILE_COLUMN,
@@ -28,9 +28,9 @@ from mason.pipeline.sql.query import (
     Piece,
     SqlQuery,
     SqlTable,
-    broken_text,
     canonical,
     encode_rows,
+    error_of_broken_text,
     gather_rows,
     table_gone,
 )
@@ -65,7 +65,7 @@ def run_query(content: bytes) -> Iterator[TaskEvent]:
                 yield None
                 continue
             if isinstance(outcome, Exception):
-                raise _explained(outcome, query.statement) from outcome
+                raise _explain_error(outcome, query.statement) from outcome
             yield 0, outcome
             return
     finally:
@@ -87,12 +87,12 @@ def _result_here(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> byte
     relation = _as_spark(open_relation(connection, translation), translation, query.names)
     if query.output is None:
         limited = relation if query.limit is None else relation.limit(query.limit)
-        rows = _fetched(limited, query.most_bytes)
+        rows = _fetch(limited, query.most_bytes)
         return encode_rows(rows.cast(canonical(rows.schema)))
     return _write(query, query.output, relation).to_bytes()
 
 
-def _fetched(relation: duckdb.DuckDBPyRelation, most_bytes: int | None) -> pa.Table:
+def _fetch(relation: duckdb.DuckDBPyRelation, most_bytes: int | None) -> pa.Table:
     if most_bytes is None:
         return relation.to_arrow_table()
     reader = relation.to_arrow_reader(_FEW_ROWS)
@@ -128,7 +128,7 @@ def _close_off(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> None:
 def to_duckdb(query: SqlQuery) -> Translation:
     """Return the statement of a query in the words of DuckDB, with the types that its columns have in Spark."""
     schemas = {table.name: _whole_schema(table) for table in query.tables}
-    return translated(query.statement, query.parameters, schemas)
+    return translate_statement(query.statement, query.parameters, schemas)
 
 
 def _whole_schema(table: SqlTable) -> pa.Schema:
@@ -154,7 +154,7 @@ def _as_spark(
     wanted = list(names or translation.names)
     check_names(wanted)
     columns = [
-        f"CAST(#{place} AS {duckdb_type(kind)}) AS {quoted(name)}"
+        f"CAST(#{place} AS {duckdb_type(kind)}) AS {quote_name(name)}"
         for place, (name, kind) in enumerate(zip(wanted, translation.kinds, strict=True), 1)
     ]
     return relation.project(", ".join(columns))
@@ -167,19 +167,19 @@ def _view(table: SqlTable) -> str:
     if table.positions:
         columns += f", file_index::BIGINT AS {FILE_COLUMN}, file_row_number::BIGINT AS {ROW_COLUMN}"
     if not table.files:
-        empty = ", ".join(f"NULL::{duckdb_type(field.type)} AS {quoted(field.name)}" for field in schema)
+        empty = ", ".join(f"NULL::{duckdb_type(field.type)} AS {quote_name(field.name)}" for field in schema)
         positions = f", 0::BIGINT AS {FILE_COLUMN}, 0::BIGINT AS {ROW_COLUMN}" if table.positions else ""
-        return f"CREATE TEMP VIEW {quoted(table.name)} AS SELECT {empty}{positions} WHERE false"
+        return f"CREATE TEMP VIEW {quote_name(table.name)} AS SELECT {empty}{positions} WHERE false"
     options = "union_by_name = true, hive_partitioning = true, hive_types_autocast = false"
     if not table.partition_keys:
         options = "union_by_name = true, hive_partitioning = false"
     files = f"read_parquet({_list(table.files)}, {options})"
-    return f"CREATE TEMP VIEW {quoted(table.name)} AS SELECT {columns} FROM {files}"  # noqa: S608 (all names are quoted)
+    return f"CREATE TEMP VIEW {quote_name(table.name)} AS SELECT {columns} FROM {files}"  # noqa: S608 (all names are quoted)
 
 
 def _column(field: pa.Field, is_another: bool) -> str:
     """A column in its type: what the name of a folder says is text, and a file may have another one."""
-    name = quoted(field.name)
+    name = quote_name(field.name)
     return f"CAST({name} AS {duckdb_type(field.type)}) AS {name}" if is_another else name
 
 
@@ -201,7 +201,7 @@ def _write(query: SqlQuery, output: Output, relation: duckdb.DuckDBPyRelation) -
     return Piece(count, list(sink.files), sink.result())
 
 
-def _explained(error: Exception, statement: str) -> Exception:
+def _explain_error(error: Exception, statement: str) -> Exception:
     if isinstance(error, duckdb.IOException) and "No files found" in str(error):
         return table_gone()
     if isinstance(error, duckdb.InterruptException) or str(error).startswith("INTERRUPT Error"):
@@ -212,7 +212,7 @@ def _explained(error: Exception, statement: str) -> Exception:
         told = f'"{found[1]}" is neither in GROUP BY nor inside of an aggregate such as max.'
         return bad_query(statement, column_start(statement, found[1]), told)
     if isinstance(error, duckdb.ConversionException) and "UTF8" in str(error):
-        return broken_text()
+        return error_of_broken_text()
     if isinstance(error, duckdb.Error) or _OF_A_READER.match(str(error)):
         first = str(error).strip().splitlines()[0]
         return BadQuery(f"The query failed: {_KIND.sub('', first)}")

@@ -12,7 +12,7 @@ def duckdb_type(kind: pa.DataType) -> str:
     if pa.types.is_list(kind):
         return f"{duckdb_type(kind.value_type)}[]"
     if pa.types.is_struct(kind):
-        return f"STRUCT({', '.join(f'{quoted(each.name)} {duckdb_type(each.type)}' for each in kind)})"
+        return f"STRUCT({', '.join(f'{quote_name(each.name)} {duckdb_type(each.type)}' for each in kind)})"
     if pa.types.is_map(kind):
         return f"MAP({duckdb_type(kind.key_type)}, {duckdb_type(kind.item_type)})"
     if pa.types.is_timestamp(kind):
@@ -33,6 +33,6 @@ _TYPES = {
 }
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a name as DuckDB takes any."""
     return '"' + name.replace('"', '""') + '"'

@@ -60,7 +60,7 @@ def open_quote(text: str) -> int | None:
     return None
 
 
-def continued_comment(text: str) -> int | None:
+def find_continued_comment(text: str) -> int | None:
     """Return where a comment begins that ends in a backslash: to Spark the next line belongs to it, too."""
     place = 0
     while piece := _PIECE.match(text, place):

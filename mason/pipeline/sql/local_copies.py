@@ -30,12 +30,12 @@ def at_hand(tables: Sequence[SqlTable]) -> Iterator[Sequence[SqlTable]]:
         return
     with tempfile.TemporaryDirectory(prefix="mason-") as folder:
         yield [
-            table if is_local(table.storage) else _copied(table, Path(folder, str(number)))
+            table if is_local(table.storage) else _copy_table(table, Path(folder, str(number)))
             for number, table in enumerate(tables)
         ]
 
 
-def _copied(table: SqlTable, folder: Path) -> SqlTable:
+def _copy_table(table: SqlTable, folder: Path) -> SqlTable:
     filesystem = open_filesystem(table.storage)
     # In folders of their own: names may be the same in two of them, and those of partitions must stay.
     keys = len(table.partition_keys)

@@ -36,7 +36,7 @@ def table_gone() -> TableChanged:
     )
 
 
-def quoted(name: str) -> str:
+def quote_identifier(name: str) -> str:
     """Return a name as Spark SQL takes any."""
     return "`" + name.replace("`", "``") + "`"
 
@@ -150,7 +150,7 @@ def gather_rows(parts: Iterable[pa.Table], schema: pa.Schema, most_bytes: int | 
     return pa.concat_tables([schema.empty_table(), *gathered])
 
 
-def broken_text() -> BadQuery:
+def error_of_broken_text() -> BadQuery:
     """Return the error for bytes that a query calls text and that are none."""
     return BadQuery(
         "The query makes text of bytes that are not UTF-8.",
@@ -169,7 +169,7 @@ def check_text(rows: pa.Table | pa.RecordBatch) -> None:
     except pa.ArrowInvalid as error:
         if "UTF8" not in str(error):
             raise
-        raise broken_text() from error
+        raise error_of_broken_text() from error
 
 
 def encode_rows(table: pa.Table) -> bytes:

@@ -112,7 +112,7 @@ def _parse_shift(parser: Any) -> Any:
             kind: Any = exp.BitwiseLeftShift
         elif parser._match_pair(TokenType.GT, TokenType.GT):
             if parser._match(TokenType.GT):
-                this = _unsigned_shift(this, parser._parse_term())
+                this = _shift_unsigned(this, parser._parse_term())
                 continue
             kind = exp.BitwiseRightShift
         else:
@@ -120,7 +120,7 @@ def _parse_shift(parser: Any) -> Any:
         this = parser.expression(kind(this=this, expression=parser._parse_term()))
 
 
-def _unsigned_shift(this: Any, places: Any) -> Any:
+def _shift_unsigned(this: Any, places: Any) -> Any:
     """Return `a >>> b` by the name that Spark has for it: sqlglot knows no such operator."""
     return exp.Anonymous(this="shiftrightunsigned", expressions=[this, places])
 

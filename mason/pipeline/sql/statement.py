@@ -15,7 +15,7 @@ from sqlglot.errors import SqlglotError, TokenError
 from sqlglot.tokenizer_core import TokenType
 
 from mason.pipeline.sql.allowed import check_parts, is_of_the_machine
-from mason.pipeline.sql.gaps import continued_comment, find_gap, open_quote
+from mason.pipeline.sql.gaps import find_continued_comment, find_gap, open_quote
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.spark_dialect import SparkAsWritten, function_start, simplify_tree
 from mason.util.nearest import did_you_mean
@@ -84,7 +84,7 @@ class Statement:
             name = table.this
             if id(table) in hints or not isinstance(name, exp.Identifier):
                 continue
-            if not table.db and name.name.casefold() in _defined_above(table):
+            if not table.db and name.name.casefold() in _names_defined_above(table):
                 continue
             first = next((each for each in (table.args.get("catalog"), table.args.get("db")) if each), name)
             database = ".".join(each for each in (table.catalog, table.db) if each)
@@ -160,7 +160,7 @@ def check_columns(statement: Statement, schemas: Mapping[str, pa.Schema]) -> Map
         BadQuery: it names a column that is nowhere.
     """
     named = {part.name.casefold() for part in _column_parts(statement.tree)}
-    known = _known_names(statement.tree, schemas)
+    known = _collect_known_names(statement.tree, schemas)
     for column in statement.tree.find_all(exp.Column):
         parts = [part for part in column.parts if isinstance(part, exp.Identifier)]
         if parts and not any(part.name.casefold() in known for part in parts):
@@ -256,7 +256,7 @@ def _not_understood(text: str, error: SqlglotError) -> BadQuery:
 
 
 def _check_whole(text: str) -> None:
-    comment = continued_comment(text)
+    comment = find_continued_comment(text)
     if comment is not None:
         said = "This comment ends in a backslash, which makes the next line a part of it in Spark."
         raise bad_query(text, comment, said, "Leave the backslash out.")
@@ -317,7 +317,7 @@ def _makes_columns(node: Any) -> bool:
     )
 
 
-def _defined_above(table: Any) -> set[str]:
+def _names_defined_above(table: Any) -> set[str]:
     """The names that WITH defines for the place of a table."""
     names: set[str] = set()
     node, inside = table, None
@@ -339,14 +339,14 @@ def _column_parts(tree: Any) -> Iterator[Any]:
         yield from using.args.get("using") or ()
 
 
-def _known_names(tree: Any, schemas: Mapping[str, pa.Schema]) -> Mapping[str, str]:
+def _collect_known_names(tree: Any, schemas: Mapping[str, pa.Schema]) -> Mapping[str, str]:
     """Every name that a column could have here: of tables, of what the statement itself names, of nested fields."""
     names = {name: name for name in (*_NAMES_OF_SPARK, *_NAMES_OF_THE_TIME)}
     names.update({f"col{number}": f"col{number}" for number in range(1, 100) if tree.find(exp.Values)})
     for table, schema in schemas.items():
         names[table.casefold()] = table
         for field in schema:
-            names.update({name.casefold(): name for name in _nested_names(field)})
+            names.update({name.casefold(): name for name in _names_inside(field)})
     for node in tree.find_all(exp.Alias, exp.TableAlias, exp.CTE, exp.Subquery, exp.Lambda, exp.Lateral):
         for identifier in node.find_all(exp.Identifier):
             if not isinstance(identifier.parent, exp.Column):
@@ -354,11 +354,11 @@ def _known_names(tree: Any, schemas: Mapping[str, pa.Schema]) -> Mapping[str, st
     return names
 
 
-def _nested_names(field: pa.Field) -> Iterator[str]:
+def _names_inside(field: pa.Field) -> Iterator[str]:
     yield field.name
     kind = field.type
     for number in range(kind.num_fields if pa.types.is_nested(kind) else 0):
-        yield from _nested_names(kind.field(number))
+        yield from _names_inside(kind.field(number))
 
 
 def _columns_told(schemas: Mapping[str, pa.Schema]) -> str:

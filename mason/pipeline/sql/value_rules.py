@@ -54,7 +54,7 @@ def function_name(node: Any) -> str:
     return _SPARK_NAMES.get(name.casefold(), name.casefold())
 
 
-def written_name(node: Any) -> str:
+def name_in_statement(node: Any) -> str:
     if isinstance(node, exp.Pad):
         return "lpad" if node.args.get("is_left") else "rpad"
     return "||" if isinstance(node, exp.DPipe) else function_name(node)
@@ -102,7 +102,7 @@ def _sum(sizes: Sizes) -> Size:
     return Size(sum(each.bytes for each in sizes), len(sizes), is_known=known)
 
 
-def _joined(sizes: Sizes) -> Size:
+def _size_of_concat(sizes: Sizes) -> Size:
     whole = replace(_sum(sizes), elements=sum(each.elements for each in sizes))
     texts = [each.text for each in sizes if each.text is not None]
     if len(texts) == len(sizes) and sum(map(len, texts)) <= _LONGEST_TEXT:
@@ -110,7 +110,7 @@ def _joined(sizes: Sizes) -> Size:
     return whole
 
 
-def _joined_with(sizes: Sizes) -> Size:
+def _size_of_concat_ws(sizes: Sizes) -> Size:
     separator, *others = sizes
     elements = sum(each.elements for each in others)
     return Size(sum(each.bytes for each in others) + elements * separator.bytes)
@@ -140,11 +140,11 @@ def _length(sizes: Sizes) -> Size:
     return Size(NUMBER, low=0, high=max(value.bytes, value.elements)) if value.is_known else Size(NUMBER)
 
 
-def _padded(sizes: Sizes) -> Size:
+def _size_of_pad(sizes: Sizes) -> Size:
     return Size(sizes[1].count) if len(sizes) > 1 and sizes[1].high is not None else sizes[0]
 
 
-def _repeated(sizes: Sizes) -> Size:
+def _size_of_repeat(sizes: Sizes) -> Size:
     value, times = sizes[0], sizes[-1].count
     return Size(max(value.bytes, 1) * times, times, is_known=value.is_known)
 
@@ -185,12 +185,12 @@ def _interval(node: Any) -> Callable[[Sizes], Size]:
     return rule
 
 
-def _replaced(sizes: Sizes) -> Size:
+def _size_of_replace(sizes: Sizes) -> Size:
     value, replacement = sizes[0], sizes[2] if len(sizes) > 2 else Size(0)
     return Size(value.bytes + (value.bytes + 1) * replacement.bytes if replacement.bytes > 1 else value.bytes)
 
 
-def _formatted(sizes: Sizes) -> Size:
+def _size_of_format(sizes: Sizes) -> Size:
     widths = [max(int(wide or 0), int(digits or 0)) for wide, digits in _WIDTH.findall(sizes[0].text or "")]
     return Size(sum(widths) + sum(each.bytes for each in sizes))
 
@@ -199,7 +199,7 @@ def _with_decimals(sizes: Sizes) -> Size:
     return Size(NUMBER + sum(each.count for each in sizes[1:]) + sum(each.bytes for each in sizes))
 
 
-def _inserted(sizes: Sizes) -> Size:
+def _size_of_insert(sizes: Sizes) -> Size:
     whole, place = _sum(sizes), abs(sizes[1].high or 0) if len(sizes) > 1 else 0
     return replace(whole, bytes=whole.bytes + place * _ELEMENT, elements=sizes[0].elements + place)
 
@@ -221,14 +221,14 @@ def _array_joined(sizes: Sizes) -> Size:
 Apply = Callable[..., Size]
 
 
-def _transformed(sizes: Sizes, apply: Apply, limit: int) -> Size:
+def _size_of_transform(sizes: Sizes, apply: Apply, limit: int) -> Size:
     values = sizes[0]
     inside = Size(values.bytes / max(values.elements, 1), is_known=False)
     one = apply(inside, Size(NUMBER, low=0, high=values.elements))
     return Size(values.elements * one.bytes, values.elements, is_known=values.is_known)
 
 
-def _aggregated(sizes: Sizes, apply: Apply, limit: int) -> Size:
+def _size_of_aggregate(sizes: Sizes, apply: Apply, limit: int) -> Size:
     """What a fold may become: it is done as often as there are elements, until it grows no more."""
     values, found = sizes[0], sizes[1]
     for _ in range(int(min(values.elements, _MOST_ROUNDS))):
@@ -240,10 +240,10 @@ def _aggregated(sizes: Sizes, apply: Apply, limit: int) -> Size:
 
 
 LAMBDAS: Mapping[str, Callable[[Sizes, Apply, int], Size]] = {
-    "transform": _transformed,
-    "zip_with": lambda sizes, apply, limit: _transformed([either_size(sizes[:2])], apply, limit),
-    "aggregate": _aggregated,
-    "reduce": _aggregated,
+    "transform": _size_of_transform,
+    "zip_with": lambda sizes, apply, limit: _size_of_transform([either_size(sizes[:2])], apply, limit),
+    "aggregate": _size_of_aggregate,
+    "reduce": _size_of_aggregate,
 }
 
 _SPARK_NAMES = {
@@ -266,24 +266,24 @@ def _small(sizes: Sizes) -> Size:
 
 _same_number = _numbers(lambda one, _: one)
 _RULES: Mapping[str, Callable[[Sizes], Size]] = {
-    "repeat": _repeated,
-    "array_repeat": _repeated,
+    "repeat": _size_of_repeat,
+    "array_repeat": _size_of_repeat,
     "space": lambda sizes: Size(sizes[0].count),
     "randstr": lambda sizes: Size(sizes[0].count),
-    "pad": _padded,
-    "rpad": _padded,
-    "lpad": _padded,
+    "pad": _size_of_pad,
+    "rpad": _size_of_pad,
+    "lpad": _size_of_pad,
     "sequence": _series,
-    "concat": _joined,
-    "dpipe": _joined,
-    "concat_ws": _joined_with,
+    "concat": _size_of_concat,
+    "dpipe": _size_of_concat,
+    "concat_ws": _size_of_concat_ws,
     "array_join": _array_joined,
-    "replace": _replaced,
-    "regexp_replace": _replaced,
-    "format_string": _formatted,
-    "printf": _formatted,
+    "replace": _size_of_replace,
+    "regexp_replace": _size_of_replace,
+    "format_string": _size_of_format,
+    "printf": _size_of_format,
     "format_number": _with_decimals,
-    "array_insert": _inserted,
+    "array_insert": _size_of_insert,
     "split": _split,
     "hex": _times(2),
     "base64": _times(2),
@@ -291,7 +291,7 @@ _RULES: Mapping[str, Callable[[Sizes], Size]] = {
     "url_encode": _times(3),
     "to_json": _times(6),
     **dict.fromkeys(("array", "struct", "named_struct", "map", "varmap", "arrays_zip", "map_concat", "tuple"), _sum),
-    **dict.fromkeys(("array_append", "array_prepend", "array_union", "map_from_arrays", "overlay"), _joined),
+    **dict.fromkeys(("array_append", "array_prepend", "array_union", "map_from_arrays", "overlay"), _size_of_concat),
     **dict.fromkeys(
         ("length", "char_length", "character_length", "len", "octet_length", "size", "cardinality"), _length
     ),

@@ -27,9 +27,9 @@ from mason.pipeline.sql.value_rules import (
     constant_size,
     either_size,
     function_name,
+    name_in_statement,
     parameter_size,
     rule_of,
-    written_name,
 )
 
 # Where nothing limits a query, this does: both engines fail beyond it one way or another (Arrow's columns and Java's
@@ -64,7 +64,7 @@ class _Sizes:
             query = query.this
         named = self._with_named(query, named, outer)
         if isinstance(query, exp.SetOperation):
-            return self._united(query, named, outer)
+            return self._unite_columns(query, named, outer)
         if isinstance(query, exp.Values):
             return self._of_values(query, named, outer)
         return self._of_select(query, named, outer) if isinstance(query, exp.Select) else {}
@@ -73,10 +73,10 @@ class _Sizes:
         with_ = query.args.get("with_") or query.args.get("with")
         for each in with_.expressions if with_ is not None else ():
             found = self.of_query(each.this, named, outer)
-            named = {**named, each.alias.casefold(): _renamed(found, each.args.get("alias"))}
+            named = {**named, each.alias.casefold(): _rename_columns(found, each.args.get("alias"))}
         return named
 
-    def _united(self, union: Any, named: Mapping[str, Columns], outer: Columns) -> Columns:
+    def _unite_columns(self, union: Any, named: Mapping[str, Columns], outer: Columns) -> Columns:
         parts = []
         while isinstance(union, exp.SetOperation):  # of thousands, each stands inside the next
             named = self._with_named(union, named, outer)
@@ -95,7 +95,7 @@ class _Sizes:
             for number, each in enumerate(row.expressions if isinstance(row, exp.Tuple) else [row], 1):
                 size = self._of_expression(each, named, outer)
                 found[f"col{number}"] = either_size([found.get(f"col{number}", size), size])
-        return _renamed(found, values.args.get("alias"))
+        return _rename_columns(found, values.args.get("alias"))
 
     def _of_select(self, select: Any, named: Mapping[str, Columns], outer: Columns) -> Columns:
         known = dict(outer)
@@ -124,12 +124,12 @@ class _Sizes:
     def _of_source(self, source: Any, named: Mapping[str, Columns], known: Columns) -> Columns:
         alias = source.args.get("alias")
         if isinstance(source, exp.Subquery | exp.Values):
-            return _renamed(self.of_query(source, named, known), alias)
+            return _rename_columns(self.of_query(source, named, known), alias)
         if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier):
             found = named.get(source.name.casefold(), {}) if not source.db else {}
             for join in source.args.get("joins") or ():
                 found = {**found, **self._of_source(join.this, named, known)}
-            return _renamed(found, alias)
+            return _rename_columns(found, alias)
         made = self._of_expression(source, named, known)  # rows that a function makes of its elements
         names = alias.columns if isinstance(alias, exp.TableAlias) else ()
         return {each.name.casefold(): replace(made, low=None, high=None, text=None) for each in names}
@@ -179,7 +179,7 @@ class _Sizes:
         return rule_of(node)(sizes) if sizes else UNKNOWN
 
     def _too_large(self, node: Any, size: Size) -> BadQuery:
-        word = written_name(node)
+        word = name_in_statement(node)
         start = max(self._statement.text.casefold().find(word), 0)
         told = "|| " if word == "||" else f"{word}(…) "
         most = f"{size.bytes:,.0f} bytes" if size.bytes < 1e18 else "very many bytes"
@@ -191,6 +191,6 @@ class _Sizes:
         )
 
 
-def _renamed(columns: Columns, alias: Any) -> Columns:
+def _rename_columns(columns: Columns, alias: Any) -> Columns:
     names = [each.name.casefold() for each in alias.columns] if isinstance(alias, exp.TableAlias) else []
     return dict(zip(names, columns.values(), strict=False)) if names else columns

@@ -44,12 +44,12 @@ def is_local(address: str) -> bool:
     return address.startswith("file:")
 
 
-def confined_address(roots: Sequence[str]) -> str:
+def confine_address(roots: Sequence[str]) -> str:
     """Return the address of the machine's own disks for somebody who may use these folders only, if there are any."""
     return f"{LOCAL}?{urlencode([(_ROOT, root) for root in roots])}" if roots else LOCAL
 
 
-def shown_address(address: str) -> str:
+def redact_address(address: str) -> str:
     """Return an address as others may read it: which storage it is, without files and folders of this machine.
 
     Those are the folders that a caller may use, and the file in which tasks find keys.
@@ -68,7 +68,7 @@ def with_shown_address(told: Any) -> Any:
     inputs = told.get("Inputs") if isinstance(told, Mapping) else None
     if not isinstance(inputs, Mapping) or not isinstance(inputs.get("storage"), str):
         return told
-    return {**told, "Inputs": {**inputs, "storage": shown_address(inputs["storage"])}}
+    return {**told, "Inputs": {**inputs, "storage": redact_address(inputs["storage"])}}
 
 
 def open_filesystem(address: str) -> pafs.FileSystem:
@@ -108,7 +108,7 @@ def java_needs(address: str, hadoop: str = "") -> JavaNeeds:
     return _client_of(address).java_needs(address, hadoop)
 
 
-def explained(filesystem: pafs.FileSystem, path: str, error: OSError) -> MasonError:
+def explain_error(filesystem: pafs.FileSystem, path: str, error: OSError) -> MasonError:
     """Return what a file system's error means, in the words of the client that knows it."""
     if filesystem.type_name == "local":
         return ClientFailed(f"{path}: {error.strerror or error}".rstrip(".") + ".")
@@ -151,5 +151,5 @@ def _module_of(address: str) -> ModuleType:
 
     package = find_client(name)  # of somebody else; not asked first, for code in an archive has no folder to look into
     if package is None or not (package.folder / "address.py").is_file():
-        raise Unsupported(f"No client opens a storage at {shown_address(address)}.")
+        raise Unsupported(f"No client opens a storage at {redact_address(address)}.")
     return importlib.import_module(f"{package.module}.address")

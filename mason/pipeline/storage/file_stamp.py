@@ -51,7 +51,7 @@ def stamp_of(opened: pa.NativeFile) -> FileStamp:
 
 def stamp_of_tag(size: int, tag: str) -> FileStamp:
     """Return the stamp of an object of which a listing says the size and the tag."""
-    return FileStamp(size, _hashed(tag.encode()))
+    return FileStamp(size, _hash_tag(tag.encode()))
 
 
 def _number(metadata: Mapping[str, bytes]) -> int:
@@ -60,8 +60,8 @@ def _number(metadata: Mapping[str, bytes]) -> int:
         raise Unsupported(
             "The store says neither ETag nor Last-Modified of an object: nobody can tell whether it was changed."
         )
-    return _hashed(tag)
+    return _hash_tag(tag)
 
 
-def _hashed(tag: bytes) -> int:
+def _hash_tag(tag: bytes) -> int:
     return int.from_bytes(hashlib.sha256(tag).digest()[:7])

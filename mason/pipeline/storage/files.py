@@ -13,7 +13,7 @@ import pyarrow.fs as pafs
 from mason.engines.metastore.models.partition import NULL_PARTITION, Partition
 from mason.engines.storage.models.location import Location
 from mason.errors import Forbidden, PathNotFound, Unprocessable, UnreadableFile
-from mason.pipeline.storage.address import explained, open_filesystem, scheme_of
+from mason.pipeline.storage.address import explain_error, open_filesystem, scheme_of
 from mason.pipeline.storage.confined_disks import ConfinedDisks
 from mason.pipeline.storage.format_names import format_of_name, is_data
 from mason.util.confinement import is_home, require_below
@@ -69,7 +69,7 @@ def list_files(filesystem: pafs.FileSystem, path: str, *, strict: bool = False) 
     except FileNotFoundError as error:
         raise _not_found(filesystem, path) from error
     except OSError as error:
-        raise explained(filesystem, path, error) from error
+        raise explain_error(filesystem, path, error) from error
 
 
 def is_file(location: Location) -> bool:

@@ -115,7 +115,7 @@ def format_of(name: str, start: bytes) -> str:
     return "jsonl" if _JSON_START(start) else DELIMITED
 
 
-def checked_format(wanted: str) -> str:
+def check_format(wanted: str) -> str:
     """Return the format that the user asked for, by its name or one of its extensions.
 
     Raises:

@@ -51,7 +51,7 @@ def write_side_file(path: str, content: bytes, *, overwrite: bool) -> None:
         Conflict: another process writes the same file, and takes long.
     """
     store, file = open_state(MasonEnvironment.of()), Path(path)
-    with _claimed(store, file):
+    with _claim_file(store, file):
         known = _check(store, file, overwrite=overwrite)
         is_new = not os.path.lexists(file)
         before = {} if is_new else _stamp(file)
@@ -105,7 +105,7 @@ def _keep(store: StateStore, known: Record | None, file: Path, document: Mapping
 
 
 @contextmanager
-def _claimed(store: StateStore, file: Path) -> Iterator[None]:
+def _claim_file(store: StateStore, file: Path) -> Iterator[None]:
     """Have a file to oneself: of two who write it at once, one would not know what the other wrote."""
     name, owner, end = RecordKind.FILE.lease(_id(file)), uuid4().hex, time.monotonic() + _CLAIM_SECONDS
     while (lease := store.acquire_lease(name, owner, _CLAIM_SECONDS)) is None:

@@ -36,6 +36,6 @@ def find_files(filesystem: pafs.FileSystem, location: Location, *, strict: bool 
     return files_of(commit, location.path) if commit else list_files(filesystem, location.path, strict=strict)
 
 
-def shown_partitions(files: Sequence[DataFile], path: str) -> list[Partition]:
+def list_visible_partitions(files: Sequence[DataFile], path: str) -> list[Partition]:
     """Return the Hive-style partitions that files are in, by the folders below the path that others see them in."""
     return partitions_of([replace(each, path=f"{path}/{each.name}") for each in files])

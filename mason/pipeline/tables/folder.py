@@ -37,7 +37,13 @@ from mason.pipeline.tables.commit import (
     read_record,
     with_foreign,
 )
-from mason.pipeline.tables.folder_strangers import bring_back, carry, changed_files, find_strangers, written_until
+from mason.pipeline.tables.folder_strangers import (
+    bring_back,
+    carry,
+    find_changed_files,
+    find_strangers,
+    time_of_last_write,
+)
 from mason.pipeline.tables.foreign_files import ChangedFiles, Foreign, ForeignFiles, MissingFiles, Strangers
 from mason.util.atomic_file import sync_folder
 from mason.util.environment import MasonEnvironment
@@ -93,7 +99,7 @@ class TableFolder:
         self.check_room()
         self.path.parent.mkdir(parents=True, exist_ok=True)
         staging = self.path.with_name(f".{self.path.name}.mason-{job}")
-        with self._made(staging, self.path.with_name(f".{self.path.name}.making-{job}")):
+        with self._make_staging(staging, self.path.with_name(f".{self.path.name}.making-{job}")):
             try:
                 yield str(staging)
             finally:
@@ -102,7 +108,7 @@ class TableFolder:
                         self._discard(staging)
 
     @contextlib.contextmanager
-    def _made(self, staging: Path, making: Path) -> Iterator[None]:
+    def _make_staging(self, staging: Path, making: Path) -> Iterator[None]:
         """Make the staging folder and hold its lock; under the name that others sweep it appears locked."""
         with contextlib.ExitStack() as stack:
             with self.locked():
@@ -135,7 +141,7 @@ class TableFolder:
                 str(self.path), self.history(), record, expected=expected, kept=kept, may_follow=may_follow
             )
             current = self.current()
-            strangers = self._checked(current, kept, adopted)
+            strangers = self._check_publishable(current, kept, adopted)
             record = with_foreign(record, self.foreign, adopted)
             published = self._complete(Path(staging), record, current, kept)
             is_kept = self.foreign is Foreign.KEEP
@@ -178,7 +184,7 @@ class TableFolder:
         """
         for _ in range(_LOOKS):
             current = self.current()
-            changed = changed_files(self.path, current) if current else {}
+            changed = find_changed_files(self.path, current) if current else {}
             found = find_strangers(self.path, current)
             if self._is(current):  # else another job has exchanged the folder while it was looked at
                 if changed:
@@ -190,13 +196,13 @@ class TableFolder:
         current = self.current()
         return (current and current.id) == (record and record.id)
 
-    def _checked(
+    def _check_publishable(
         self, current: CommitRecord | None, kept: Sequence[CommittedFile], adopted: Mapping[str, FileStamp]
     ) -> Sequence[str]:
         """Return what is to be carried along, if the next version may be published beside it."""
         if not self.path.is_dir() or (current is None and self.foreign is Foreign.REFUSE):
             return []
-        changed = changed_files(self.path, current) if current else {}
+        changed = find_changed_files(self.path, current) if current else {}
         if missing := [each.path for each in kept if not (self.path / each.path).is_file()]:
             raise MissingFiles(str(self.path), missing)
         if changed and not self._goes_back:
@@ -264,7 +270,7 @@ class TableFolder:
             rows=sum(each.rows for each in files),
             created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
         )
-        until = written_until(staging, completed)
+        until = time_of_last_write(staging, completed)
         completed = replace(completed, details={**completed.details, WRITTEN_UNTIL: until})
         place = staging / completed.place
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -292,7 +298,7 @@ class TableFolder:
     def _keep(self, old: Path) -> None:
         """Move a former version below the table, with those that it had kept itself; what is not Mason's goes back."""
         before = TableFolder(str(old)).current()
-        after = self._committed_by(old.name.rpartition("-")[2])
+        after = self._find_commit_of(old.name.rpartition("-")[2])
         if old.is_dir() and after and (before or after.details.get(KEEPS)):
             bring_back(old, self.path, before, after)
         kept = self.path / OWN_FOLDER / "kept"
@@ -301,7 +307,7 @@ class TableFolder:
             earlier.rename(kept / earlier.name)
         old.rename(kept / old.name.rpartition("-")[2])
 
-    def _committed_by(self, job: str) -> CommitRecord | None:
+    def _find_commit_of(self, job: str) -> CommitRecord | None:
         found = next((self.path / COMMITS).glob(f"*-{job}.json"), None)
         return read_record(found.read_bytes(), str(found), _ADVICE) if found else None
 

@@ -27,13 +27,13 @@ def own_files(folder: Path, record: CommitRecord | None) -> Mapping[str, Committ
     """
     if record is None:
         return {}
-    found = _made_files(record)
+    found = _files_of_commit(record)
     for child in record.child_folders:
         found |= {f"{child}/{each.path}": each for each in _newest_files(folder / child)}
     return found
 
 
-def _made_files(record: CommitRecord) -> dict[str, CommittedFile]:
+def _files_of_commit(record: CommitRecord) -> dict[str, CommittedFile]:
     """The files that a commit has made, by their paths below its folder."""
     found = {each.path: each for each in record.files}
     for child in record.details.get("tables", {}).values():
@@ -64,14 +64,14 @@ def stranger_names(folder: Path, record: CommitRecord | None) -> Iterator[str]:
             yield name
 
 
-def changed_files(folder: Path, record: CommitRecord) -> dict[str, tuple[int, int]]:
+def find_changed_files(folder: Path, record: CommitRecord) -> dict[str, tuple[int, int]]:
     """Return the files of a version that others have written over, with the sizes that they have and had.
 
     They have another size than the commit says, or were written after it. The latter cannot be told where the times
     are those of a copy, which nobody has kept the times of: then its record has another one than it says itself.
     """
     until, place = record.details.get(WRITTEN_UNTIL, -1), folder / record.place
-    timed = _made_files(record) if place.exists() and place.stat().st_mtime_ns == until else {}
+    timed = _files_of_commit(record) if place.exists() and place.stat().st_mtime_ns == until else {}
     found: dict[str, tuple[int, int]] = {}
     for name, each in own_files(folder, record).items():
         try:
@@ -83,9 +83,9 @@ def changed_files(folder: Path, record: CommitRecord) -> dict[str, tuple[int, in
     return found
 
 
-def written_until(folder: Path, record: CommitRecord) -> int:
+def time_of_last_write(folder: Path, record: CommitRecord) -> int:
     """Return when the last file of a version was written, by the clock of its disk, in nanoseconds."""
-    return max(((folder / name).stat().st_mtime_ns for name in _made_files(record)), default=0)
+    return max(((folder / name).stat().st_mtime_ns for name in _files_of_commit(record)), default=0)
 
 
 def carry(folder: Path, staging: Path, names: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from mason.errors import Conflict
 from mason.pipeline.tables.commit import OWN_FOLDER, ChangedMeanwhile, CommitRecord
 from mason.pipeline.tables.folder import TableFolder
-from mason.pipeline.tables.folder_strangers import changed_files, own_files, stranger_names
+from mason.pipeline.tables.folder_strangers import find_changed_files, own_files, stranger_names
 from mason.pipeline.tables.foreign_files import Foreign
 from mason.pipeline.tables.kept_versions import Kept, Removable
 
@@ -36,7 +36,7 @@ class FolderVersions:
         commits = list(self._table.history())
         # A version is moved aside by the commit that follows it, and is kept under the name of that.
         newer = [None, *commits][: len(commits)]
-        places = [self._path if after is None else self._kept(after) for after in newer]
+        places = [self._path if after is None else self._folder_of_former(after) for after in newer]
         return [Kept(commit, str(place) if place else None) for commit, place in zip(commits, places, strict=True)]
 
     def restore(self, version: Kept, record: CommitRecord, job_id: str, *, expected: CommitRecord) -> CommitRecord:
@@ -62,7 +62,7 @@ class FolderVersions:
             left = [_remove(each) for each in sorted((self._path / OWN_FOLDER / "kept").glob(f"*{_GOING}"))]
             return [str(each) for each in left if each]
 
-    def _kept(self, after: CommitRecord) -> Path | None:
+    def _folder_of_former(self, after: CommitRecord) -> Path | None:
         folder = self._path / OWN_FOLDER / "kept" / after.id
         return folder if folder.is_dir() else None
 
@@ -115,7 +115,7 @@ def _remove_tree(folder: Path) -> None:
 
 def _own_paths(folder: Path, commit: CommitRecord) -> Iterator[Path]:
     """The files of a version that are still what its commit says: what others have written over them is theirs."""
-    changed = changed_files(folder, commit)
+    changed = find_changed_files(folder, commit)
     for name in own_files(folder, commit):
         if name not in changed:
             yield folder / name

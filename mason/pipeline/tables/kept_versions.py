@@ -54,7 +54,7 @@ class KeptVersions(Protocol):
         """
 
 
-def kept_versions(location: Location, foreign: str = Foreign.REFUSE) -> KeptVersions:
+def open_versions(location: Location, foreign: str = Foreign.REFUSE) -> KeptVersions:
     """Return what is kept of the table at a place; `foreign` is for who goes back to a version."""
     # Each kind imports what is above.
     from mason.pipeline.tables.folder_versions import FolderVersions

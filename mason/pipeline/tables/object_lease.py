@@ -116,7 +116,7 @@ def sweep_lease(
             store.delete([lease.path])
             return
     # Also of one that lost a race: it may be about to claim the number that follows.
-    if told["state"] != _SWEPT and store.rewrite(lease.path, _taken(told), found[1]) is None:
+    if told["state"] != _SWEPT and store.rewrite(lease.path, _encode_lease(told), found[1]) is None:
         return  # it lives, or another command was faster
     remove(told["job"])
     store.delete([lease.path])
@@ -136,5 +136,5 @@ def _read(path: str, content: bytes) -> dict[str, Any]:
 _FIELDS = {"job": str, "state": str, "number": int}
 
 
-def _taken(told: dict[str, Any]) -> bytes:
+def _encode_lease(told: dict[str, Any]) -> bytes:
     return json.dumps({**told, "state": _SWEPT}).encode()

@@ -55,7 +55,7 @@ def is_still(found: StoredObject | None, stamp: FileStamp) -> bool:
     return found is not None and stamp_of_tag(found.size, found.tag) == stamp
 
 
-def numbered(paths: Iterable[str], ending: str) -> Mapping[int, str]:
+def number_paths(paths: Iterable[str], ending: str) -> Mapping[int, str]:
     """Return the paths that end so by the numbers that their names begin with."""
     names = {path: path.rpartition("/")[2] for path in paths if path.endswith(ending)}
     return {int(name[:8]): path for path, name in names.items() if name[:8].isdigit()}
@@ -65,6 +65,6 @@ def _quarantine(record: CommitRecord) -> Mapping[str, str]:
     return {name: home for name, home in record.beside.items() if name.startswith(f"{QUARANTINE}/")}
 
 
-def encoded(record: CommitRecord) -> bytes:
+def encode_record(record: CommitRecord) -> bytes:
     """Return a record as it is written."""
     return json.dumps(record.to_dict(), indent=1).encode()

@@ -47,24 +47,24 @@ def look_below(store: ObjectStore, there: Mapping[str, StoredObject], versions: 
     `there` is all that a listing shows below the table's folder, by its paths below that.
     """
     current = versions.current
-    unknown = {name for name in there if is_shown(name)}.difference(shown_files(current) if current else ())
+    unknown = {name for name in there if is_shown(name)}.difference(files_of_version(current) if current else ())
     for each in versions.seen:
         unknown.difference_update(view_of(each))
         unknown.difference_update(each.aside if each.number > versions.shown_whole else ())
     known: Iterable[str] = current.details.get(STRANGERS, ()) if current else unknown
     left_over = versions.find_own(unknown.difference(known))
     found = Strangers.of(unknown - left_over, lambda name: _read_start(store, there[name]))
-    inserted = _inserted(store, there, current) if current else []
+    inserted = _find_inserted(store, there, current) if current else []
     strangers = Strangers([*found.data, *inserted], found.others)
-    return Below(strangers, sorted(left_over), _changed(store, there, versions) if current else {})
+    return Below(strangers, sorted(left_over), _find_changed(store, there, versions) if current else {})
 
 
-def shown_files(record: CommitRecord) -> set[str]:
+def files_of_version(record: CommitRecord) -> set[str]:
     """Return what is of a version below the table's folder. Of tables of an explode the files themselves are there."""
     return {*view_of(record), *(each.path for each in record.files)}
 
 
-def _inserted(store: ObjectStore, there: Mapping[str, StoredObject], current: CommitRecord) -> list[str]:
+def _find_inserted(store: ObjectStore, there: Mapping[str, StoredObject], current: CommitRecord) -> list[str]:
     """The data files in the folder of the version itself, by their paths below the table's.
 
     A catalog names that folder, so whoever inserts rows by way of it writes there. What tasks of the job have left
@@ -88,7 +88,7 @@ def is_own_name(name: str, job: str) -> bool:
     return name.rpartition("/")[2].startswith(f"part-{job}-")
 
 
-def _changed(
+def _find_changed(
     store: ObjectStore, there: Mapping[str, StoredObject], versions: Versions
 ) -> Mapping[str, tuple[int, int]]:
     """What others have written over: copies that have another size than their files, or another content.

@@ -47,7 +47,7 @@ class ObjectVersions:
     def removable(self, versions: Sequence[Kept]) -> Removable:
         shown = {each.commit for path in self._tables for each in read_entries(self._store, path)}
         versions = [each for each in versions if each.commit.id not in shown]
-        freed = self._freed(versions)
+        freed = self._sizes_to_free(versions)
         going = [each for each in versions if not freed.keys().isdisjoint(_places(each.commit))]
         copied = {folder for place in freed for folder in _copies_of(place)}
         only_copies = [each for each in versions if each not in going and each.commit.id in copied]
@@ -60,7 +60,7 @@ class ObjectVersions:
             try:
                 if self._others("", but=job):
                     raise Conflict(f"A job is writing to {self._path}.", hint="Run the vacuum when it is done.")
-                self._store.delete([f"{self._path}/{place}" for place in self._freed(versions)])
+                self._store.delete([f"{self._path}/{place}" for place in self._sizes_to_free(versions)])
                 self._store.abandon_uploads(f"{self._path}/{DATA}")
             finally:
                 lease.end()
@@ -68,7 +68,7 @@ class ObjectVersions:
         left = [each.path for path in self._tables for each in self._store.below(f"{path}/{DATA}")]
         return sorted({folder for folder in going for path in left if path.startswith(f"{folder}/")})
 
-    def _freed(self, versions: Sequence[Kept]) -> dict[str, int]:
+    def _sizes_to_free(self, versions: Sequence[Kept]) -> dict[str, int]:
         """What is there and only these versions use, with the sizes."""
         going = {each.commit.id: each.commit for each in versions}
         staying = [commit for commit in self._table.history() if commit.id not in going]

@@ -24,12 +24,12 @@ def view_of(record: CommitRecord) -> Mapping[str, str]:
     return {**files, **record.beside}
 
 
-def shown(store: ObjectStore, table: str) -> dict[str, StoredObject]:
+def list_visible(store: ObjectStore, table: str) -> dict[str, StoredObject]:
     """Return what others see below a table's folder at this moment."""
-    return {name: each for name, each in listed(store, table).items() if is_shown(name)}
+    return {name: each for name, each in list_all(store, table).items() if is_shown(name)}
 
 
-def listed(store: ObjectStore, table: str) -> dict[str, StoredObject]:
+def list_all(store: ObjectStore, table: str) -> dict[str, StoredObject]:
     """Return all that is below a table's folder, by its paths below that."""
     return {each.path[len(table) + 1 :]: each for each in store.below(table)}
 
@@ -51,7 +51,7 @@ def is_shown(name: str) -> bool:
 def show(store: ObjectStore, table: str, record: CommitRecord, former: Iterable[CommitRecord]) -> None:
     """Make others see a version, whatever of it was done before; `former` are those that they may still see."""
     wanted = view_of(record)
-    there = {name: each.size for name, each in shown(store, table).items()}
+    there = {name: each.size for name, each in list_visible(store, table).items()}
     sizes = {each.path: each.bytes for each in record.files}
     kept = f"{OWN_FOLDER}/kept/{record.id}"
     missing = {
@@ -60,7 +60,7 @@ def show(store: ObjectStore, table: str, record: CommitRecord, former: Iterable[
         if there.get(name, -1) != sizes.get(name, -2) or name in record.aside
     }
     # What others have written over is copied once, before it is mended: from then on it is Mason's again.
-    copied = listed(store, f"{table}/{kept}") if record.aside else {}
+    copied = list_all(store, f"{table}/{kept}") if record.aside else {}
     aside = [
         name
         for name in record.aside
@@ -70,10 +70,10 @@ def show(store: ObjectStore, table: str, record: CommitRecord, former: Iterable[
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         list(pool.map(lambda name: store.copy(f"{table}/{name}", f"{table}/{kept}/{name}"), aside))
         # The tables below a table are read by their copies: a record comes after what it names, and goes before it.
-        for part in _parted(missing, last=_is_record):
+        for part in _split_names(missing, last=_is_record):
             list(pool.map(lambda name: store.copy(f"{table}/{missing[name]}", name), part))
     old = {name for each in former for name in view_of(each)} - set(wanted)
-    for part in _parted([*sorted(old & set(there)), *strangers], last=lambda name: not _is_record(name)):
+    for part in _split_names([*sorted(old & set(there)), *strangers], last=lambda name: not _is_record(name)):
         store.delete(f"{table}/{name}" for name in part)
 
 
@@ -86,7 +86,7 @@ def _is_record(name: str) -> bool:
     return f"/{COMMITS}/" in name
 
 
-def _parted(names: Iterable[str], last: Callable[[str], bool]) -> tuple[list[str], list[str]]:
+def _split_names(names: Iterable[str], last: Callable[[str], bool]) -> tuple[list[str], list[str]]:
     first: list[str] = []
     then: list[str] = []
     for name in names:

@@ -34,10 +34,16 @@ from mason.pipeline.tables.commit import (
 )
 from mason.pipeline.tables.foreign_files import ChangedFiles, Foreign, ForeignFiles, Strangers
 from mason.pipeline.tables.object_lease import EXPIRY_SECONDS, Lease, sweep_lease
-from mason.pipeline.tables.object_records import complete_record, encoded, files_in_the_way, is_still, numbered
+from mason.pipeline.tables.object_records import (
+    complete_record,
+    encode_record,
+    files_in_the_way,
+    is_still,
+    number_paths,
+)
 from mason.pipeline.tables.object_room import check_room_at
-from mason.pipeline.tables.object_strangers import Below, Versions, look_below, shown_files
-from mason.pipeline.tables.object_view import listed, show
+from mason.pipeline.tables.object_strangers import Below, Versions, files_of_version, look_below
+from mason.pipeline.tables.object_view import list_all, show
 
 if TYPE_CHECKING:
     from mason.pipeline.storage.file_stamp import FileStamp
@@ -117,7 +123,7 @@ class TableObjects:
             raise Unsupported(f"{self.path} is on a store without conditional writes: no table can be written there.")
         self.check_room()
         self.sweep()
-        with self._staged(job, self._lease(job)) as staging:
+        with self._hold_staging(job, self._lease(job)) as staging:
             yield staging
 
     @contextlib.contextmanager
@@ -130,14 +136,14 @@ class TableObjects:
         lease = self._lease(job)
         if not lease.take_over():
             raise Conflict(f"What was written for {self.path} was removed, since its job seemed dead.", hint=_AGAIN)
-        with self._staged(job, lease) as staging:
+        with self._hold_staging(job, lease) as staging:
             yield staging
 
     def _lease(self, job: str) -> Lease:
         return Lease(self._store, f"{self.path}/{LEASES}/{job}.json", job)
 
     @contextlib.contextmanager
-    def _staged(self, job: str, lease: Lease) -> Iterator[str]:
+    def _hold_staging(self, job: str, lease: Lease) -> Iterator[str]:
         staging = f"{self.path}/{DATA}/{job}"
         with lease:
             self._leases[staging] = lease
@@ -170,8 +176,8 @@ class TableObjects:
         """
         lease = self._leases[staging]
         with self._in_turn("commit"):
-            there = listed(self._store, self.path)  # first: what is committed after it was listed is no stranger's
-            commits, done = self._listed()
+            there = list_all(self._store, self.path)  # first: what is committed after it was listed is no stranger's
+            commits, done = self._list_records()
             versions = self._versions(commits, done)
             current = versions.current
             older = self._records(
@@ -197,7 +203,7 @@ class TableObjects:
             lease.may_be_committed = self._write(completed)
         if not lease.may_be_committed:
             raise Overtaken(self.path, self.current())
-        with self._committed_whatever_comes():
+        with self._commit_in_spite_of_signals():
             self._show()
             lease.end()
         return completed
@@ -224,10 +230,10 @@ class TableObjects:
         is_shown = found.get(newest.removesuffix(".json") + _SHOWN)
         if (is_shown or found[newest]).age_seconds <= EXPIRY_SECONDS:
             return False
-        if not is_shown and self._is_at_work(self._committed_by(int(newest[:8]))):
+        if not is_shown and self._is_at_work(self._find_commit_of(int(newest[:8]))):
             return False  # it has much to copy
         if not is_shown:
-            with self._committed_whatever_comes():
+            with self._commit_in_spite_of_signals():
                 self._show()
         return True
 
@@ -236,7 +242,7 @@ class TableObjects:
         return any(each.path.endswith(f"/{job}.json") and each.age_seconds <= EXPIRY_SECONDS for each in leases)
 
     @contextlib.contextmanager
-    def _committed_whatever_comes(self) -> Iterator[None]:
+    def _commit_in_spite_of_signals(self) -> Iterator[None]:
         try:
             yield
         except MasonError as error:
@@ -249,7 +255,7 @@ class TableObjects:
 
     def _sweep_leases(self) -> None:
         for lease in list(self._store.below(f"{self.path}/{LEASES}")):
-            sweep_lease(self._store, lease, self._committed_by, self._remove)
+            sweep_lease(self._store, lease, self._find_commit_of, self._remove)
 
     def _sweep_leases_if_allowed(self) -> None:
         try:
@@ -263,17 +269,17 @@ class TableObjects:
         Raises:
             ChangedFiles: somebody else has written over files of the table, as others see them.
         """
-        there = listed(self._store, self.path)  # first: what is committed after it was listed is no stranger's
-        commits, done = self._listed()
+        there = list_all(self._store, self.path)  # first: what is committed after it was listed is no stranger's
+        commits, done = self._list_records()
         found = look_below(self._store, there, self._versions(commits, done))
         if found.changed:
             raise ChangedFiles(self.path, found.changed)
         return found.strangers
 
     def _versions(self, commits: Mapping[int, str], done: Mapping[int, str]) -> Versions:
-        seen = self._seen(commits, done)
+        seen = self._versions_to_read(commits, done)
 
-        def shown_seconds_ago() -> float | None:
+        def seconds_since_switch() -> float | None:
             there = self._store.below(f"{self.path}/{COMMITS}")
             markers = {each.path: each.age_seconds for each in there if each.path.endswith(_SHOWN)}
             return markers.get(done.get(seen[0].number, ""))
@@ -283,14 +289,14 @@ class TableObjects:
             seen=seen,
             shown_whole=max(done, default=0),
             find_own=lambda names: self._own(names, commits),
-            shown_seconds_ago=shown_seconds_ago,
+            shown_seconds_ago=seconds_since_switch,
         )
 
     def _own(self, names: set[str], commits: Mapping[int, str]) -> set[str]:
         """Those of the names that any version or a table below has: whoever was to remove them has died."""
         own, children = set[str](), set[str]()
         for each in self._records(commits) if names else ():
-            own |= names & shown_files(each)
+            own |= names & files_of_version(each)
             children.update(each.child_folders)
         for child in children:
             own |= {name for name in names if name.startswith(f"{child}/{OWN_FOLDER}/")}
@@ -329,11 +335,11 @@ class TableObjects:
     def _show_newest(self) -> None:
         half_shown: list[CommitRecord] = []  # copies of it may have been made after the next version was shown
         while True:
-            commits, done = self._listed()
+            commits, done = self._list_records()
             newest = max(commits, default=0)
             if not newest or (newest in done and not half_shown):
                 return
-            seen = self._seen(commits, done)
+            seen = self._versions_to_read(commits, done)
             if seen:
                 show(self._store, self.path, seen[0], [*seen[1:], *half_shown])
             half_shown = list(seen[:1])
@@ -341,7 +347,7 @@ class TableObjects:
                 half_shown = []
                 self._store.write_new(self._place(newest).removesuffix(".json") + _SHOWN, b"")
 
-    def _seen(self, commits: Mapping[int, str], done: Mapping[int, str]) -> Sequence[CommitRecord]:
+    def _versions_to_read(self, commits: Mapping[int, str], done: Mapping[int, str]) -> Sequence[CommitRecord]:
         """The newest version, and those before it back to the last that was shown whole, or may have been."""
         last = max((number for number in done if number in commits), default=0)
         return list(self._records({number: path for number, path in commits.items() if number >= last}))
@@ -363,14 +369,14 @@ class TableObjects:
 
     def _commits(self) -> Mapping[int, str]:
         """The records' paths by their numbers."""
-        return self._listed()[0]
+        return self._list_records()[0]
 
-    def _listed(self) -> tuple[Mapping[int, str], Mapping[int, str]]:
+    def _list_records(self) -> tuple[Mapping[int, str], Mapping[int, str]]:
         """The paths of the records, and of what says that others see them, by their numbers."""
         paths = [each.path for each in self._store.below(f"{self.path}/{COMMITS}")]
-        return numbered(paths, ".json"), numbered(paths, _SHOWN)
+        return number_paths(paths, ".json"), number_paths(paths, _SHOWN)
 
-    def _committed_by(self, number: int) -> str | None:
+    def _find_commit_of(self, number: int) -> str | None:
         record = self._read(self._place(number))
         return record.id if record else None
 
@@ -381,7 +387,7 @@ class TableObjects:
         return f"{self.path}/{COMMITS}/{number:08}.json"
 
     def _write(self, record: CommitRecord) -> bool:
-        return self._store.write_new(self._place(record.number), encoded(record)) is not None
+        return self._store.write_new(self._place(record.number), encode_record(record)) is not None
 
     def _read(self, path: str) -> CommitRecord | None:
         found = self._store.read(path)

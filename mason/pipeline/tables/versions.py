@@ -12,9 +12,9 @@ from mason.engines.storage.models.location import Location
 from mason.errors import NotFound, Unprocessable
 from mason.pipeline.tables.commit import CommitRecord
 from mason.pipeline.tables.foreign_files import Foreign
-from mason.pipeline.tables.kept_versions import Kept, KeptVersions, kept_versions
+from mason.pipeline.tables.kept_versions import Kept, KeptVersions, open_versions
 from mason.pipeline.types.evidence_json import decode_schema
-from mason.util.text_table import clipped_lines
+from mason.util.text_table import clip_lines
 
 _SHORTEST_ID = 4
 _SHOWN_ID = 8
@@ -89,7 +89,7 @@ def commit_lines(commits: Sequence[CommitRecord], width: int) -> list[str]:
         ]
         for each in commits
     ]
-    return clipped_lines(["version", "commit", "made (UTC)", "rows", "files", "bytes", "job"], rows, width)[0]
+    return clip_lines(["version", "commit", "made (UTC)", "rows", "files", "bytes", "job"], rows, width)[0]
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def list_versions(table: Location) -> list[Version]:
     Raises:
         NotFound: there is no table that Mason has made.
     """
-    history = kept_versions(table).history()
+    history = open_versions(table).history()
     if not history:
         raise NotFound(f"At {table} there is no table that Mason has made.", hint="Merge some files into it.")
     older = [*(each.commit for each in history[1:]), None]
@@ -134,7 +134,7 @@ def find_version(table: Location, to: str) -> Version:
         NotFound: there is no such version, or more than one begins so.
         VersionGone: its files are not kept any more.
     """
-    return _kept_version(list_versions(table), to)
+    return _find_version(list_versions(table), to)
 
 
 def roll_back(table: Location, to: str, job_id: str, foreign: str = Foreign.REFUSE) -> CommitRecord:
@@ -147,10 +147,10 @@ def roll_back(table: Location, to: str, job_id: str, foreign: str = Foreign.REFU
         ForeignFiles: data files of others lie in the table's folder, and `foreign` does not say that they stay there.
     """
     versions = list_versions(table)
-    wanted = _kept_version(versions, to)
+    wanted = _find_version(versions, to)
     details = {**wanted.commit.details, "rolled_back_to": wanted.commit.id, "sources": _sources(versions, wanted)}
     record = replace(wanted.commit, id=job_id, job=job_id, adds=False, details=details)
-    return kept_versions(table, foreign).restore(wanted.kept, record, job_id, expected=versions[0].commit)
+    return open_versions(table, foreign).restore(wanted.kept, record, job_id, expected=versions[0].commit)
 
 
 def plan_vacuum(table: Location, keep: int, older_than_days: float) -> Removal:
@@ -159,7 +159,7 @@ def plan_vacuum(table: Location, keep: int, older_than_days: float) -> Removal:
     former = [(each.kept, after.commit) for after, each in pairwise(versions) if each.folder]
     limit = datetime.now(UTC) - timedelta(days=older_than_days)
     old = [each for each, after in former[keep:] if datetime.fromisoformat(after.created_at) <= limit]
-    kept = kept_versions(table)
+    kept = open_versions(table)
     found = kept.removable(old)
     staying = [each.commit.number for each, _ in former if each not in old]
     in_use = len(old) - len(found.versions)
@@ -175,7 +175,7 @@ def vacuum(removal: Removal) -> Sequence[str]:
     return removal.table.remove([*removal.versions, *removal.only_copies])
 
 
-def _kept_version(versions: Sequence[Version], to: str) -> Version:
+def _find_version(versions: Sequence[Version], to: str) -> Version:
     found = _find(versions, to)
     if found.folder is None:
         raise VersionGone(f"The files of version {found.commit.number} ({found.commit.id}) were removed.")

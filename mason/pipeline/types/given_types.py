@@ -137,6 +137,6 @@ WORDS: Mapping[int, str] = {
 }
 
 
-def told(target: pa.DataType) -> str:
+def describe_type(target: pa.DataType) -> str:
     """Return a type as a message says it."""
     return WORDS.get(target.id, f"a {target}")

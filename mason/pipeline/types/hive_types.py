@@ -79,7 +79,7 @@ def hive_type(declared: pa.DataType) -> str:
         return "binary"
     if pa.types.is_dictionary(declared):
         return hive_type(declared.value_type)
-    return _nested_type(declared)
+    return _type_inside(declared)
 
 
 def arrow_type(text: str) -> pa.DataType:
@@ -102,7 +102,7 @@ def odd_names(declared: pa.DataType) -> list[str]:
     return [*own, *(name for each in inner for name in odd_names(each.type))]
 
 
-def _nested_type(declared: pa.DataType) -> str:
+def _type_inside(declared: pa.DataType) -> str:
     if pa.types.is_list(declared) or pa.types.is_large_list(declared) or pa.types.is_fixed_size_list(declared):
         return f"array<{hive_type(declared.value_type)}>"
     if pa.types.is_map(declared):

@@ -93,7 +93,7 @@ def _are_too_long_for_double(types: Sequence[pa.DataType], digits: Sequence[Digi
 
 
 def _unite_decimals(types: Sequence[pa.DataType], digits: Sequence[Digits]) -> pa.DataType:
-    declared = [_declared_digits(each) for each in types]
+    declared = [_digits_of_type(each) for each in types]
     whole = max(each.whole for each in [*declared, *digits])
     scale = max(each.scale for each in [*declared, *digits])
     precision = whole + scale
@@ -114,7 +114,7 @@ def _are_uneven(digits: Sequence[Digits], scale: int) -> bool:
     return scale > MONEY_SCALE and any(each.scale < scale for each in digits)
 
 
-def _declared_digits(declared: pa.DataType) -> Digits:
+def _digits_of_type(declared: pa.DataType) -> Digits:
     if pa.types.is_decimal(declared):
         return Digits(declared.precision - declared.scale, declared.scale)
     return Digits(20 if declared == pa.uint64() else _DECLARED_DIGITS[declared.bit_width], 0)

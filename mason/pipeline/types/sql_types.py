@@ -80,13 +80,13 @@ def parse_given_schema(text: str) -> GivenSchema:
             raise BadSchema(f'The schema names "{name}" twice.')
         columns[name] = declared
         if pattern := parser.pattern():
-            patterns[name] = _checked(name, pattern, declared)
+            patterns[name] = _check_argument(name, pattern, declared)
         if not parser.at_end:
             parser.expect(",")
     return GivenSchema(columns, patterns)
 
 
-def _checked(name: str, pattern: str, declared: pa.DataType) -> str:
+def _check_argument(name: str, pattern: str, declared: pa.DataType) -> str:
     from mason.pipeline.types.value_patterns import BadPattern, compile_pattern
 
     try:
@@ -126,15 +126,15 @@ class _Parser:
     def _type(self) -> pa.DataType:
         word = self._name().lower()
         if word in ("array", "list"):
-            return self._bracketed(lambda: pa.list_(self._element()))
+            return self._parse_in_brackets(lambda: pa.list_(self._element()))
         if word == "map":
-            return self._bracketed(self._map)
+            return self._parse_in_brackets(self._map)
         if word == "struct":
-            return self._bracketed(self._struct)
+            return self._parse_in_brackets(self._struct)
         if word in _DECIMALS:
             return self._decimal()
         if word == "timestamp" and self._skip("["):
-            return self._printed_timestamp()
+            return self._parse_timestamp()
         if word in ("date32", "time64") and self._skip("["):
             self._name()  # the unit, as Arrow prints it
             self.expect("]")
@@ -165,7 +165,7 @@ class _Parser:
             fields.append(self.column())
         return pa.struct(fields)
 
-    def _bracketed(self, inside: Callable[[], pa.DataType]) -> pa.DataType:
+    def _parse_in_brackets(self, inside: Callable[[], pa.DataType]) -> pa.DataType:
         self.expect("<")
         found = inside()
         self.expect(">")
@@ -182,7 +182,7 @@ class _Parser:
             raise BadSchema(f"decimal({precision},{scale}) is none: at most {_MOST_DIGITS} digits, scale included.")
         return pa.decimal128(precision, scale)
 
-    def _printed_timestamp(self) -> pa.DataType:
+    def _parse_timestamp(self) -> pa.DataType:
         self._name()  # the unit: Mason keeps microseconds
         zoned = self._skip(",")
         if zoned:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mason.errors import BadInput
-from mason.pipeline.types.given_types import Fitted, fit_given_text, told
+from mason.pipeline.types.given_types import Fitted, describe_type, fit_given_text
 from mason.util.words import counted
 
 _MONTHS = (
@@ -88,13 +88,17 @@ def describe_misfit(text: str, pattern: str, target: pa.DataType) -> str:
     parts = pc.extract_regex(pa.array([text]), f"^{compile_pattern(pattern, target).regex}$")[0].as_py()
     number = None if pa.types.is_temporal(target) else _NUMBER.search(pattern)
     if parts is None or parts.get("opens", "") + parts.get("closes", "") in ("(", ")"):
-        return f"is not {told(target)} written as {pattern}" if number is None else _describe_spelling(pattern, target)
+        return (
+            f"is not {describe_type(target)} written as {pattern}"
+            if number is None
+            else _describe_spelling(pattern, target)
+        )
     if number is None:
-        return f"is not {told(target)}"
+        return f"is not {describe_type(target)}"
     if pa.types.is_decimal(target) and len(parts["fraction"]) > target.scale:
         return f"has more than {counted(target.scale, 'decimal')}"
     is_zero = not set(parts["whole"] + parts.get("fraction", "")) & set("123456789")
-    return f"is not {told(target)}" if is_zero else f"has more digits than {told(target)} holds"
+    return f"is not {describe_type(target)}" if is_zero else f"has more digits than {describe_type(target)} holds"
 
 
 def _describe_spelling(pattern: str, target: pa.DataType) -> str:

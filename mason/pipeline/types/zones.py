@@ -18,7 +18,7 @@ class UnknownZone(Unprocessable):
     """422 · exit 1"""
 
 
-def checked_zone(name: str) -> str:
+def check_zone(name: str) -> str:
     """Return the name of a time zone, or "" for none.
 
     Raises:

@@ -52,7 +52,7 @@ class JobRequest:
     def to_job(self) -> Job:
         """Return the job as an engine takes it."""
         parts: dict[str, dict[str, Any]] = {"inputs": {}, "outputs": {}, "options": {}}
-        for each in _placed(type(self)):
+        for each in _find_places(type(self)):
             value = getattr(self, each.field)
             value = _encode(value) if each.part == "options" else value  # places stay the values that they are
             parts[each.part].update(value if each.is_all else {each.name: value})
@@ -66,7 +66,7 @@ class JobRequest:
             BadInput: something that it needs is missing, it asks for what this type of job does not know, or with a
                 value that is none.
         """
-        placed = _placed(cls)
+        placed = _find_places(cls)
         for part in ("inputs", "outputs", "options"):
             _check_names(job, part, [name for each in placed if each.part == part for name in each.names])
         values: dict[str, Any] = {}
@@ -103,11 +103,11 @@ class _Placed:
         return [each.name for each in fields(self.kind)] if self.is_all else [self.name]
 
 
-def _placed(request: type[JobRequest]) -> Sequence[_Placed]:
-    return [_place(each, kind) for each, kind in _hinted(request)]
+def _find_places(request: type[JobRequest]) -> Sequence[_Placed]:
+    return [_place(each, kind) for each, kind in _find_hints(request)]
 
 
-def _hinted(kind: Any) -> list[tuple[Field[Any], Any]]:
+def _find_hints(kind: Any) -> list[tuple[Field[Any], Any]]:
     hints = get_type_hints(kind, include_extras=True)
     return [(each, hints[each.name]) for each in fields(kind)]
 
@@ -165,7 +165,7 @@ def _decode(kind: Any, value: Any, whose: str) -> Any:
 
 
 def _decode_fields(kind: Any, value: Mapping[str, Any], whose: str) -> Any:
-    hinted = {each.name: (each, hint) for each, hint in _hinted(kind)}
+    hinted = {each.name: (each, hint) for each, hint in _find_hints(kind)}
     unknown = next((name for name in value if name not in hinted), None)
     missing = next((name for name, (each, _) in hinted.items() if name not in value and _is_required(each)), None)
     if unknown is not None:

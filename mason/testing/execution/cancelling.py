@@ -39,7 +39,7 @@ class CancelTests(ExecutionFixtures):
         answer(elsewhere.cancel_job, job.id)
 
         assert isinstance(waiting.error(), Interrupted)
-        assert _until(lambda: _ended(elsewhere, job.id)).status is JobStatus.CANCELLED
+        assert _until(lambda: _wait_for_end(elsewhere, job.id)).status is JobStatus.CANCELLED
 
 
 class _Waiting:
@@ -69,7 +69,7 @@ def _running(client: ExecutionClient, before: set[str]) -> JobRecord | None:
     return next((each for each in new if each.status is JobStatus.RUNNING), None)
 
 
-def _ended(client: ExecutionClient, job_id: str) -> JobRecord | None:
+def _wait_for_end(client: ExecutionClient, job_id: str) -> JobRecord | None:
     found: JobRecord = answer(client.get_job, job_id)
     return found if found.status.is_final else None
 

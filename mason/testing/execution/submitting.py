@@ -24,7 +24,7 @@ class SubmitTests(ExecutionFixtures):
         assert not accepted.status.is_final
         assert not answer(client.get_job, accepted.id).status.is_final
         answer(client.cancel_job, accepted.id)
-        assert _ended(client, accepted.id).status is JobStatus.CANCELLED
+        assert _wait_for_end(client, accepted.id).status is JobStatus.CANCELLED
 
     @tests_verbs("submit_job", "get_job")
     def test_a_submitted_job_is_found_from_elsewhere_until_it_is_over_and_then(
@@ -33,7 +33,7 @@ class SubmitTests(ExecutionFixtures):
         accepted = answer(client.submit_job, answer(client.plan_job, ask("select name from orders")))
 
         assert answer(elsewhere.get_job, accepted.id).id == accepted.id
-        assert _ended(elsewhere, accepted.id).status is JobStatus.SUCCEEDED
+        assert _wait_for_end(elsewhere, accepted.id).status is JobStatus.SUCCEEDED
 
     @tests_verbs("submit_job", "get_job", "list_jobs")
     def test_what_is_submitted_again_with_its_token_is_one_job(
@@ -44,7 +44,7 @@ class SubmitTests(ExecutionFixtures):
 
         first, _ = client.submit_job(plan, token="the order of today", response=Response())
         again, _ = elsewhere.submit_job(plan, token="the order of today", response=Response())
-        ended = _ended(client, first.id)
+        ended = _wait_for_end(client, first.id)
         after, _ = client.submit_job(plan, token="the order of today", response=Response())
 
         assert (again.id, after.id, ended.id) == (first.id,) * 3
@@ -58,7 +58,7 @@ class SubmitTests(ExecutionFixtures):
 
         assert len(ids) == 2
         for each in ids:
-            assert _ended(client, each).status is JobStatus.SUCCEEDED
+            assert _wait_for_end(client, each).status is JobStatus.SUCCEEDED
 
     @tests_verbs("submit_job", "get_job", "cancel_job")
     def test_wait_job_returns_what_it_knows_when_its_time_is_over(self, client: ExecutionClient, ask: Ask) -> None:
@@ -68,7 +68,7 @@ class SubmitTests(ExecutionFixtures):
 
         assert not waited.status.is_final
         answer(client.cancel_job, accepted.id)
-        assert _ended(client, accepted.id).status is JobStatus.CANCELLED
+        assert _wait_for_end(client, accepted.id).status is JobStatus.CANCELLED
 
     @tests_verbs("get_job")
     def test_wait_job_for_one_that_is_not_there_raises_not_found(self, client: ExecutionClient) -> None:
@@ -104,7 +104,7 @@ class _Submission:
                 answer(self._client.cancel_job, each.id)
 
 
-def _ended(client: ExecutionClient, job_id: str) -> JobRecord:
+def _wait_for_end(client: ExecutionClient, job_id: str) -> JobRecord:
     ended, _ = client.wait_job(job_id, response=Response(), timeout=_SECONDS_TO_END)
     assert ended.status.is_final, "a job ends"
     return ended

@@ -37,7 +37,7 @@ class PartitionTests(MetastoreFixtures):
         make_partitions: MakePartitions,
     ) -> None:
         wanted = [{"year": year, "region": region} for year in ("2019", "2020", "2021") for region in ("eu", "us")]
-        make_table(_partitioned(database, str(data.below("orders"))))
+        make_table(_build_partitioned_table(database, str(data.below("orders"))))
         make_partitions("orders", [wanted[number] for number in (3, 0, 5, 2, 1, 4)])
 
         assert _values(client, database) == wanted
@@ -51,7 +51,7 @@ class PartitionTests(MetastoreFixtures):
         make_table: MakeTable,
         make_partitions: MakePartitions,
     ) -> None:
-        make_table(_partitioned(database, str(data.below("orders"))))
+        make_table(_build_partitioned_table(database, str(data.below("orders"))))
         make_partitions("orders", [{"year": "2020", "region": "eu"}])
 
         [found] = answer(client.list_partitions, database, "orders")
@@ -68,7 +68,7 @@ class PartitionTests(MetastoreFixtures):
         make_table: MakeTable,
         make_partitions: MakePartitions,
     ) -> None:
-        make_table(_partitioned(database, str(data.below("orders"))))
+        make_table(_build_partitioned_table(database, str(data.below("orders"))))
         make_partitions("orders", [{"year": "2020", "region": None}])
 
         assert _values(client, database) == [{"year": "2020", "region": None}]
@@ -88,7 +88,7 @@ class PartitionTests(MetastoreFixtures):
             answer(client.list_partitions, f"{database}{self.joint}missing", "orders")
 
 
-def _partitioned(database: str, path: str) -> Table:
+def _build_partitioned_table(database: str, path: str) -> Table:
     columns = [Column("id", pa.int64()), Column("year", pa.int64()), Column("region", pa.string())]
     return replace(a_table(database, "orders", path, columns), partition_keys=("year", "region"))
 

@@ -27,7 +27,7 @@ class JobTests(OperatorFixtures):
     ) -> None:
         output = str(place.below("merged"))
 
-        done = job_of(operators("table:merge", input_path=_written(place, OLD), output_path=output)).details
+        done = job_of(operators("table:merge", input_path=_write_files(place, OLD), output_path=output)).details
 
         assert (done["RowsIn"], done["RowsOut"], done["RowsQuarantined"]) == (5, 5, 0)
         assert _rows(operators, output, "id", "name", "note") == [
@@ -41,7 +41,7 @@ class JobTests(OperatorFixtures):
     @needs_job("dedupe")
     def test_a_dedupe_keeps_one_row_of_each_key(self, operators: Operators, place: Place, jobs: list[str]) -> None:
         output = str(place.below("latest"))
-        asked = {"path": _written(place, OLD), "keys": "id", "order_by": "at", "keep": "last"}
+        asked = {"path": _write_files(place, OLD), "keys": "id", "order_by": "at", "keep": "last"}
 
         operators("table:dedupe", **asked, output_path=output)
 
@@ -52,7 +52,7 @@ class JobTests(OperatorFixtures):
         self, operators: Operators, place: Place, jobs: list[str]
     ) -> None:
         place.write("old/a.csv", b"id,name\n1,Anna\n2,Bob\n3,Cid\n")
-        asked = {"path": str(place.below("old")), "other_path": _written(place, NEW), "keys": "id"}
+        asked = {"path": str(place.below("old")), "other_path": _write_files(place, NEW), "keys": "id"}
 
         done = job_of(operators("table:diff", **asked)).details
 
@@ -61,7 +61,7 @@ class JobTests(OperatorFixtures):
 
     @needs_job("summarize")
     def test_a_summary_counts_values_nulls_and_kinds(self, operators: Operators, place: Place, jobs: list[str]) -> None:
-        done = job_of(operators("table:summarize", path=_written(place, OLD))).details
+        done = job_of(operators("table:summarize", path=_write_files(place, OLD))).details
 
         assert done["Rows"] == 5
         told = {
@@ -73,7 +73,7 @@ class JobTests(OperatorFixtures):
     @needs_job("format")
     def test_a_table_is_written_in_another_format(self, operators: Operators, place: Place, jobs: list[str]) -> None:
         output = str(place.below("as_csv"))
-        asked = {"path": _written(place, NEW), "format": "csv", "filter": "id <> 2"}
+        asked = {"path": _write_files(place, NEW), "format": "csv", "filter": "id <> 2"}
 
         done = job_of(operators("table:format", **asked, output_path=output)).details
 
@@ -82,7 +82,7 @@ class JobTests(OperatorFixtures):
 
     @needs_job("explode")
     def test_nested_records_become_flat_tables(self, operators: Operators, place: Place, jobs: list[str]) -> None:
-        source = f"{_written(place, NESTED)}/orders.jsonl"
+        source = f"{_write_files(place, NESTED)}/orders.jsonl"
         output = str(place.below("flat"))
 
         done = job_of(operators("table:explode", path=source, output_path=output)).details
@@ -109,7 +109,7 @@ class JobTests(OperatorFixtures):
             operators("job:get", job_id="no-such-job")
 
 
-def _written(place: Place, files: dict[str, bytes]) -> str:
+def _write_files(place: Place, files: dict[str, bytes]) -> str:
     """Write files and return the path of the folder that they are in."""
     paths = [place.write(name, content) for name, content in files.items()]
     return str(paths[0]).rpartition("/")[0]

@@ -68,7 +68,7 @@ class QueryTests(OperatorFixtures):
         output = str(place.below("dear"))
         statement = "select id, name, price, day, tags from orders where price > :least"
 
-        written = job_of(self._kept(operators, database, statement, output, {"least": 5}))
+        written = job_of(self._query_into_table(operators, database, statement, output, {"least": 5}))
 
         assert written.details["RowsOut"] == 2
         shown = operators("table:preview", path=output).object
@@ -88,7 +88,9 @@ class QueryTests(OperatorFixtures):
         self._save_orders(operators, place, database)
         output = str(place.below("none"))
 
-        written = job_of(self._kept(operators, database, "select id, day from orders where 1 = 0", output, {}))
+        written = job_of(
+            self._query_into_table(operators, database, "select id, day from orders where 1 = 0", output, {})
+        )
 
         record = open_table(operators.config.location(output)).current()
         assert record is not None
@@ -111,7 +113,9 @@ class QueryTests(OperatorFixtures):
         path = write_parquet(place, "orders/part.parquet", TABLES["orders"]).rpartition("/")[0]
         operators("table:infer", database_name=database, storage_path=path, table_name="orders")
 
-    def _kept(self, operators: Operators, database: str, statement: str, output: str, given: dict[str, Any]) -> Any:
+    def _query_into_table(
+        self, operators: Operators, database: str, statement: str, output: str, given: dict[str, Any]
+    ) -> Any:
         asked = {"database_name": database, "query_string": statement, "output_path": output}
         return operators("table:query", **asked, **({"parameters": given} if given else {}))
 

@@ -80,7 +80,7 @@ class ConnectRunner:
         package = kernel.partition(":")[0].partition(".")[0]
         with self._lock:
             if self._spark is None:
-                self._spark = self._opened(open_session(self._settings.url, retries=_RETRIES))
+                self._spark = self._prepare_session(open_session(self._settings.url, retries=_RETRIES))
                 # A runner that nobody closes ends its session when it is forgotten, or when the process ends.
                 when_forgotten(self, partial(end_session, self._spark))
             if package not in self._shipped:
@@ -88,7 +88,7 @@ class ConnectRunner:
                 self._shipped.add(package)
             return self._spark
 
-    def _opened(self, spark: SparkSession) -> SparkSession:
+    def _prepare_session(self, spark: SparkSession) -> SparkSession:
         from mason.clients.spark.connection import close_session, end_session, first_line, is_unanswered
 
         try:

@@ -76,7 +76,7 @@ class SubmitRunner:
 
     def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[TaskEvent]:
         if tasks:
-            yield from self._events(kernel, tasks, lambda items, log: _checked(items, len(tasks), log))
+            yield from self._events(kernel, tasks, lambda items, log: _check_answers(items, len(tasks), log))
 
     def query(self, content: bytes) -> Iterator[TaskEvent]:
         yield from self._events(QUERY, [content], _until_the_end)
@@ -204,7 +204,7 @@ def _beats_until_the_end(process: subprocess.Popen[bytes], done: Path) -> Iterat
             yield int(done.read_text(encoding="ascii")) if done.exists() else None
 
 
-def _checked(items: Iterator[tuple[int, bytes]], count: int, log: Path) -> Iterator[tuple[int, bytes]]:
+def _check_answers(items: Iterator[tuple[int, bytes]], count: int, log: Path) -> Iterator[tuple[int, bytes]]:
     missing = set(range(count))
     for number, payload in items:
         if number == FAILED:

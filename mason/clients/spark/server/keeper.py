@@ -86,7 +86,7 @@ class Keeper:
             if _is_open(port):
                 continue
             server = self._launch(port)
-            if self._opened(port):
+            if self._try_to_open(port):
                 replace(server, ready=True).write(self._folder)
                 return True
             if "BindException" not in self._log():
@@ -123,7 +123,7 @@ class Keeper:
         server.write(self._folder)
         return server
 
-    def _opened(self, port: int) -> bool:
+    def _try_to_open(self, port: int) -> bool:
         end = time.monotonic() + START_SECONDS
         while self._lives() and time.monotonic() < end:
             if _is_open(port):
@@ -135,7 +135,7 @@ class Keeper:
         last_busy = time.time()
         while self._lives():
             select.select([self._wake], [], [], _TICK)
-            with record.locked(self._folder, patience=0) as mine:
+            with record.hold_lock(self._folder, patience=0) as mine:
                 if not mine:
                     # A command is just choosing its session.
                     last_busy = time.time()
@@ -149,7 +149,7 @@ class Keeper:
                     self._make_archive()
                 if self._has_deaf_tasks() and not in_use:
                     self._stop(_SECONDS_FOR_THE_DEAF)
-                if retired or idle > self._idle_seconds or self._replaced():
+                if retired or idle > self._idle_seconds or self._was_replaced():
                     self._stop()
 
     def _make_archive(self) -> None:
@@ -169,7 +169,7 @@ class Keeper:
             return False
         return tells_of_deaf_tasks(said)
 
-    def _replaced(self) -> bool:
+    def _was_replaced(self) -> bool:
         found = record.ServerRecord.read(self._folder)
         return found is None or found.keeper.pid != os.getpid()
 
@@ -183,7 +183,7 @@ class Keeper:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        if not self._replaced():
+        if not self._was_replaced():
             record.forget(self._folder)
             sessions.forget_sessions(self._folder)
         shutil.rmtree(self._scratch, ignore_errors=True)

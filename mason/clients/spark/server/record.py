@@ -93,7 +93,7 @@ def forget(folder: Path) -> None:
 
 
 @contextmanager
-def locked(folder: Path, patience: float) -> Iterator[bool]:
+def hold_lock(folder: Path, patience: float) -> Iterator[bool]:
     """Hold the lock of a server's folder; gives False if others kept it longer than the patience lasted."""
     with os.fdopen(os.open(folder / "lock", os.O_WRONLY | os.O_CREAT, 0o600), "w") as stream:
         end = time.monotonic() + patience

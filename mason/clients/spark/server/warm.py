@@ -109,7 +109,7 @@ def _stop_if_orphan(folder: Path) -> None:
     """Stop a server whose keeper was killed: nobody else would."""
     server = ServerRecord.read(folder)
     if server and not server.keeper.alive:
-        with record.locked(folder, patience=0) as mine:
+        with record.hold_lock(folder, patience=0) as mine:
             if mine:
                 stop_server(folder)
 
@@ -123,7 +123,7 @@ def _age(folder: Path) -> float:
 
 @contextmanager
 def _lock(folder: Path) -> Iterator[None]:
-    with record.locked(folder, _PATIENCE) as mine:
+    with record.hold_lock(folder, _PATIENCE) as mine:
         if not mine:
             raise ServerUnavailable("Another command has been starting the warm Spark server for too long.")
         yield
@@ -135,7 +135,7 @@ def _living(folder: Path) -> ServerRecord | None:
         return None
     if server.server.alive and server.keeper.alive and _token_fits(folder, server):
         # A command that was stopped while it waited for its server leaves one that is not ready yet.
-        return server if server.ready else _opened(folder)
+        return server if server.ready else _open_server(folder)
     stop_server(folder)
     return None
 
@@ -169,10 +169,10 @@ def _start(folder: Path, launch: Launch) -> ServerRecord:
         )
     if started.returncode:
         raise ServerUnavailable("The warm Spark server did not start.", hint=f"See {folder / 'keeper.log'}.")
-    return _opened(folder)
+    return _open_server(folder)
 
 
-def _opened(folder: Path) -> ServerRecord:
+def _open_server(folder: Path) -> ServerRecord:
     begun = time.monotonic()
     while time.monotonic() < begun + keeper.START_SECONDS and not (folder / record.FAILURE).exists():
         server = ServerRecord.read(folder)

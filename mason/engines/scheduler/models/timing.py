@@ -74,7 +74,7 @@ class Timing:
             return cls(_fields_of_word(words[0]), _zone(words[1:], written))
         has_zone = len(words) > 1 and bool(_ZONE.fullmatch(words[-1]) or _is_sixth_and_no_field(words))
         fields = words[:-1] if has_zone else words
-        timing = cls(_checked_fields(fields, words[len(fields) :]), _zone(words[len(fields) :], written))
+        timing = cls(_check_fields(fields, words[len(fields) :]), _zone(words[len(fields) :], written))
         if timing.next_after(datetime.now(UTC)) is None:
             raise ValueError(f'"{written}" is never due: no such day comes; write {TIMING_RULE}')
         return timing
@@ -136,12 +136,12 @@ def _zone(words: list[str], written: str) -> str:
     return words[0]
 
 
-def _checked_fields(fields: list[str], zone: list[str]) -> str:
+def _check_fields(fields: list[str], zone: list[str]) -> str:
     if len(fields) != len(_FIELDS):
         raise ValueError(_wrong_count(fields, zone))
     wrong = [number for number, field in enumerate(fields) if not _is_field(number, field)]
     if wrong:
-        better = [_mended(number, field) if number in wrong else field for number, field in enumerate(fields)]
+        better = [_mend_field(number, field) if number in wrong else field for number, field in enumerate(fields)]
         problems = [f'the {_FIELDS[number][0]} "{fields[number]}" must be {_range(number)}' for number in wrong]
         raise ValueError(f'{", and ".join(problems)}; write "{" ".join([*better, *zone])}"')
     joined = " ".join(fields).upper()
@@ -166,12 +166,12 @@ def _without_far_steps(number: int, field: str) -> str:
     """Return the field with the same moments, and without steps that lead out of it: of those only the first is due."""
     _, least, most, _ = _FIELDS[number]
 
-    def mended(part: str) -> str:
+    def mend_part(part: str) -> str:
         step = _STEP.fullmatch(part)
         return part if step is None or int(step["step"]) <= most - least else step["first"].replace("*", str(least))
 
     parts = field.split(",")
-    better = [mended(part) for part in parts]
+    better = [mend_part(part) for part in parts]
     return ",".join(dict.fromkeys(better)) if better != parts else field
 
 
@@ -204,7 +204,7 @@ def _parses(fields: str) -> bool:
     return True
 
 
-def _mended(number: int, field: str) -> str:
+def _mend_field(number: int, field: str) -> str:
     """Return the field with its numbers in their range, if that makes it one; else any."""
     _, least, most, _ = _FIELDS[number]
     above = 0 if number < 2 else most  # the hour 24 and the minute 60 are the next one's zero

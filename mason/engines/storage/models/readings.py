@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from mason.util.text_table import clipped_lines
+from mason.util.text_table import clip_lines
 from mason.util.words import counted
 
 _MOST_DRAWN = 5
@@ -17,7 +17,7 @@ def draw_readings(readings: Sequence[Mapping[str, Any]], width: int) -> list[str
     delimited = [each for each in readings if "Delimiter" in each]
     if not delimited:
         return []
-    lines, _ = clipped_lines(_HEAD, list(map(_cells, delimited[:_MOST_DRAWN])), width)
+    lines, _ = clip_lines(_HEAD, list(map(_cells, delimited[:_MOST_DRAWN])), width)
     hidden = len(delimited) - _MOST_DRAWN
     lines += [f"… and {counted(hidden, 'way')} more"] if hidden > 0 else []
     for each in delimited[:_MOST_DRAWN]:
@@ -29,7 +29,7 @@ def draw_readings(readings: Sequence[Mapping[str, Any]], width: int) -> list[str
 def _draw_records(reading: Mapping[str, Any], width: int) -> Iterator[str]:
     names = reading["ColumnNames"][:width]
     rows = [[*row, *[""] * (len(names) - len(row))][: len(names)] for row in reading["FirstRecords"]]
-    lines, shown = clipped_lines([*map(_on_one_line, names)], [list(map(_on_one_line, row)) for row in rows], width)
+    lines, shown = clip_lines([*map(_on_one_line, names)], [list(map(_on_one_line, row)) for row in rows], width)
     yield from lines
     hidden = len(reading["ColumnNames"]) - shown
     if hidden:

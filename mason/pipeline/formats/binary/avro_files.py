@@ -180,16 +180,16 @@ class _Blocks:
         count = self._number()
         if not count:
             return b""
-        data = self._exactly(_decoded(self._number()))
+        data = self._exactly(_decode_long(self._number()))
         if self._exactly(len(self.sync)) != self.sync:
             raise _Damaged("it does not end with the mark of its file")
         try:
             plain = self.decompress(data, self.most)
         except (OSError, ValueError, EOFError, zlib.error, lzma.LZMAError, pa.ArrowException) as error:
             raise _Damaged(str(error) or "it cannot be decompressed") from error
-        if _decoded(count) > max(len(plain), _EMPTY_RECORDS):
-            raise _Damaged(f"it says to hold {_decoded(count):,} records, and has {len(plain):,} bytes")
-        return b"".join([count, _encoded(len(plain)), plain, self.sync])
+        if _decode_long(count) > max(len(plain), _EMPTY_RECORDS):
+            raise _Damaged(f"it says to hold {_decode_long(count):,} records, and has {len(plain):,} bytes")
+        return b"".join([count, _encode_long(len(plain)), plain, self.sync])
 
     def _number(self) -> bytes:
         """The bytes of a number; none at the end of the file."""
@@ -219,7 +219,7 @@ class _Blocks:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-def _decoded(number: bytes) -> int:
+def _decode_long(number: bytes) -> int:
     """A long of Avro: seven bits a byte, the lowest first, and the lowest bit of all is the sign."""
     if not number:
         raise _CutOff
@@ -227,7 +227,7 @@ def _decoded(number: bytes) -> int:
     return (raw >> 1) ^ -(raw & 1)
 
 
-def _encoded(number: int) -> bytes:
+def _encode_long(number: int) -> bytes:
     raw, found = number << 1, bytearray()
     while raw >= 0x80:
         found.append(raw & 0x7F | 0x80)

@@ -33,13 +33,13 @@ def read_parquet(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     Raises:
         UnreadableFile: it has no valid footer, as when it was only half written.
     """
-    from mason.pipeline.formats.binary.parquet_files import columns_of_words, lost_marks, open_parquet
+    from mason.pipeline.formats.binary.parquet_files import columns_of_words, find_lost_marks, open_parquet
 
     with reading(file, filesystem), filesystem.open_input_file(file.path) as source, parsing(file.name, "Parquet"):
         footer = open_parquet(source)
         schema = footer.schema_arrow
         details = _parquet_details(footer.schema, schema)
-        declared = _declared("parquet", schema, details, footer.metadata.num_rows, lost_marks(footer))
+        declared = _declared_schema("parquet", schema, details, footer.metadata.num_rows, find_lost_marks(footer))
         return replace(declared, columns={**declared.columns, **dict.fromkeys(columns_of_words(footer), TEXT)})
 
 
@@ -51,12 +51,12 @@ def read_orc(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     """
     from pyarrow import orc
 
-    from mason.pipeline.formats.binary.orc_files import encrypted_columns
+    from mason.pipeline.formats.binary.orc_files import find_encrypted_columns
 
     with reading(file, filesystem), filesystem.open_input_file(file.path) as source, parsing(file.name, "ORC"):
         footer = orc.ORCFile(source)
-        notes = [f'column "{name}" is encrypted: masked values stand for it' for name in encrypted_columns(footer)]
-        return _declared("orc", footer.schema, stated_rows=footer.nrows, notes=notes)
+        notes = [f'column "{name}" is encrypted: masked values stand for it' for name in find_encrypted_columns(footer)]
+        return _declared_schema("orc", footer.schema, stated_rows=footer.nrows, notes=notes)
 
 
 def read_avro(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
@@ -69,7 +69,7 @@ def read_avro(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
 
     with reading(file, filesystem), open_bytes(filesystem, file.path, buffer=_HEADER) as source:
         columns = open_avro(file.name, source).columns
-        return _declared("avro", columns.schema, notes=columns.notes)
+        return _declared_schema("avro", columns.schema, notes=columns.notes)
 
 
 @contextmanager
@@ -95,7 +95,7 @@ def _is_raised_here(error: BaseException) -> bool:
     return place is not None and str(place.tb_frame.f_globals.get("__name__", "")).startswith("mason.")
 
 
-def _declared(
+def _declared_schema(
     format_: str,
     schema: pa.Schema,
     details: Mapping[str, Mapping[str, str]] | None = None,

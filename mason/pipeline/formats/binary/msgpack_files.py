@@ -71,7 +71,7 @@ class Maps:
         self._unpacker = msgpack.Unpacker(
             raw=False,
             strict_map_key=False,
-            object_pairs_hook=self._named,
+            object_pairs_hook=self._columns_by_name,
             list_hook=self._with_datetimes,
             timestamp=_TIMESTAMPS,
             max_buffer_size=self._most,
@@ -100,7 +100,7 @@ class Maps:
                 self.others.append((self._values, value))
         return records
 
-    def _named(self, pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
+    def _columns_by_name(self, pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
         """A column is named by a text, and each name has one value."""
         named = {str(name): self._datetime(value) if type(value) is Timestamp else value for name, value in pairs}
         if len(named) < len(pairs):

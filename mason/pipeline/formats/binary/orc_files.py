@@ -20,7 +20,7 @@ _VARIANT_ROOT = 1
 _NUMBER, _EIGHT_BYTES, _TEXT, _FOUR_BYTES = 0, 1, 2, 5
 
 
-def encrypted_columns(file: orc.ORCFile) -> list[str]:
+def find_encrypted_columns(file: orc.ORCFile) -> list[str]:
     """Return the columns that are encrypted: without the key, ORC gives masked values for them."""
     footer = _first(file.reader.serialized_file_tail(), _TAIL_FOOTER)
     encryption = _first(footer, _FOOTER_ENCRYPTION)
@@ -48,13 +48,13 @@ def _numbers(message: bytes, field: int) -> list[int]:
     found: list[int] = []
     for number, value in _fields(message):
         if number == field and isinstance(value, bytes):
-            found += _packed(value)
+            found += _pack_number(value)
         elif number == field:
             found.append(value)
     return found
 
 
-def _packed(value: bytes) -> Iterator[int]:
+def _pack_number(value: bytes) -> Iterator[int]:
     place = 0
     while place < len(value):
         number, place = _varint(value, place)

@@ -29,7 +29,7 @@ _VARIANTS = re.compile(r"^  \w+ group field_id=-?[0-9]+ (.*) \(Variant\([0-9]+\)
 _GEO = b"geo"
 
 
-def lost_marks(file: pq.ParquetFile) -> list[str]:
+def find_lost_marks(file: pq.ParquetFile) -> list[str]:
     """Return what a file says of its columns that a table of plain columns does not say."""
     leaves = [file.schema.column(number) for number in range(len(file.schema))]
     marks = [(leaf.path, _MARKS.get(leaf.logical_type.type) or _MARKS.get(leaf.converted_type)) for leaf in leaves]

@@ -53,7 +53,7 @@ class Dialect:
         return one_byte and not (self.escape or self.comment or self.pads or self.widths)
 
 
-def checked_delimiter(wanted: str) -> str:
+def check_delimiter(wanted: str) -> str:
     """Return the delimiter that the user named; `\\t` is a tab.
 
     Raises:
@@ -68,7 +68,7 @@ def checked_delimiter(wanted: str) -> str:
     return delimiter
 
 
-def checked_mark(wanted: str, what: str) -> str:
+def check_mark(wanted: str, what: str) -> str:
     """Return a character that the user named; `none` is none.
 
     Raises:

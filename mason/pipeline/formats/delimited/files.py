@@ -55,7 +55,7 @@ def read_csv(
     if not buffer.text:
         return None
     line = buffer.text.partition("\n")[0]
-    sniffed = _sniffed(buffer, options.asked, headers.get(line))
+    sniffed = _sniff_file(buffer, options.asked, headers.get(line))
     warnings += sniffed.notes
     before = _skip_lines(buffer, sniffed.skip_rows) if sniffed.skip_rows else blank
     reader = RecordReader(buffer, sniffed.dialect, budget.most, warnings, options.nulls)
@@ -97,7 +97,7 @@ def read_csv(
         warnings=warnings,
         csv=reading,
         guess=guess,
-        first_records=[_shown_row(row, len(names)) for row in (rows[1:] if header else rows)[:SHOWN_RECORDS]],
+        first_records=[_clip_row(row, len(names)) for row in (rows[1:] if header else rows)[:SHOWN_RECORDS]],
         quoted=buffer.quoted,
         odd_values={names[number]: each for number, each in seen.odd.items()},
         hints={names[number]: each for number, each in seen.hints.items()},
@@ -106,7 +106,7 @@ def read_csv(
     )
 
 
-def _sniffed(buffer: TextBuffer, asked: Asked, known: KnownHeader | None) -> Sniffed:
+def _sniff_file(buffer: TextBuffer, asked: Asked, known: KnownHeader | None) -> Sniffed:
     signs = (known.dialect.quote, "'", f"\\{known.dialect.delimiter}") if known else ()  # the next one may be another
     if known and not asked.delimiter and known.dialect.is_simple and not any(sign in buffer.text for sign in signs):
         return Sniffed(known.dialect)
@@ -163,7 +163,7 @@ def _as_repeated(header: Sequence[str]) -> list[list[str]]:
     return [list(header), [f"\ufeff{header[0]}", *header[1:]]]
 
 
-def _shown_row(row: list[str], width: int) -> list[str]:
+def _clip_row(row: list[str], width: int) -> list[str]:
     return [cell if len(cell) <= LONGEST_CELL else f"{cell[:LONGEST_CELL]}…" for cell in row[:width]]
 
 

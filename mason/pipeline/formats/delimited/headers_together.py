@@ -128,7 +128,7 @@ def describe_doubts(schemas: Mapping[str, FileSchema]) -> Iterator[str]:
     for (guess, _), names in groups.items():
         line = _first_line(schemas[names[0]])
         taken, other = ("the header", "data") if guess.is_there else ("data", "the header")
-        so = f" (so were those of {_named(names[1:])})" if len(names) > 1 else ""
+        so = f" (so were those of {_list_names(names[1:])})" if len(names) > 1 else ""
         told = f'its first line, "{line}", was taken for {taken}{so}, and could be {other}'
         sign = next((each for each in COMMENTS if line.startswith(each)), "")
         comment = f', comment:"{sign}" leaves it out' if sign else ""
@@ -141,7 +141,7 @@ def _first_line(schema: FileSchema) -> str:
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
 
 
-def _named(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     more = len(names) - _FEW_NAMED
     return ", ".join(names[:_FEW_NAMED]) + (f" and {counted(more, 'more file')}" if more > 0 else "")
 

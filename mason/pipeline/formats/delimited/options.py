@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from mason.engines.storage.models.delimited_options import DelimitedOptions
 from mason.errors import BadInput
-from mason.pipeline.formats.delimited.dialect import Ragged, checked_delimiter, checked_mark
+from mason.pipeline.formats.delimited.dialect import Ragged, check_delimiter, check_mark
 from mason.pipeline.formats.delimited.sniff import Asked
 
 
@@ -28,7 +28,7 @@ class CsvOptions:
         return replace(self, asked=asked)
 
 
-def checked_csv(
+def check_csv_options(
     delimiter: str, options: DelimitedOptions, read_headers: bool | None, nulls: Collection[str]
 ) -> CsvOptions:
     """Return what the user says of delimited files.
@@ -37,10 +37,10 @@ def checked_csv(
         BadInput: some of it cannot be.
     """
     asked = Asked(
-        delimiter=checked_delimiter(delimiter),
-        quote=checked_mark(options.quote, "quote") if options.quote else None,
-        escape=checked_mark(options.escape, "escape") if options.escape else None,
-        comment=_checked_comment(options.comment),
+        delimiter=check_delimiter(delimiter),
+        quote=check_mark(options.quote, "quote") if options.quote else None,
+        escape=check_mark(options.escape, "escape") if options.escape else None,
+        comment=_check_comment(options.comment),
         skip_rows=options.skip_rows,
         widths=tuple(options.widths),
     )
@@ -51,7 +51,7 @@ def checked_csv(
     return CsvOptions(asked, options.skip_footer, ragged, read_headers, nulls, options.sheet)
 
 
-def _checked_comment(wanted: str) -> str:
+def _check_comment(wanted: str) -> str:
     comment = "" if wanted.lower() == "none" else wanted
     if any(mark in comment for mark in "\r\n") or comment[:1].isalnum():
         raise BadInput(f'"{wanted}" cannot begin comments.', hint="It is a sign such as #, or none.")

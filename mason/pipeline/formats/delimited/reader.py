@@ -57,7 +57,7 @@ class RecordReader:
 
     def _without_blank_lines(self, found: Records) -> list[list[str]]:
         """A blank line is a null where there is one column, and nothing where there are more."""
-        rows, numbers = found.rows, _numbered(found, self._records)
+        rows, numbers = found.rows, _number_rows(found, self._records)
         self._records += len(found.rows) + len(found.problems)
         if rows and numbers[0] == 1:
             first = next((index for index, row in enumerate(rows) if row != [""]), 0)  # one may follow a comment
@@ -82,7 +82,7 @@ class RecordReader:
             self._warnings.append(f"record {self._records + 1:,} opens a quote that is not closed")
 
 
-def _numbered(found: Records, before: int) -> Sequence[int]:
+def _number_rows(found: Records, before: int) -> Sequence[int]:
     """The numbers of rows, between which records stand that cannot be read."""
     first = before + 1
     if not found.problems:

@@ -64,7 +64,7 @@ def _split_exactly(
         if record.problem:
             problems.append((len(rows), record.problem))
         else:
-            rows.append(_marked(record, nulls))
+            rows.append(_mark_nulls(record, nulls))
             first_quoted = first_quoted and (record.quoted[0] or record.is_blank)
             all_quoted = first_quoted and all_quoted and (all(record.quoted) or record.is_blank)
         if len(rows) + len(problems) == limit:
@@ -72,7 +72,7 @@ def _split_exactly(
     return Records(rows, len(text) if final else end, problems, all_quoted, first_quoted)
 
 
-def _marked(record: ExactRecord, nulls: Collection[str]) -> list[str]:
+def _mark_nulls(record: ExactRecord, nulls: Collection[str]) -> list[str]:
     if not any(record.quoted):
         return record.fields
     fields = zip(record.fields, record.quoted, strict=True)

@@ -84,7 +84,7 @@ def sniff(text: str, asked: Asked, *, final: bool) -> Sniffed:
         doubts.append(f'the line below its header, "{rule[:_SHOWN]}", underlines it and is no record')
     if _is_even(text, plain):
         return Sniffed(plain, notes=doubts)
-    dialect, notes = _settled(text, plain, asked, final=final)
+    dialect, notes = _settle_dialect(text, plain, asked, final=final)
     notes += doubts
     if asked.skip_rows is not None or asked.widths:
         return Sniffed(dialect, 0, notes)
@@ -251,7 +251,7 @@ def _table(text: str, dialect: Dialect, *, final: bool) -> list[ExactRecord]:
     return records[steady_from(records, usual_width(records)) :]
 
 
-def _settled(text: str, plain: Dialect, asked: Asked, *, final: bool) -> tuple[Dialect, list[str]]:
+def _settle_dialect(text: str, plain: Dialect, asked: Asked, *, final: bool) -> tuple[Dialect, list[str]]:
     """The dialect by which the most records are whole and alike, the plainest first."""
     best, told = plain, ""
     fewest = _faults(text, plain, final=final)

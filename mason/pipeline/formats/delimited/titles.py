@@ -65,7 +65,7 @@ def _describe_doubt(records: Sequence[ExactRecord]) -> list[str]:
     """What is said of a first line that names one of two columns, above one that could name both, or of none."""
     if records and len(records[0].fields) > 1 and not any(records[0].fields):
         return ["its first record has nothing but empty fields; if it is none, skip_rows: 1 skips it"]
-    if usual_width(records) != 2 or not (lines := _padded_titles(records)):
+    if usual_width(records) != 2 or not (lines := _count_padded_titles(records)):
         return []
     which = "its first line" if lines == 1 else f"its first of {lines:,} such lines"
     told = f'{which}, "{records[0].raw}", was taken for the header, and could be a title'
@@ -96,7 +96,7 @@ def _tables(records: Sequence[ExactRecord]) -> Iterator[_Table]:
     if _begins_behind_titles(records, table):
         yield table
     yield from filter(None, (_wide_end(records), _behind_blank_line(records, width)))
-    start = _padded_titles(records)
+    start = _count_padded_titles(records)
     if start and (width > 2 or are_usual_names(records[start].fields)):
         yield _Table.at(records, start, width)
 
@@ -168,7 +168,7 @@ def _behind_blank_line(records: Sequence[ExactRecord], width: int) -> _Table | N
     return table if table.header is Header.SURE and not has_names_before else None
 
 
-def _padded_titles(records: Sequence[ExactRecord]) -> int:
+def _count_padded_titles(records: Sequence[ExactRecord]) -> int:
     """How many records have one cell that is not empty, or none, before one that names all columns."""
     rows = [each.fields for each in records if not each.problem]
     count = next((n for n, row in enumerate(rows) if sum(map(bool, row)) > 1), 0)

@@ -67,7 +67,7 @@ def split_exactly(text: str, dialect: Dialect, width: int = 0, *, final: bool = 
 
 def _record_at(text: str, start: int, dialect: Dialect, width: int, *, final: bool) -> ExactRecord | None:
     if dialect.widths:
-        return _cut_by_widths(text, start, dialect.widths, final=final)
+        return _split_by_widths(text, start, dialect.widths, final=final)
     pattern = _field_pattern(dialect)
     fields: list[str] = []
     quoted: list[bool] = []
@@ -88,7 +88,7 @@ def _record_at(text: str, start: int, dialect: Dialect, width: int, *, final: bo
                     return ExactRecord(fields, quoted, text[start : end.start()], end.end(), torn)
                 long.append((len(fields), inside))
             problem = problem or wrong
-        fields.append(_content(inside, rest, dialect) if is_quoted else _unescaped(rest, dialect))
+        fields.append(_content(inside, rest, dialect) if is_quoted else _unescape(rest, dialect))
         quoted.append(is_quoted)
         position = field.end()
         if after != dialect.delimiter:
@@ -112,10 +112,10 @@ def _what_is_wrong(rest: str, *, is_open: bool, final: bool) -> str:
 
 
 def _content(inside: str, rest: str, dialect: Dialect) -> str:
-    return _unescaped(inside.replace(dialect.quote * 2, dialect.quote), dialect) + rest
+    return _unescape(inside.replace(dialect.quote * 2, dialect.quote), dialect) + rest
 
 
-def _unescaped(text: str, dialect: Dialect) -> str:
+def _unescape(text: str, dialect: Dialect) -> str:
     """An escape before anything but what is special in the dialect is text, too."""
     if not dialect.escape or dialect.escape not in text:
         return text
@@ -143,7 +143,7 @@ def _field_pattern(dialect: Dialect) -> re.Pattern[str]:
     return re.compile(f"{padding}{quotes if quote else no_quotes}({text}){ends}")
 
 
-def _cut_by_widths(text: str, start: int, widths: Sequence[int], *, final: bool) -> ExactRecord | None:
+def _split_by_widths(text: str, start: int, widths: Sequence[int], *, final: bool) -> ExactRecord | None:
     end = LINE_END.search(text, start)
     if end is None and not final:
         return None

@@ -70,17 +70,17 @@ def read_json(name: str, texts: Iterator[str], budget: Budget, *, claims_lines: 
 def _is_lines(text: str) -> bool:
     """Say whether a line is an object by itself. Of several lines, since the first may be the broken one."""
     lines = text.split("\n", _FIRST_LINES)[:_FIRST_LINES]
-    return not text.startswith("[") and any(isinstance(_loaded(line), dict) for line in lines)
+    return not text.startswith("[") and any(isinstance(_load_line(line), dict) for line in lines)
 
 
-def _loaded(line: str) -> object:
+def _load_line(line: str) -> object:
     try:
         return load(line)
     except _BROKEN:
         return None
 
 
-def _loaded_or_why(line: str) -> tuple[object, str]:
+def _load_line_or_reason(line: str) -> tuple[object, str]:
     """The value in a line; or why no table can hold it, where it is one of JSON."""
     try:
         return load(line), ""
@@ -143,7 +143,7 @@ class _Lines:
         self.numbers = []
         for line in lines:
             self._line += 1
-            value, why = _loaded_or_why(line)
+            value, why = _load_line_or_reason(line)
             if isinstance(value, dict):
                 records.append(value)
                 self.numbers.append(self._line)

@@ -104,7 +104,9 @@ class LongLine(NamedTuple):
     length: int
 
 
-def cut_lines(blocks: Iterable[bytes], size: int = CHUNK, most_field: int | None = None) -> Iterator[bytes | LongLine]:
+def split_lines(
+    blocks: Iterable[bytes], size: int = CHUNK, most_field: int | None = None
+) -> Iterator[bytes | LongLine]:
     """Cut text that comes block by block behind lines, into chunks of about `size` bytes.
 
     Where the bytes of a field are limited, a line with a text of more is passed over, to its end.
@@ -190,7 +192,7 @@ def parse_lines(
     objects, lines = _count_objects(text) if text else (0, 0)
     if not objects or b"\0" in text or len(text) > _LARGEST:  # to some parsers, a zero byte is the end of all text
         return None
-    parsed = _parse(text, _asked_schema(text, targets, others, own=own))
+    parsed = _parse(text, _schema_to_ask_for(text, targets, others, own=own))
     if parsed is None or any(map(_lists_nulls, parsed.columns)):
         return None
     if parsed.num_rows != objects or not _is_unicode(parsed, text) or not _are_exact(parsed, text):
@@ -228,12 +230,14 @@ def _count_objects(text: bytes) -> tuple[int, int]:
     return len(firsts) if bool(np.all((firsts == _OPEN) & (lasts == _CLOSE))) else 0, len(ends)
 
 
-def _asked_schema(text: bytes, targets: Mapping[str, pa.DataType], others: Collection[str], *, own: bool) -> pa.Schema:
+def _schema_to_ask_for(
+    text: bytes, targets: Mapping[str, pa.DataType], others: Collection[str], *, own: bool
+) -> pa.Schema:
     """Return what Arrow is asked for: what the table has, where JSON can have it, or what the first lines show."""
     seen = {name: decide(evidence) for name, evidence in classify_records(_first_objects(text)).items()}
     wanted = {name: pa.null() for name in others if name in seen} | dict(targets)
     types = {
-        name: target if own and pa.types.is_decimal(target) else _asked(target, seen.get(name, pa.null()))
+        name: target if own and pa.types.is_decimal(target) else _type_to_ask_for(target, seen.get(name, pa.null()))
         for name, target in wanted.items()
     }
     return pa.schema(list(types.items()))
@@ -245,22 +249,26 @@ def _first_objects(text: bytes) -> Iterator[dict[str, Any]]:
             yield load_object(line)
 
 
-def _asked(target: pa.DataType, seen: pa.DataType) -> pa.DataType:
+def _type_to_ask_for(target: pa.DataType, seen: pa.DataType) -> pa.DataType:
     """Where JSON does not have the type, what is there is asked for: whether it fits is then seen as of any values.
 
     But no doubles, which would hide that some of them were integers.
     """
     if pa.types.is_nested(target) or target in _SAME_AS_JSON:
-        return _asked_inside(target, seen)
+        return _nested_type_to_ask_for(target, seen)
     return seen if seen == pa.string() or seen in _SAME_AS_TEXT else pa.null()
 
 
-def _asked_inside(target: pa.DataType, seen: pa.DataType) -> pa.DataType:
+def _nested_type_to_ask_for(target: pa.DataType, seen: pa.DataType) -> pa.DataType:
     if pa.types.is_struct(target):
         fields = {field.name: field.type for field in seen} if pa.types.is_struct(seen) else {}
-        return pa.struct([(each.name, _asked_inside(each.type, fields.get(each.name, pa.null()))) for each in target])
+        return pa.struct(
+            [(each.name, _nested_type_to_ask_for(each.type, fields.get(each.name, pa.null()))) for each in target]
+        )
     if pa.types.is_list(target):
-        return pa.list_(_asked_inside(target.value_type, seen.value_type if pa.types.is_list(seen) else pa.null()))
+        return pa.list_(
+            _nested_type_to_ask_for(target.value_type, seen.value_type if pa.types.is_list(seen) else pa.null())
+        )
     if target == pa.string() and seen in _SAME_AS_TEXT:
         return seen  # numbers that are text in the table, since another file has text there
     return target if target in _SAME_AS_JSON else pa.null()

@@ -14,15 +14,15 @@ from mason.pipeline.formats.scanning.record_marks import OddRecord
 _PIECE = 64 * 1024  # an error of Python holds a copy of all that was decoded
 
 
-def broken_records(chunk: Chunk, dialect: Dialect, width: int) -> Sequence[OddRecord]:
+def find_broken_records(chunk: Chunk, dialect: Dialect, width: int) -> Sequence[OddRecord]:
     """Return the records of a chunk that are not UTF-8, besides those that are odd already."""
     known = chunk.odd_by_index
-    places = (place for index, *place in _broken_places(chunk) if index not in known)
+    places = (place for index, *place in _find_broken_places(chunk) if index not in known)
     texts = ((start, end, chunk.read[start:end].decode("utf-8", "surrogateescape")) for start, end in places)
     return [OddRecord(start, end, next(split_exactly(text, dialect, width))) for start, end, text in texts]
 
 
-def _broken_places(chunk: Chunk) -> Iterator[tuple[int, int, int]]:
+def _find_broken_places(chunk: Chunk) -> Iterator[tuple[int, int, int]]:
     """Yield the numbers of records that cannot be decoded, with where they begin and end."""
     ends = chunk.scan.ends
     place = 0

@@ -73,7 +73,7 @@ class _Walk:
 
     @cached_property
     def _misplaced(self) -> tuple[Positions, Positions]:
-        found = [byte_bits.positions(self._marks.misplaced(inside=inside)) for inside in (False, True)]
+        found = [byte_bits.positions(self._marks.find_misplaced(inside=inside)) for inside in (False, True)]
         return found[0], found[1]
 
     @cached_property

@@ -65,7 +65,7 @@ class Chunk:
         return self.read[start : int(ends[index])].decode("utf-8", "surrogateescape")
 
 
-def cut_chunks(
+def split_chunks(
     blocks: Iterable[bytes],
     dialect: Dialect,
     width: int = 0,

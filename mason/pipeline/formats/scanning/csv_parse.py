@@ -21,7 +21,7 @@ import pyarrow.csv as pacsv
 from mason.pipeline.formats.delimited.dialect import Dialect, Ragged
 from mason.pipeline.formats.delimited.records import QUOTED_EMPTY
 from mason.pipeline.formats.delimited.tokens import ExactRecord, is_text
-from mason.pipeline.formats.scanning.broken_bytes import broken_records
+from mason.pipeline.formats.scanning.broken_bytes import find_broken_records
 from mason.pipeline.formats.scanning.chunks import Chunk
 from mason.pipeline.formats.scanning.record_marks import Scan, blank_records
 
@@ -87,7 +87,7 @@ def parse_chunk(chunk: Chunk, layout: Layout) -> ParsedChunk:
     if len(odd) * _FEW > chunk.scan.records:
         return _parse_carefully(chunk, layout)
     parsed = _parse_fast(_without_odd(chunk) if odd else chunk, layout)
-    if parsed is None and (broken := broken_records(chunk, layout.dialect, layout.fields)):
+    if parsed is None and (broken := find_broken_records(chunk, layout.dialect, layout.fields)):
         # Arrow reads none of a text in which one byte is wrong: without the records that have such, it does.
         return parse_chunk(chunk.with_odd(broken), layout)
     if parsed is None or (parsed.bad and (layout.surplus or layout.ragged is not Ragged.QUARANTINE)):
@@ -136,7 +136,7 @@ def _parse_fast(chunk: Chunk, layout: Layout) -> ParsedChunk | None:
     if wanted is None:
         return None
     numbers = np.array([row.number - 1 for row in ragged], dtype=np.int64)
-    bad = [BadRecord(int(wanted[row.number - 1]), _ragged(row.actual_columns, layout)) for row in ragged]
+    bad = [BadRecord(int(wanted[row.number - 1]), _explain_ragged(row.actual_columns, layout)) for row in ragged]
     columns = columns_of(table)[: layout.width]
     if layout.quoted_nulls:  # without quotes they are null already
         words = pa.array(sorted(layout.quoted_nulls), pa.string())
@@ -163,7 +163,7 @@ def read_table(
     dialect = layout.dialect
     try:
         table = pacsv.read_csv(
-            pa.BufferReader(_ended(text)),
+            pa.BufferReader(_with_line_end(text)),
             read_options=pacsv.ReadOptions(use_threads=False, block_size=len(text) + 2, column_names=names),
             parse_options=pacsv.ParseOptions(
                 delimiter=dialect.delimiter,
@@ -187,7 +187,7 @@ def read_table(
     return table
 
 
-def _ended(text: memoryview) -> memoryview | bytes:
+def _with_line_end(text: memoryview) -> memoryview | bytes:
     """Return a text with a line end behind its last record: without one Arrow takes an empty last field for quoted."""
     return text if not len(text) or text[-1] == _NEWLINE else bytes(text) + b"\n"
 
@@ -221,7 +221,7 @@ def _parse_records(records: Iterable[tuple[int, ExactRecord]], layout: Layout) -
     for index, record in records:
         if layout.fields > 1 and record.is_blank:
             continue
-        mended = _mended(record, layout)
+        mended = _mend_record(record, layout)
         problem = _problem(mended, layout)
         if problem:
             bad.append(BadRecord(index, problem))
@@ -233,7 +233,7 @@ def _parse_records(records: Iterable[tuple[int, ExactRecord]], layout: Layout) -
     return ParsedChunk(columns, np.array(indices, dtype=np.int64), bad, len(rows) + len(bad), cut)
 
 
-def _mended(record: ExactRecord, layout: Layout) -> ExactRecord:
+def _mend_record(record: ExactRecord, layout: Layout) -> ExactRecord:
     """The record with as many fields as the table has columns, where the layout says how."""
     fields, width = record.fields, layout.width
     if layout.surplus and len(fields) == width + 1 and not fields[-1]:
@@ -252,10 +252,10 @@ def _problem(record: ExactRecord, layout: Layout) -> str:
         return record.problem
     if not all(map(is_text, record.fields)):
         return "it is not valid UTF-8"
-    return "" if len(record.fields) == layout.width else _ragged(len(record.fields), layout)
+    return "" if len(record.fields) == layout.width else _explain_ragged(len(record.fields), layout)
 
 
-def _ragged(fields: int, layout: Layout) -> str:
+def _explain_ragged(fields: int, layout: Layout) -> str:
     return f"{fields:,} field{'s' * (fields != 1)} instead of {layout.width:,}"
 
 

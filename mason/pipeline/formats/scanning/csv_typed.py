@@ -72,7 +72,7 @@ def parse_typed(chunk: Chunk, layout: Layout, types: Mapping[int, pa.DataType]) 
     if table is None or table.num_rows != scan.records:
         return None  # it has blank lines, for one
     columns = columns_of(table)
-    if _written_length(columns, layout.dialect, scan.quotes) != len(text) + (text[-1] != _NEWLINE):
+    if _length_as_text(columns, layout.dialect, scan.quotes) != len(text) + (text[-1] != _NEWLINE):
         return None
     return ParsedChunk(columns, np.arange(table.num_rows), [], table.num_rows)
 
@@ -101,7 +101,7 @@ def _without_hex(types: Mapping[int, pa.DataType], chunk: Chunk) -> Mapping[int,
     return {number: target for number, target in types.items() if target != pa.int64()}
 
 
-def _written_length(columns: Sequence[pa.Array], dialect: Dialect, quotes: int) -> int:
+def _length_as_text(columns: Sequence[pa.Array], dialect: Dialect, quotes: int) -> int:
     """How long the values are as one writes them, with delimiters, line ends, and the quotes that are no values."""
     rows = len(columns[0])
     between = rows * (len(columns) - 1) + rows

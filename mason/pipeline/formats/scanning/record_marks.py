@@ -79,7 +79,7 @@ class Marks:
         closes = byte_bits.before(marks) | byte_bits.single(len(content) - 1, marks)
         return cls(content, quotes, lines, delimiters, byte_bits.between(quotes), opens, closes)
 
-    def misplaced(self, *, inside: bool = False) -> Bits:
+    def find_misplaced(self, *, inside: bool = False) -> Bits:
         """Return the quotes that can neither open a field nor close one; `inside`: the text begins within quotes."""
         within = ~self.inside if inside else self.inside
         last = self.quotes & ~within & ~self.closes

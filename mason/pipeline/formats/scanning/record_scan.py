@@ -35,7 +35,7 @@ def scan_records(text: bytes, dialect: Dialect, width: int, *, final: bool) -> S
 
 def _is_odd(marks: Marks, dialect: Dialect, width: int) -> bool:
     """Say whether a reading field by field has to decide of some record where it ends."""
-    return bool(marks.misplaced().any()) or (not dialect.sure and len(may_swallow(marks, width)) > 0)
+    return bool(marks.find_misplaced().any()) or (not dialect.sure and len(may_swallow(marks, width)) > 0)
 
 
 def _count(lines: Bits, text: bytes, *, final: bool) -> tuple[int, int]:

@@ -44,7 +44,9 @@ def find_ranges(filesystem: pafs.FileSystem, path: str, size: int, dialect: Dial
         return [Range(0, size)]
     cuts: list[int] = []
     for target, quotes in zip(targets, before, strict=False):
-        cut = _cut_behind(filesystem, path, target, quotes, dialect) if not cuts or cuts[-1] < target else cuts[-1]
+        cut = (
+            _find_record_start(filesystem, path, target, quotes, dialect) if not cuts or cuts[-1] < target else cuts[-1]
+        )
         if cut is None:
             return [Range(0, size)]
         cuts.append(cut)
@@ -80,7 +82,9 @@ def _count_quotes(filesystem: pafs.FileSystem, path: str, quote: int, start: int
     return sum(int(np.count_nonzero(block == quote)) for block in blocks)
 
 
-def _cut_behind(filesystem: pafs.FileSystem, path: str, target: int, quotes: int, dialect: Dialect) -> int | None:
+def _find_record_start(
+    filesystem: pafs.FileSystem, path: str, target: int, quotes: int, dialect: Dialect
+) -> int | None:
     """The first place at or behind a target where a record begins; none if a quote there is where none belongs."""
     base, before = target, quotes
     info = filesystem.get_file_info(path)

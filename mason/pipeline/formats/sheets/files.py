@@ -55,7 +55,7 @@ def read_workbook(name: str, source: Any, asked: SheetsAsked) -> FileSchema | No
         MissingDependency: the package that reads them is not installed.
     """
     content = check_workbook(name, source)
-    with _opened(name, content) as book:
+    with _open_workbook(name, content) as book:
         wanted, hidden = _sheets_to_look_at(name, book, asked.sheet)
         xml = open_sheets(name, content)
         found = (
@@ -114,7 +114,7 @@ def read_rows(
         UnreadableFile: it is no workbook, or lacks a sheet.
     """
     content = check_workbook(name, source)
-    with _opened(name, content) as book:
+    with _open_workbook(name, content) as book:
         xml = open_sheets(name, content)
         for part in parts:
             cells = Cells(book.get_sheet_by_name(part.sheet), xml(part.sheet), frozenset(nulls))
@@ -133,7 +133,7 @@ def read_rows(
 
 
 @contextmanager
-def _opened(name: str, source: Any) -> Iterator[Any]:
+def _open_workbook(name: str, source: Any) -> Iterator[Any]:
     try:
         import python_calamine as calamine
     except ImportError as error:

@@ -21,9 +21,9 @@ from mason.pipeline.formats.writers.output_format import (
     NO_COMPRESSION,
     FileWriter,
     OutputFormat,
-    encoded,
+    encode_rows,
     python_columns,
-    stored_schema,
+    schema_as_stored,
 )
 from mason.pipeline.storage.blocks import open_stream
 
@@ -58,10 +58,10 @@ _CODECS = {NO_COMPRESSION: "null"}
 
 
 def avro_codec(declared: pa.DataType) -> Codec:
-    return codec_for(declared, _rule, escaped_names)
+    return codec_for(declared, _rule, escape_names)
 
 
-def escaped_names(names: Sequence[str]) -> Sequence[str]:
+def escape_names(names: Sequence[str]) -> Sequence[str]:
     """Return the names as Avro takes them, each another one."""
     taken = {name for name in names if _is_plain(name)}
     escaped: list[str] = []
@@ -71,7 +71,7 @@ def escaped_names(names: Sequence[str]) -> Sequence[str]:
             continue
         stem = _NOT_IN_NAMES.sub(lambda mark: f"_x{ord(mark[0]):x}_", name)
         stem = f"_{stem}" if stem[:1].isdigit() or not stem else stem
-        chosen = next(each for each in _numbered(stem) if each not in taken)
+        chosen = next(each for each in _number_names(stem) if each not in taken)
         taken.add(chosen)
         escaped.append(chosen)
     return escaped
@@ -81,7 +81,7 @@ def _is_plain(name: str) -> bool:
     return bool(name) and not _NOT_IN_NAMES.search(name) and not name[0].isdigit()
 
 
-def _numbered(stem: str) -> Iterator[str]:
+def _number_names(stem: str) -> Iterator[str]:
     yield stem
     yield from (f"{stem}_{number}" for number in count(2))
 
@@ -137,12 +137,12 @@ class AvroFileWriter(FileWriter):
         from fastavro.write import Writer
 
         self._codecs = [avro_codec(each) for each in schema.types]
-        self._schema = stored_schema(schema, self._codecs, escaped_names(schema.names))
+        self._schema = schema_as_stored(schema, self._codecs, escape_names(schema.names))
         described = avro_schema(self._schema, schema.names)
         self._writer = Writer(stream, described, codec=_CODECS.get(compression, compression))
 
     def write(self, rows: pa.RecordBatch) -> None:
-        columns = python_columns(encoded(rows, self._codecs, self._schema), rows.schema.names, "avro")
+        columns = python_columns(encode_rows(rows, self._codecs, self._schema), rows.schema.names, "avro")
         for values in zip(*columns, strict=True):
             self._writer.write(dict(zip(self._schema.names, values, strict=True)))
 
@@ -173,6 +173,6 @@ FORMATS = {
         AvroFileWriter,
         count_rows,
         _decode,
-        escaped_names,
+        escape_names,
     )
 }

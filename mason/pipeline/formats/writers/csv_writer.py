@@ -30,8 +30,8 @@ from mason.pipeline.formats.writers.output_format import (
     NO_COMPRESSION,
     FileWriter,
     OutputFormat,
-    encoded,
-    stored_schema,
+    encode_rows,
+    schema_as_stored,
 )
 from mason.pipeline.storage.blocks import read_blocks
 from mason.pipeline.storage.files import DataFile
@@ -45,7 +45,7 @@ _ROWS_AT_ONCE = 4096
 
 def csv_codec(declared: pa.DataType) -> Codec:
     if pa.types.is_nested(declared):
-        return nested_text(declared)
+        return codec_of_nested_text(declared)
     if is_any_binary(declared):
         return base64_text(declared)
     if pa.types.is_duration(declared):
@@ -57,7 +57,7 @@ def csv_codec(declared: pa.DataType) -> Codec:
     return as_is(declared)
 
 
-def nested_text(declared: pa.DataType) -> Codec:
+def codec_of_nested_text(declared: pa.DataType) -> Codec:
     """Return the codec of something nested, which becomes JSON text."""
 
     def encode(values: pa.Array) -> pa.Array:
@@ -74,13 +74,13 @@ class CsvFileWriter(FileWriter):
 
     def __init__(self, stream: Any, schema: pa.Schema, compression: str) -> None:
         self._codecs = [csv_codec(each) for each in schema.types]
-        self._schema = stored_schema(schema, self._codecs, schema.names)
+        self._schema = schema_as_stored(schema, self._codecs, schema.names)
         stream.write(_header(schema.names))
         options = pacsv.WriteOptions(include_header=False, batch_size=_ROWS_AT_ONCE, quoting_style="needed")
         self._writer = pacsv.CSVWriter(stream, self._schema, write_options=options)
 
     def write(self, rows: pa.RecordBatch) -> None:
-        self._writer.write_batch(encoded(rows, self._codecs, self._schema))
+        self._writer.write_batch(encode_rows(rows, self._codecs, self._schema))
 
     def close(self) -> None:
         self._writer.close()
@@ -104,10 +104,10 @@ def _decode(source: Source, declared: pa.DataType, rows: int) -> pa.Array:
 
 
 def _header(names: Sequence[str]) -> bytes:
-    return (DELIMITER.join(map(_quoted_if_needed, names)) + "\n").encode()
+    return (DELIMITER.join(map(_quote_if_needed, names)) + "\n").encode()
 
 
-def _quoted_if_needed(name: str) -> str:
+def _quote_if_needed(name: str) -> str:
     if name and name == name.strip() and not _MARKS.intersection(name):
         return name
     return '"' + name.replace('"', '""') + '"'

@@ -61,16 +61,16 @@ def _scalar_texts(values: pa.Array) -> pa.Array:
     if pa.types.is_decimal(declared):
         return plain_decimals(values)
     if pa.types.is_string(declared):
-        return _escaped(values)
+        return _escape_values(values)
     if is_any_binary(declared):
-        return _quoted(base64_text(declared).encode(values))
+        return _quote_texts(base64_text(declared).encode(values))
     if pa.types.is_timestamp(declared):
-        return _quoted(iso_times(values))
+        return _quote_texts(iso_times(values))
     if pa.types.is_duration(declared):
         return values.cast(pa.int64()).cast(pa.string())
     if pa.types.is_date(declared):
         values = check_written(values)
-    return _quoted(values.cast(pa.string()))  # dates and times of day
+    return _quote_texts(values.cast(pa.string()))  # dates and times of day
 
 
 def _float_texts(values: pa.Array) -> pa.Array:
@@ -83,19 +83,19 @@ def _float_texts(values: pa.Array) -> pa.Array:
         return texts
     above = pc.greater(values.cast(pa.float64()), 0)  # Arrow does not compare half floats
     words = pc.if_else(pc.is_nan(values), "NaN", pc.if_else(above, "Infinity", "-Infinity"))
-    return pc.if_else(finite, texts, _quoted(words))
+    return pc.if_else(finite, texts, _quote_texts(words))
 
 
-def _escaped(values: pa.Array) -> pa.Array:
+def _escape_values(values: pa.Array) -> pa.Array:
     odd = pc.fill_null(pc.match_substring_regex(values, _MUST_BE_ESCAPED), False)
-    plain = _quoted(values)
+    plain = _quote_texts(values)
     if not odd.true_count:
         return plain
     escaped = [json.dumps(each, ensure_ascii=False) for each in values.filter(odd).to_pylist()]
     return pc.replace_with_mask(plain, odd, pa.array(escaped, pa.string()))
 
 
-def _quoted(texts: pa.Array) -> pa.Array:
+def _quote_texts(texts: pa.Array) -> pa.Array:
     return pc.binary_join_element_wise(pa.scalar('"'), texts, pa.scalar('"'), "")
 
 

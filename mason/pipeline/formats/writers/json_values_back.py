@@ -64,7 +64,7 @@ def column_of_values(source: Source, codec: Codec, rows: int) -> pa.Array:
     stored = source.fit(codec.stored)
     if stored is None:
         found = [source.value(index) for index in range(rows)]
-        stored = pa.array(_prepared(found, codec.stored), codec.stored)
+        stored = pa.array(_prepare_values(found, codec.stored), codec.stored)
     return codec.decode(stored)
 
 
@@ -72,21 +72,21 @@ def values_of_json(texts: pa.Array, declared: pa.DataType) -> pa.Array:
     """Return the column that was written as JSON text."""
     codec = json_codec(declared)
     found = [None if each is None else json.loads(each, parse_float=Decimal) for each in texts.to_pylist()]
-    return codec.decode(pa.array(_prepared(found, codec.stored), codec.stored))
+    return codec.decode(pa.array(_prepare_values(found, codec.stored), codec.stored))
 
 
-def _prepared(values: Sequence[Any], stored: pa.DataType) -> Sequence[Any]:
+def _prepare_values(values: Sequence[Any], stored: pa.DataType) -> Sequence[Any]:
     """NaN was written as a word, and decimals as numbers (once as text): Arrow takes none of these for what it is."""
     if pa.types.is_floating(stored):
         return [float(each) if isinstance(each, str | Decimal) else each for each in values]
     if pa.types.is_decimal(stored):
         return [Decimal(str(each)) if isinstance(each, int | float | str) else each for each in values]
     if pa.types.is_list(stored):
-        return [None if each is None else _prepared(each, stored.value_type) for each in values]
+        return [None if each is None else _prepare_values(each, stored.value_type) for each in values]
     if pa.types.is_struct(stored):
-        return [None if each is None else _prepared_fields(each, stored) for each in values]
+        return [None if each is None else _prepare_fields(each, stored) for each in values]
     return values
 
 
-def _prepared_fields(value: dict[str, Any], stored: pa.DataType) -> dict[str, Any]:
-    return {field.name: _prepared([value.get(field.name)], field.type)[0] for field in stored}
+def _prepare_fields(value: dict[str, Any], stored: pa.DataType) -> dict[str, Any]:
+    return {field.name: _prepare_values([value.get(field.name)], field.type)[0] for field in stored}

@@ -16,9 +16,9 @@ from mason.pipeline.formats.writers.output_format import (
     NO_COMPRESSION,
     FileWriter,
     OutputFormat,
-    encoded,
+    encode_rows,
     python_columns,
-    stored_schema,
+    schema_as_stored,
 )
 from mason.pipeline.storage.blocks import read_blocks
 from mason.pipeline.storage.files import DataFile
@@ -44,13 +44,13 @@ class MsgpackFileWriter(FileWriter):
 
     def __init__(self, stream: Any, schema: pa.Schema, compression: str) -> None:
         self._codecs = [msgpack_codec(each) for each in schema.types]
-        self._schema = stored_schema(schema, self._codecs, schema.names)
+        self._schema = schema_as_stored(schema, self._codecs, schema.names)
         self._stream = stream
         self._pack = msgpack.Packer(datetime=True).pack
 
     def write(self, rows: pa.RecordBatch) -> None:
         for start in range(0, rows.num_rows, _ROWS_AT_ONCE):
-            stored = encoded(rows.slice(start, _ROWS_AT_ONCE), self._codecs, self._schema)
+            stored = encode_rows(rows.slice(start, _ROWS_AT_ONCE), self._codecs, self._schema)
             columns = python_columns(stored, rows.schema.names, "msgpack")
             named = (dict(zip(rows.schema.names, values, strict=True)) for values in zip(*columns, strict=True))
             self._stream.write(b"".join(map(self._pack, named)))

@@ -16,8 +16,8 @@ from mason.pipeline.formats.writers.output_format import (
     NO_COMPRESSION,
     FileWriter,
     OutputFormat,
-    encoded,
-    stored_schema,
+    encode_rows,
+    schema_as_stored,
 )
 from mason.pipeline.types.python_values import python_value
 
@@ -45,11 +45,11 @@ def _rule(declared: pa.DataType) -> Codec | None:
     if pa.types.is_fixed_size_binary(declared):
         return cast_to(declared, pa.binary())
     if pa.types.is_timestamp(declared):
-        return _checked_times(declared)
+        return _codec_of_times(declared)
     return None
 
 
-def _checked_times(declared: pa.DataType) -> Codec:
+def _codec_of_times(declared: pa.DataType) -> Codec:
     """Times that can be read again: of ORC, Arrow reads them in nanoseconds, and these end in 2262."""
 
     def encode(values: pa.Array) -> pa.Array:
@@ -99,7 +99,7 @@ class OrcFileWriter(FileWriter):
 
     def __init__(self, stream: Any, schema: pa.Schema, compression: str) -> None:
         self._codecs = [orc_codec(each) for each in schema.types]
-        self._schema = stored_schema(schema, self._codecs, schema.names)
+        self._schema = schema_as_stored(schema, self._codecs, schema.names)
         self._stream = _NeverFails(stream)
         codec = "uncompressed" if compression == NO_COMPRESSION else compression
         self._writer = orc.ORCWriter(self._stream, compression=codec)
@@ -110,7 +110,7 @@ class OrcFileWriter(FileWriter):
         return max(int(self._taken * _LIKELY_SHARE) - int(self._stream.tell()), 0)
 
     def write(self, rows: pa.RecordBatch) -> None:
-        stored = encoded(rows, self._codecs, self._schema)
+        stored = encode_rows(rows, self._codecs, self._schema)
         self._writer.write(pa.Table.from_batches([stored]))
         self._taken += stored.nbytes
         self._stream.check()

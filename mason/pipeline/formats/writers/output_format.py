@@ -99,7 +99,7 @@ class OutputFormat:
     def file_ending(self, compression: str) -> str:
         return f".{self.extension}{self.compressions[compression]}"
 
-    def checked_compression(self, wanted: str) -> str:
+    def check_compression(self, wanted: str) -> str:
         """Return the compression that was asked for, or the format's own.
 
         Raises:
@@ -141,7 +141,7 @@ def output_format(name: str) -> OutputFormat:
     return found
 
 
-def encoded(rows: pa.RecordBatch, codecs: Sequence[Codec], schema: pa.Schema) -> pa.RecordBatch:
+def encode_rows(rows: pa.RecordBatch, codecs: Sequence[Codec], schema: pa.Schema) -> pa.RecordBatch:
     """Return rows as they are stored.
 
     Raises:
@@ -175,6 +175,6 @@ def python_columns(stored: pa.RecordBatch, names: Sequence[str], format_: str) -
     return found
 
 
-def stored_schema(schema: pa.Schema, codecs: Sequence[Codec], names: Sequence[str]) -> pa.Schema:
+def schema_as_stored(schema: pa.Schema, codecs: Sequence[Codec], names: Sequence[str]) -> pa.Schema:
     """Return the schema that is stored."""
     return pa.schema([pa.field(name, codec.stored) for name, codec in zip(names, codecs, strict=True)])

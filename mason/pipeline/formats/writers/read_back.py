@@ -11,7 +11,7 @@ from mason.pipeline.formats.sources import ArrowSource, Source
 from mason.pipeline.formats.writers.output_format import output_format
 
 
-def stored_types(format_: str, schema: pa.Schema) -> pa.Schema:
+def types_as_stored(format_: str, schema: pa.Schema) -> pa.Schema:
     """Return the schema with the types that really stand in a file: a fast parser may expect these."""
     codec = output_format(format_).codec
     return pa.schema([pa.field(each.name, codec(each.type).stored) for each in schema])

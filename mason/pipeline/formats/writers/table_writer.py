@@ -196,7 +196,7 @@ def _repeating(path: str, values: pa.Array | pa.ChunkedArray) -> list[str]:
 
 def partition_folder(keys: Sequence[str], values: Sequence[Any]) -> str:
     """Return the folder of a partition, escaped as Hive does it: `day=2026-01-31/place=a%2Fb`."""
-    parts = zip(map(escaped, keys), map(_folder_value, values), strict=True)
+    parts = zip(map(escape_for_folder, keys), map(_folder_value, values), strict=True)
     return "/".join(f"{key}={value}" for key, value in parts)
 
 
@@ -235,10 +235,10 @@ def _name_length(key: str, value: str) -> int:
 def _folder_value(value: Any) -> str:
     if value is None:
         return NULL_PARTITION
-    return escaped(str(value).lower() if isinstance(value, bool) else str(value))
+    return escape_for_folder(str(value).lower() if isinstance(value, bool) else str(value))
 
 
-def escaped(text: str) -> str:
+def escape_for_folder(text: str) -> str:
     """Return a text as Hive has it in the name of a folder."""
     return (
         quote(text, safe=_PLAIN_IN_FOLDERS)

@@ -27,14 +27,14 @@ from mason.pipeline.formats.writers.codecs import (
     is_any_binary,
     timestamp_text,
 )
-from mason.pipeline.formats.writers.csv_writer import nested_text
+from mason.pipeline.formats.writers.csv_writer import codec_of_nested_text
 from mason.pipeline.formats.writers.output_format import (
     NO_COMPRESSION,
     CannotHold,
     FileWriter,
     OutputFormat,
-    encoded,
-    stored_schema,
+    encode_rows,
+    schema_as_stored,
 )
 from mason.pipeline.types.number_types import EXACT_IN_DOUBLE
 from mason.pipeline.types.python_values import python_values
@@ -52,7 +52,7 @@ _DATE, _TIME, _MOMENT = "yyyy-mm-dd", "hh:mm:ss.000", "yyyy-mm-dd hh:mm:ss.000"
 
 def xlsx_codec(declared: pa.DataType) -> Codec:
     if pa.types.is_nested(declared):
-        return nested_text(declared)
+        return codec_of_nested_text(declared)
     if is_any_binary(declared):
         return base64_text(declared)
     if pa.types.is_timestamp(declared) and declared.tz:
@@ -67,7 +67,7 @@ class XlsxFileWriter(FileWriter):
         xlsxwriter = _xlsxwriter()
         self._stream = stream
         self._codecs = [xlsx_codec(each) for each in schema.types]
-        self._schema = stored_schema(schema, self._codecs, schema.names)
+        self._schema = schema_as_stored(schema, self._codecs, schema.names)
         self._scratch = TemporaryDirectory(prefix="mason-xlsx-")
         self._book = xlsxwriter.Workbook(stream, {"constant_memory": True, "tmpdir": self._scratch.name})
         self._sheet = self._book.add_worksheet("Sheet1", worksheet_class=_exact_sheet())
@@ -78,7 +78,7 @@ class XlsxFileWriter(FileWriter):
         self._plain = self._book.add_format()
         bold = self._book.add_format({"bold": True})
         for column, name in enumerate(schema.names):
-            self._sheet.write_string(0, column, _checked(name, name), bold)
+            self._sheet.write_string(0, column, _check_text(name, name), bold)
         self._sheet.freeze_panes(1, 0)
 
     @property
@@ -86,7 +86,7 @@ class XlsxFileWriter(FileWriter):
         return self._noted
 
     def write(self, rows: pa.RecordBatch) -> None:
-        stored = encoded(rows, self._codecs, self._schema)
+        stored = encode_rows(rows, self._codecs, self._schema)
         columns = [python_values(values) for values in stored.columns]
         names = self._schema.names
         for values in zip(*columns, strict=True):
@@ -114,7 +114,7 @@ CellWriter = Callable[[int, int, Any, str], str]
 
 def _cell_writer(sheet: Any, declared: pa.DataType, formats: Mapping[str, Any]) -> CellWriter:
     def text(row: int, column: int, value: str, name: str) -> str:
-        sheet.write_string(row, column, _checked(value, name))
+        sheet.write_string(row, column, _check_text(value, name))
         return ""
 
     def truth(row: int, column: int, value: bool, name: str) -> str:
@@ -164,7 +164,7 @@ def _moment_format(declared: pa.DataType) -> str:
     return _TIME if pa.types.is_time(declared) else _MOMENT
 
 
-def _checked(text: str, column: str) -> str:
+def _check_text(text: str, column: str) -> str:
     if len(text) > LONGEST_TEXT:
         raise CannotHold(column, f"a text has {len(text):,} characters, and a cell of Excel {LONGEST_TEXT:,} at most.")
     return text

@@ -98,7 +98,7 @@ class Check:
         }
 
 
-def written(check: Check) -> str:
+def format_check(check: Check) -> str:
     """Return a check as it is written on a command line, which is what it is called unless it has a name."""
     arguments = [
         f"{name}={'|'.join(value) if isinstance(value, list | tuple) else value}" for name, value in check.arguments()

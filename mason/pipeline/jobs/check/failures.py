@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mason.pipeline.jobs.check.job import CheckJob
-from mason.pipeline.jobs.check.sink import saved_schema
+from mason.pipeline.jobs.check.sink import schema_of_failing_rows
 from mason.pipeline.jobs.table_output import StagedTable
 from mason.pipeline.reading.scan import ScanResult
 from mason.pipeline.tables.commit import CommitRecord
@@ -21,4 +21,4 @@ def commit_failures(staged: StagedTable, job: CheckJob, done: ScanResult, failed
     staged.take_quarantine(done.scan.plan, [])  # none of it: records that are no rows are for a merge to keep
     sums = RowSums(failed, sum(each.rows for each in files), came="rows fail")
     details = {"checks": [each.name for each in job.checks], "input": str(job.path)}
-    return staged.commit(files, sums, saved_schema(done.scan.schema), details=details)
+    return staged.commit(files, sums, schema_of_failing_rows(done.scan.schema), details=details)

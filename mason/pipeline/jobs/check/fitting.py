@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from mason.errors import InvalidParameters
 from mason.pipeline.jobs.check.checks import BY_KEYS, BadCheck, Check
-from mason.pipeline.jobs.check.literals import told
+from mason.pipeline.jobs.check.literals import describe_type
 from mason.pipeline.jobs.check.rows import failing
 from mason.util.nearest import did_you_mean
 
@@ -43,7 +43,7 @@ def _check_types(check: Check, schema: pa.Schema, references: Mapping[str, pa.Sc
     if check.kind == "freshness":
         kind = schema.field(check.column).type
         if not pa.types.is_date(kind) and not pa.types.is_timestamp(kind):
-            raise BadCheck(f'"{check.column}" is {told(kind)}, and freshness is asked of days or times.')
+            raise BadCheck(f'"{check.column}" is {describe_type(kind)}, and freshness is asked of days or times.')
     elif check.kind in BY_KEYS:
         _check_keys(check, schema, references)
     elif check.columns:
@@ -61,7 +61,9 @@ def _check_keys(check: Check, schema: pa.Schema, references: Mapping[str, pa.Sch
     for name, other in zip(check.columns, check.keys_there, strict=True):
         mine, theirs = schema.field(name).type, there.field(other).type
         if mine != theirs and not set(_kinds(mine)) & set(_kinds(theirs)):
-            raise BadCheck(f'"{name}" is {told(mine)} and "{other}" is {told(theirs)}: no value could be in both.')
+            raise BadCheck(
+                f'"{name}" is {describe_type(mine)} and "{other}" is {describe_type(theirs)}: no value could be in both.'
+            )
 
 
 def _kinds(kind: pa.DataType) -> Iterator[str]:

@@ -16,7 +16,7 @@ from mason.pipeline.jobs.dedupe.find import Found, Wanted, find_rows
 from mason.pipeline.jobs.dedupe.order import TABLE
 from mason.pipeline.jobs.query.inputs import ReadyTable
 from mason.pipeline.reading.tasks.sinks import table_spec
-from mason.pipeline.sql.query import FILE_COLUMN, ROW_COLUMN, Output, SqlQuery, quoted, write_rows
+from mason.pipeline.sql.query import FILE_COLUMN, ROW_COLUMN, Output, SqlQuery, quote_identifier, write_rows
 from mason.pipeline.work.tasks import TaskRunner
 
 _CHECKED, _REFERENCED = "_mason_checked", "_mason_referenced"
@@ -45,9 +45,9 @@ def failing_keys(
 
 def _duplicates(keys: Sequence[str]) -> str:
     """The query for rows whose key another row has, too. As in SQL, a key with a null in it is like no other."""
-    grouped = ", ".join(map(quoted, keys))
+    grouped = ", ".join(map(quote_identifier, keys))
     same = f"count(*) OVER (PARTITION BY {grouped})"
-    rows = f"SELECT {FILE_COLUMN}, {ROW_COLUMN}, {same} AS _mason_same FROM {TABLE} WHERE {_whole(map(quoted, keys))}"  # noqa: S608 (names are quoted)
+    rows = f"SELECT {FILE_COLUMN}, {ROW_COLUMN}, {same} AS _mason_same FROM {TABLE} WHERE {_whole(map(quote_identifier, keys))}"  # noqa: S608 (names are quoted)
     return f"SELECT {FILE_COLUMN}, {ROW_COLUMN} FROM ({rows}) WHERE _mason_same > 1"  # noqa: S608
 
 
@@ -56,10 +56,10 @@ def _orphans(keys: Sequence[str], keys_there: Sequence[str]) -> str:
 
     Keys get names of their own: a column may be called as anything else here is.
     """
-    here = ", ".join(f"{quoted(key)} AS {_HERE}{number}" for number, key in enumerate(keys))
-    there = ", ".join(f"{quoted(key)} AS {_THERE}{number}" for number, key in enumerate(keys_there))
+    here = ", ".join(f"{quote_identifier(key)} AS {_HERE}{number}" for number, key in enumerate(keys))
+    there = ", ".join(f"{quote_identifier(key)} AS {_THERE}{number}" for number, key in enumerate(keys_there))
     same = " AND ".join(f"{_THERE}{number} = {_HERE}{number}" for number in range(len(keys)))
-    rows = f"SELECT {FILE_COLUMN}, {ROW_COLUMN}, {here} FROM {_CHECKED} WHERE {_whole(map(quoted, keys))}"  # noqa: S608
+    rows = f"SELECT {FILE_COLUMN}, {ROW_COLUMN}, {here} FROM {_CHECKED} WHERE {_whole(map(quote_identifier, keys))}"  # noqa: S608
     found = f"EXISTS (SELECT 1 FROM (SELECT {there} FROM {_REFERENCED}) WHERE {same})"  # noqa: S608
     return f"SELECT {FILE_COLUMN}, {ROW_COLUMN} FROM ({rows}) WHERE NOT {found}"  # noqa: S608
 

@@ -23,7 +23,7 @@ def value_of(text: str, field: pa.Field) -> pa.Scalar:
     try:
         return pa.scalar(_value(text, kind), kind)
     except (ValueError, TypeError, OverflowError, InvalidOperation, pa.ArrowException):
-        raise BadCheck(f'"{text}" is no value of "{field.name}", which is {told(kind)}.') from None
+        raise BadCheck(f'"{text}" is no value of "{field.name}", which is {describe_type(kind)}.') from None
 
 
 def number_of(text: str, field: pa.Field) -> Decimal:
@@ -35,13 +35,13 @@ def number_of(text: str, field: pa.Field) -> Decimal:
     try:
         number = Decimal(text)
     except InvalidOperation:
-        raise BadCheck(f'"{text}" is no number, and "{field.name}" is {told(field.type)}.') from None
+        raise BadCheck(f'"{text}" is no number, and "{field.name}" is {describe_type(field.type)}.') from None
     if number.is_nan():
         raise BadCheck("NaN is no limit: no number is below or above it.")
     return number
 
 
-def told(kind: pa.DataType) -> str:
+def describe_type(kind: pa.DataType) -> str:
     return "text" if pa.types.is_string(kind) else str(kind)
 
 
@@ -50,7 +50,7 @@ def _value(text: str, kind: pa.DataType) -> Any:
     if known.is_string(kind):
         return text
     if known.is_boolean(kind):
-        return {"true": True, "false": False}[text.lower()] if text.lower() in ("true", "false") else _refused()
+        return {"true": True, "false": False}[text.lower()] if text.lower() in ("true", "false") else _refuse_literal()
     if known.is_integer(kind):
         return int(text)
     if known.is_floating(kind):
@@ -61,7 +61,7 @@ def _value(text: str, kind: pa.DataType) -> Any:
         return date.fromisoformat(text)
     if known.is_timestamp(kind):
         return _moment(text, kind)
-    return _refused()
+    return _refuse_literal()
 
 
 def _moment(text: str, kind: pa.TimestampType) -> datetime:
@@ -73,5 +73,5 @@ def _moment(text: str, kind: pa.TimestampType) -> datetime:
     return moment
 
 
-def _refused() -> Any:
+def _refuse_literal() -> Any:
     raise ValueError("no such value")

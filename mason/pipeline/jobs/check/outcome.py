@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from mason.pipeline.jobs.check.verdicts import Totals, Verdict
-from mason.pipeline.jobs.summary.shown import shown
+from mason.pipeline.jobs.summary.shown import render_value
 from mason.pipeline.tables.commit import CommitRecord
 from mason.pipeline.work.base import Outcome
-from mason.util.text_width import clipped
+from mason.util.text_width import clip_text
 from mason.util.words import counted
 
 _LONGEST_VALUE = 24
@@ -68,8 +68,8 @@ class CheckOutcome(Outcome):
         lines = []
         for each in self.verdicts:
             rest = "" if each.holds else f"  {each.message.removeprefix(each.check.name).lstrip(': ')}"
-            lines.append(clipped(f"{_MARKS[each.status]} {each.check.name}{rest}", width))
-            lines += [clipped(f"    {_row(sample)}", width) for sample in each.samples]
+            lines.append(clip_text(f"{_MARKS[each.status]} {each.check.name}{rest}", width))
+            lines += [clip_text(f"    {_row(sample)}", width) for sample in each.samples]
         return lines
 
 
@@ -82,5 +82,5 @@ def _with_samples(verdict: Verdict) -> dict[str, Any]:
 
 
 def _row(sample: Mapping[str, Any]) -> str:
-    told = ("null" if value is None else shown(value, _LONGEST_VALUE) for value in sample.values())
+    told = ("null" if value is None else render_value(value, _LONGEST_VALUE) for value in sample.values())
     return ", ".join(f"{name} {value}" for name, value in zip(sample, told, strict=True))

@@ -17,7 +17,7 @@ from datetime import timedelta
 from typing import Any
 
 from mason.errors import InvalidParameters
-from mason.pipeline.jobs.check.checks import BLOCK, KINDS, LISTS, ROW_COUNT, WARN, BadCheck, Check, Kind, written
+from mason.pipeline.jobs.check.checks import BLOCK, KINDS, LISTS, ROW_COUNT, WARN, BadCheck, Check, Kind, format_check
 from mason.util.nearest import did_you_mean
 
 _COMMON = ("check", "column", "columns", "on_failure", "name")
@@ -78,7 +78,7 @@ def _read(given: Any) -> Check:
     _check_limits(check)
     if check.referenced_columns and len(check.referenced_columns) != len(check.columns):
         raise BadCheck("referenced_columns must be as many as the columns.")
-    return replace(check, name=_text(given.get("name") or "") or written(check))
+    return replace(check, name=_text(given.get("name") or "") or format_check(check))
 
 
 def _of_text(text: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mason.pipeline.jobs.check.checks import BadCheck, Check
-from mason.pipeline.jobs.check.literals import MOST_INTEGER, number_of, told, value_of
+from mason.pipeline.jobs.check.literals import MOST_INTEGER, describe_type, number_of, value_of
 from mason.pipeline.jobs.check.patterns import whole_match
 from mason.pipeline.jobs.format import values
 
@@ -41,7 +41,7 @@ def _not_null(check: Check, schema: pa.Schema) -> Failing:
     return lambda rows: any_of([pc.is_null(rows.column(name)) for name in check.columns])
 
 
-def _accepted(check: Check, schema: pa.Schema) -> Failing:
+def _accept_check(check: Check, schema: pa.Schema) -> Failing:
     field = schema.field(check.column)
     accepted = pa.array([value_of(each, field).as_py() for each in check.values], field.type)
 
@@ -62,16 +62,16 @@ def _range(check: Check, schema: pa.Schema) -> Failing:
     field = schema.field(check.column)
     low = _limit(check.min, field, ROUND_CEILING)
     high = _limit(check.max, field, ROUND_FLOOR)
-    if low is not None and high is not None and values.compared("greater", low, high).as_py():
+    if low is not None and high is not None and values.compare_values("greater", low, high).as_py():
         raise BadCheck(f"no value lies between min {check.min} and max {check.max}.")
 
     def find(rows: pa.RecordBatch) -> pa.Array:
         found = values.plain(rows.column(check.column))
         outside = []
         if low is not None:
-            outside.append(values.compared("less", found, low))
+            outside.append(values.compare_values("less", found, low))
         if high is not None:
-            outside.append(values.compared("greater", found, high))
+            outside.append(values.compare_values("greater", found, high))
         if pa.types.is_floating(found.type):
             outside.append(pc.is_nan(found))
         return any_of([pc.fill_null(each, False) for each in outside])
@@ -88,7 +88,7 @@ def _limit(text: str, field: pa.Field, rounding: str) -> pa.Scalar | None:
         number = number_of(text, field)
         whole = int(number.to_integral_value(rounding)) if number.is_finite() else MOST_INTEGER + 1
         if abs(whole) > MOST_INTEGER:
-            raise BadCheck(f'"{text}" is no limit of "{field.name}", which is {told(kind)}.')
+            raise BadCheck(f'"{text}" is no limit of "{field.name}", which is {describe_type(kind)}.')
         return pa.scalar(whole)
     if pa.types.is_floating(kind):
         return pa.scalar(float(number_of(text, field)))
@@ -96,7 +96,7 @@ def _limit(text: str, field: pa.Field, rounding: str) -> pa.Scalar | None:
         return _decimal(text, field)
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return value_of(text, field)
-    raise BadCheck(f'"{field.name}" is {told(kind)}, and a range is one of numbers, days or times.')
+    raise BadCheck(f'"{field.name}" is {describe_type(kind)}, and a range is one of numbers, days or times.')
 
 
 def _decimal(text: str, field: pa.Field) -> pa.Scalar:
@@ -104,7 +104,7 @@ def _decimal(text: str, field: pa.Field) -> pa.Scalar:
     try:
         limit = pa.scalar(number_of(text, field))
     except (pa.ArrowException, ValueError, OverflowError):
-        raise BadCheck(f'"{text}" is no limit of "{field.name}", which is {told(field.type)}.') from None
+        raise BadCheck(f'"{text}" is no limit of "{field.name}", which is {describe_type(field.type)}.') from None
     try:
         return limit.cast(kind)  # then the rows need not be cast
     except pa.ArrowInvalid:
@@ -114,7 +114,7 @@ def _decimal(text: str, field: pa.Field) -> pa.Scalar:
 def _pattern(check: Check, schema: pa.Schema) -> Failing:
     field = schema.field(check.column)
     if not pa.types.is_string(field.type):
-        raise BadCheck(f'"{field.name}" is {told(field.type)}, and a regular expression is asked of text.')
+        raise BadCheck(f'"{field.name}" is {describe_type(field.type)}, and a regular expression is asked of text.')
     pattern = whole_match(check.pattern)
 
     def find(rows: pa.RecordBatch) -> pa.Array:
@@ -126,7 +126,7 @@ def _pattern(check: Check, schema: pa.Schema) -> Failing:
 
 _MAKERS: Mapping[str, Callable[[Check, pa.Schema], Failing]] = {
     "not_null": _not_null,
-    "accepted_values": _accepted,
+    "accepted_values": _accept_check,
     "range": _range,
     "regular_expression": _pattern,
 }

@@ -23,7 +23,7 @@ FAILED_CHECKS = "failed_checks"
 """The column of the saved rows that names the checks that they fail."""
 
 
-def saved_schema(schema: pa.Schema) -> pa.Schema:
+def schema_of_failing_rows(schema: pa.Schema) -> pa.Schema:
     """Return the schema of the rows that are saved."""
     return schema.append(pa.field(FAILED_CHECKS, pa.list_(pa.string())))
 
@@ -39,7 +39,7 @@ def check_sink(place: SinkPlace, schema: pa.Schema, options: Mapping[str, Any]) 
         elif check.kind not in OF_THE_TABLE:
             with suppress(BadCheck):  # a column turned out wider than planned: the driver sees the same, and says so
                 by_rows[number] = failing(check, schema)
-    saved = table_sink(place, saved_schema(schema), {}) if options["saves"] else None
+    saved = table_sink(place, schema_of_failing_rows(schema), {}) if options["saves"] else None
     moments = {number: each.column for number, each in enumerate(checks) if _has_moments(each, schema)}
     return CheckSink(checks, by_rows, places, moments, saved, options["samples"])
 
@@ -93,7 +93,7 @@ class CheckSink:
         any_fails = np.flatnonzero(fails.any(axis=1))
         self._failed += len(any_fails)
         if self._saved:
-            self._saved.write(self._named(rows.take(pa.array(any_fails)), fails[any_fails]))
+            self._saved.write(self._add_names_of_checks(rows.take(pa.array(any_fails)), fails[any_fails]))
 
     def result(self) -> Mapping[str, Any]:
         return {
@@ -132,10 +132,10 @@ class CheckSink:
             some = rows.take(pa.array(indices[:room]))
             self._samples[number] += json_value(python_rows(some))
 
-    def _named(self, rows: pa.RecordBatch, fails: npt.NDArray[np.bool_]) -> pa.RecordBatch:
+    def _add_names_of_checks(self, rows: pa.RecordBatch, fails: npt.NDArray[np.bool_]) -> pa.RecordBatch:
         """Rows with the names of the checks that each of them fails."""
         offsets = np.concatenate([[0], np.cumsum(fails.sum(axis=1))]).astype(np.int32)
         names = pa.array(self._names[np.nonzero(fails)[1]], pa.string())
         column = pa.ListArray.from_arrays(pa.array(offsets), names)
-        schema = saved_schema(rows.schema)
+        schema = schema_of_failing_rows(rows.schema)
         return pa.record_batch([*rows.columns, column], schema=schema)

@@ -9,7 +9,7 @@ from typing import Any
 
 from mason.pipeline.jobs.check.checks import Check
 from mason.pipeline.jobs.check.reading import read_age
-from mason.pipeline.jobs.summary.shown import shown
+from mason.pipeline.jobs.summary.shown import render_value
 from mason.util.words import counted
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -80,7 +80,7 @@ def _verdict(number: int, check: Check, totals: Totals, as_of: datetime, samples
 def _such_as(check: Check, samples: Sequence[Mapping[str, Any]]) -> str:
     if not samples or check.kind == "not_null":
         return ""
-    told = [f"{name} {shown(samples[0].get(name), _LONGEST_VALUE)}" for name in check.columns]
+    told = [f"{name} {render_value(samples[0].get(name), _LONGEST_VALUE)}" for name in check.columns]
     return f", such as {', '.join(told)}"
 
 

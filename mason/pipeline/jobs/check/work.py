@@ -23,7 +23,7 @@ from mason.pipeline.jobs.check.sink import FAILED_CHECKS, SINK
 from mason.pipeline.jobs.check.verdicts import Totals, verdicts
 from mason.pipeline.jobs.dedupe.find import Found
 from mason.pipeline.jobs.dedupe.order import TABLE
-from mason.pipeline.jobs.query.inputs import ReadyTable, TableInput, made_ready
+from mason.pipeline.jobs.query.inputs import ReadyTable, TableInput, prepare_table
 from mason.pipeline.jobs.table_output import TableOutput
 from mason.pipeline.reading.chosen_columns import refuse_own_names
 from mason.pipeline.reading.scan import Scan, ScanResult, ScanWork, plan_scan, run_scan
@@ -121,9 +121,11 @@ class CheckWork(ScanWork):
         if not by_keys:
             return None, {}
         whole = TableInput(TABLE, replace(self.scan, columns=()))
-        table = made_ready(whole, runner, job_id, progress, stack, self.job.failures)
+        table = prepare_table(whole, runner, job_id, progress, stack, self.job.failures)
         others = {
-            path: made_ready(TableInput(path, scan), runner, f"{job_id}r{number}", progress, stack, self.job.failures)
+            path: prepare_table(
+                TableInput(path, scan), runner, f"{job_id}r{number}", progress, stack, self.job.failures
+            )
             for number, (path, scan) in enumerate(self.references.items())
         }
         found = {}

@@ -22,7 +22,7 @@ from mason.pipeline.jobs.dedupe.order import TABLE
 from mason.pipeline.jobs.query.inputs import ReadyTable
 from mason.pipeline.reading.tasks.sinks import SinkPlace, open_sink, table_spec
 from mason.pipeline.sql.duckdb_engine import BATCH, create_views, ctrl_c_kept, to_duckdb
-from mason.pipeline.sql.duckdb_types import quoted
+from mason.pipeline.sql.duckdb_types import quote_name
 from mason.pipeline.sql.local_copies import at_hand
 from mason.pipeline.sql.query import FILE_COLUMN, Output, Piece, SqlQuery, SqlTable, write_rows
 from mason.pipeline.storage.address import is_local, open_filesystem
@@ -146,7 +146,7 @@ def _statement(connection: duckdb.DuckDBPyConnection, task: FindTask) -> str:
     statement = to_duckdb(query).text  # which calls no macro
     if task.shares == 1:
         return statement
-    keys = ", ".join(map(quoted, task.keys))
+    keys = ", ".join(map(quote_name, task.keys))
     share = f"CREATE TEMP VIEW mason_share AS FROM {TABLE} WHERE hash({keys}) % {task.shares} = {task.number}"
     connection.execute(share)
     return statement.replace(f'FROM "{TABLE}"', "FROM mason_share")

@@ -11,11 +11,11 @@ from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, Unprocessable
 from mason.pipeline.jobs.dedupe.find import Found, Wanted, find_rows
-from mason.pipeline.jobs.dedupe.order import TABLE, order_columns, removed_rows
+from mason.pipeline.jobs.dedupe.order import TABLE, order_columns, query_of_removed_rows
 from mason.pipeline.jobs.dedupe.sink import NAME
-from mason.pipeline.jobs.query.inputs import ReadyTable, TableInput, made_ready
+from mason.pipeline.jobs.query.inputs import ReadyTable, TableInput, prepare_table
 from mason.pipeline.jobs.table_output import StagedTable, TableOutput
-from mason.pipeline.reading.chosen_columns import chosen_columns, refuse_own_names
+from mason.pipeline.reading.chosen_columns import choose_columns, refuse_own_names
 from mason.pipeline.reading.scan import Scan, ScanResult, ScanWork, plan_scan, run_scan
 from mason.pipeline.reading.tasks.sinks import SinkSpec
 from mason.pipeline.sql.query import PLACES
@@ -89,10 +89,12 @@ class DedupeWork(ScanWork):
         refuse_own_names(scan.schema, PLACES)
         options = dedupe.options
         order = order_columns(options.order_by, scan.schema)
-        keys = chosen_columns(scan.schema, options.keys).names
+        keys = choose_columns(scan.schema, options.keys).names
         _check_comparable(scan, [*keys, *(each.name for each in order)])
         needed = list(dict.fromkeys([*keys, *(each.name for each in order)]))
-        return cls(dedupe, scan, Wanted(removed_rows(keys, order, keep_last=options.keep == "last"), keys, needed))
+        return cls(
+            dedupe, scan, Wanted(query_of_removed_rows(keys, order, keep_last=options.keep == "last"), keys, needed)
+        )
 
     @property
     def amounts(self) -> Sequence[str]:
@@ -124,7 +126,7 @@ class DedupeWork(ScanWork):
         output = TableOutput.of(job.output, job.foreign, [self.scan])
         removed = TableOutput.of(job.removed, job.foreign) if job.removed else None
         with ExitStack() as stack:
-            ready = made_ready(TableInput(TABLE, self.scan), runner, job_id, progress, stack, near=job.output)
+            ready = prepare_table(TableInput(TABLE, self.scan), runner, job_id, progress, stack, near=job.output)
             scratch = stack.enter_context(scratch_folder(job.output))
             going = find_rows(runner, ready, self.wanted, job_id, scratch)
             staged = stack.enter_context(output.stage(job_id))
@@ -135,7 +137,7 @@ class DedupeWork(ScanWork):
             done = run_scan(ready.scan, sink, runner, job_id, progress, staged.location)
             pieces = staged.take(done.files)
             files = staged.unite(runner, pieces) if keys else pieces
-            sums = _checked_sums(done, sum(each.rows for each in files), going.rows)
+            sums = _check_sums(done, sum(each.rows for each in files), going.rows)
             details = {"dedupe": asdict(job.options), "input": str(job.path)}
             if aside:
                 _commit_removed(aside, done, details)
@@ -199,13 +201,13 @@ def _sink(ready: ReadyTable, going: Found, removed: Location | None, keys: Seque
     return SinkSpec(NAME, options, keys)
 
 
-def _removed(done: ScanResult) -> int:
+def _count_removed(done: ScanResult) -> int:
     return sum(each["removed"] for each in done.payloads)
 
 
-def _checked_sums(done: ScanResult, written: int, going: int) -> RowSums:
-    if _removed(done) != going:
-        raise rows_lost(f"{going:,} rows were to be removed, and {_removed(done):,} were.")
+def _check_sums(done: ScanResult, written: int, going: int) -> RowSums:
+    if _count_removed(done) != going:
+        raise rows_lost(f"{going:,} rows were to be removed, and {_count_removed(done):,} were.")
     sums = RowSums(done.rows_in, written, [LeftOut("Removed", going)], "rows were read")
     sums.check()
     return sums
@@ -213,7 +215,7 @@ def _checked_sums(done: ScanResult, written: int, going: int) -> RowSums:
 
 def _commit_removed(aside: StagedTable, done: ScanResult, details: Mapping[str, Any]) -> None:
     files = aside.take(path for each in done.payloads for path in each["removed_files"])
-    sums = RowSums(_removed(done), sum(each.rows for each in files), came="rows were removed")
+    sums = RowSums(_count_removed(done), sum(each.rows for each in files), came="rows were removed")
     aside.commit(files, sums, done.scan.schema, details=details)
 
 

@@ -12,12 +12,12 @@ import pyarrow as pa
 from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.diff.schemas import SchemaDiff, schema_diff
-from mason.pipeline.jobs.query.inputs import ReadyTable, TableInput, made_ready
-from mason.pipeline.reading.chosen_columns import chosen_columns, refuse_own_names
+from mason.pipeline.jobs.query.inputs import ReadyTable, TableInput, prepare_table
+from mason.pipeline.reading.chosen_columns import choose_columns, refuse_own_names
 from mason.pipeline.reading.preview import Preview
 from mason.pipeline.reading.scan import Scan, plan_scan
 from mason.pipeline.reading.tasks.sinks import table_spec
-from mason.pipeline.sql.query import Output, SqlQuery, SqlTable, fetch_rows, quoted, write_rows
+from mason.pipeline.sql.query import Output, SqlQuery, SqlTable, fetch_rows, quote_identifier, write_rows
 from mason.pipeline.storage.scratch import scratch_folder
 from mason.pipeline.tables.versions import find_version
 from mason.pipeline.types.evidence_json import encode_schema
@@ -82,7 +82,7 @@ class DiffWork(Work):
         after = _scan(diff.other, diff.options.other_version)
         schemas = schema_diff(before.schema, after.schema)
         refuse_own_names(pa.schema([schemas.before.field(name) for name in schemas.compared]), _OWN_COLUMNS)
-        chosen_columns(pa.schema([schemas.before.field(name) for name in schemas.compared]), diff.options.keys)
+        choose_columns(pa.schema([schemas.before.field(name) for name in schemas.compared]), diff.options.keys)
         inputs = (TableInput(_BEFORE, before, schemas.compared), TableInput(_AFTER, after, schemas.compared))
         return cls(diff, *inputs, schemas)
 
@@ -117,8 +117,8 @@ class DiffWork(Work):
             RowsLost: the rows before, with those added and without those removed, are not the rows after.
         """
         with ExitStack() as stack:
-            before = made_ready(self.before, runner, job_id, progress, stack)
-            after = made_ready(self.after, runner, f"{job_id}a", progress, stack)
+            before = prepare_table(self.before, runner, job_id, progress, stack)
+            after = prepare_table(self.after, runner, f"{job_id}a", progress, stack)
             scratch = stack.enter_context(scratch_folder(self.job.path))
             difference = self._find(before, after, runner, job_id, scratch)
             (counts,) = self._ask(runner, difference, self._counts())
@@ -130,12 +130,12 @@ class DiffWork(Work):
         self, before: ReadyTable, after: ReadyTable, runner: TaskRunner, job_id: str, scratch: Location
     ) -> SqlTable:
         """Write the rows that one table has more often than the other, and how many times more."""
-        columns = ", ".join(map(quoted, self.schemas.compared))
+        columns = ", ".join(map(quote_identifier, self.schemas.compared))
         statement = f"""
             SELECT {columns}, SUM({_MORE}) AS {_MORE} FROM (
-                SELECT {self.schemas.selected(self.schemas.before)}, CAST(-1 AS BIGINT) AS {_MORE} FROM {_BEFORE}
+                SELECT {self.schemas.select_columns(self.schemas.before)}, CAST(-1 AS BIGINT) AS {_MORE} FROM {_BEFORE}
                 UNION ALL
-                SELECT {self.schemas.selected(self.schemas.after)}, CAST(1 AS BIGINT) AS {_MORE} FROM {_AFTER}
+                SELECT {self.schemas.select_columns(self.schemas.after)}, CAST(1 AS BIGINT) AS {_MORE} FROM {_AFTER}
             ) GROUP BY {columns} HAVING SUM({_MORE}) <> 0"""  # noqa: S608 (all names are quoted)
         tables = [before.sql_table(), after.sql_table()]
         query = SqlQuery(statement, tables, output=Output(table_spec(), scratch, job_id))
@@ -148,7 +148,7 @@ class DiffWork(Work):
         added, removed = f"greatest({_MORE}, 0)", f"greatest(-{_MORE}, 0)"
         rows = f"SELECT {added} AS a, {removed} AS r FROM {_DIFFERENCE}"  # noqa: S608
         if self.job.options.keys:
-            keys = ", ".join(map(quoted, self.job.options.keys))
+            keys = ", ".join(map(quote_identifier, self.job.options.keys))
             rows = f"SELECT SUM({added}) AS a, SUM({removed}) AS r FROM {_DIFFERENCE} GROUP BY {keys}"  # noqa: S608
         changed = "SUM(least(a, r))" if self.job.options.keys else "CAST(0 AS BIGINT)"
         counts = {"added": "SUM(a)", "removed": "SUM(r)", "changed": changed}
@@ -160,7 +160,7 @@ class DiffWork(Work):
         limit, keys = self.job.options.limit, self.job.options.keys
         if not limit:
             return {"Added": [], "Removed": [], **({"Changed": []} if keys else {})}
-        order = ", ".join(map(quoted, [*keys, *self.schemas.compared]))
+        order = ", ".join(map(quote_identifier, [*keys, *self.schemas.compared]))
         if not keys:
             return {
                 kind: _without_count(self._ask(runner, difference, _rows_where(f"{_MORE} {sign} 0", order, limit)))
@@ -172,10 +172,12 @@ class DiffWork(Work):
             "Changed": f"{_BEFORE_IT} < {_OTHERS}",
         }
         # So many rows of each side come before one: of the first 2 * limit in this order, the first `limit` are paired.
-        in_pairs = ", ".join([*map(quoted, keys), _BEFORE_IT])
+        in_pairs = ", ".join([*map(quote_identifier, keys), _BEFORE_IT])
         orders = {"Added": order, "Removed": order, "Changed": in_pairs}
         rows = {
-            kind: self._ask(runner, difference, _rows_where(condition, orders[kind], 2 * limit, f"({self._paired()})"))
+            kind: self._ask(
+                runner, difference, _rows_where(condition, orders[kind], 2 * limit, f"({self._query_with_pairs()})")
+            )
             for kind, condition in kinds.items()
         }
         return {
@@ -184,10 +186,10 @@ class DiffWork(Work):
             "Changed": _changes(rows["Changed"], keys, limit)[:limit],
         }
 
-    def _paired(self) -> str:
+    def _query_with_pairs(self) -> str:
         """The difference, with what says how many rows of a key that came have one that went to be paired with."""
-        keys = ", ".join(map(quoted, self.job.options.keys))
-        rows = ", ".join(map(quoted, self.schemas.compared))
+        keys = ", ".join(map(quote_identifier, self.job.options.keys))
+        rows = ", ".join(map(quote_identifier, self.schemas.compared))
         ways = f"SELECT *, greatest({_MORE}, 0) AS {_CAME}, greatest(-{_MORE}, 0) AS {_WENT} FROM {_DIFFERENCE}"  # noqa: S608
         way = f"PARTITION BY {keys}, {_MORE} > 0 ORDER BY {rows} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"
         came, went = (f"SUM({column}) OVER (PARTITION BY {keys})" for column in (_CAME, _WENT))
@@ -300,7 +302,7 @@ def _changes(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], limit: int)
     """Pair the rows of each key: one that went, and one that came; of a row that is there several times, each."""
     found: dict[str, tuple[list[Any], list[Any]]] = {}
     for row, plain in zip(rows, _without_count(rows), strict=True):
-        before, after = found.setdefault(repr([_grouped(row[key]) for key in keys]), ([], []))
+        before, after = found.setdefault(repr([_as_grouped(row[key]) for key in keys]), ([], []))
         side = after if row[_MORE] > 0 else before
         side += [plain] * min(abs(row[_MORE]), limit)
     return [
@@ -310,10 +312,10 @@ def _changes(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], limit: int)
     ]
 
 
-def _grouped(value: Any) -> Any:
+def _as_grouped(value: Any) -> Any:
     """A value of a key as SQL groups it: -0.0 is 0.0."""
     if isinstance(value, Mapping):
-        return {name: _grouped(each) for name, each in value.items()}
+        return {name: _as_grouped(each) for name, each in value.items()}
     if isinstance(value, list):
-        return [_grouped(each) for each in value]
+        return [_as_grouped(each) for each in value]
     return value + 0.0 if isinstance(value, float) else value

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from mason.errors import Unprocessable
-from mason.pipeline.sql.query import quoted
+from mason.pipeline.sql.query import quote_identifier
 from mason.pipeline.sql.table_types import sql_type
 from mason.pipeline.types.column_types import decide, evidence_of, merge, storable
 
@@ -49,14 +49,14 @@ class SchemaDiff:
     def compared(self) -> Sequence[str]:
         return [name for name in self._common if self._is_comparable(name)]
 
-    def selected(self, schema: pa.Schema) -> str:
+    def select_columns(self, schema: pa.Schema) -> str:
         """Return what a query selects from the table of a schema, so that both sides have the same types."""
-        return ", ".join(self._selected(schema, name) for name in self.compared)
+        return ", ".join(self._select_column(schema, name) for name in self.compared)
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "Added": [_told(self.after, name) for name in self.added],
-            "Removed": [_told(self.before, name) for name in self.removed],
+            "Added": [_describe_column(self.after, name) for name in self.added],
+            "Removed": [_describe_column(self.before, name) for name in self.removed],
             "Changed": [
                 {"Name": name, "Before": str(self.before.field(name).type), "After": str(self.after.field(name).type)}
                 for name in self.changed
@@ -83,11 +83,11 @@ class SchemaDiff:
         common = storable(decide(merge(evidence_of(before), evidence_of(after)), "UTC"))
         return pa.string() if pa.types.is_time(common) else common  # SQL has no word for times of day
 
-    def _selected(self, schema: pa.Schema, name: str) -> str:
+    def _select_column(self, schema: pa.Schema, name: str) -> str:
         common = self.common_type(name)
         if sql_type(schema.field(name).type) == common:
-            return quoted(name)
-        return f"CAST({quoted(name)} AS {_sql_type(common)}) AS {quoted(name)}"
+            return quote_identifier(name)
+        return f"CAST({quote_identifier(name)} AS {_sql_type(common)}) AS {quote_identifier(name)}"
 
 
 def schema_diff(before: pa.Schema, after: pa.Schema) -> SchemaDiff:
@@ -105,7 +105,7 @@ def schema_diff(before: pa.Schema, after: pa.Schema) -> SchemaDiff:
     return diff
 
 
-def _told(schema: pa.Schema, name: str) -> dict[str, str]:
+def _describe_column(schema: pa.Schema, name: str) -> dict[str, str]:
     return {"Name": name, "Type": str(schema.field(name).type)}
 
 

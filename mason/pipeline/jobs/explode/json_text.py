@@ -39,7 +39,7 @@ def find_texts(schema: pa.Schema, rows: Sequence[dict[str, Any]]) -> dict[Path, 
     found = {}
     for each in schema:
         for path, texts in _texts_in(each.type, [row[each.name] for row in rows], (each.name,)):
-            seen = _seen_in(texts)
+            seen = _evidence_in(texts)
             if seen is not None and is_worth_it(seen):
                 found[path] = seen
     return found
@@ -47,10 +47,10 @@ def find_texts(schema: pa.Schema, rows: Sequence[dict[str, Any]]) -> dict[Path, 
 
 def is_worth_it(seen: Evidence) -> bool:
     """Say whether there is anything to be taken apart: in `{}` there is not."""
-    return bool(pa.types.is_nested(held_type(seen)))
+    return bool(pa.types.is_nested(type_of_evidence(seen)))
 
 
-def held_type(seen: Evidence) -> pa.DataType:
+def type_of_evidence(seen: Evidence) -> pa.DataType:
     return storable(decide(seen))
 
 
@@ -62,7 +62,7 @@ def read_texts(texts: pa.Array, target: pa.DataType) -> ReadTexts:
     values = _read_fast(candidates, target)
     if values is not None:
         return _spread_out(texts, held.to_numpy(zero_copy_only=False), values)
-    loaded = [_loaded(text) for text in candidates.to_pylist()]
+    loaded = [_load_text(text) for text in candidates.to_pylist()]
     good = np.array([value is not None for value in loaded], dtype=bool)
     source = ValueSource([value for value in loaded if value is not None])
     fitted = source.fit(target)
@@ -96,7 +96,7 @@ def _read_fast(texts: pa.Array, target: pa.DataType) -> pa.Array | None:
     return parsed.columns[_KEY].fit(target)
 
 
-def _loaded(text: str) -> Any:
+def _load_text(text: str) -> Any:
     try:
         value = load(text)
     except ValueError:
@@ -104,8 +104,8 @@ def _loaded(text: str) -> Any:
     return value if isinstance(value, dict | list) else None
 
 
-def _seen_in(texts: Sequence[str]) -> Evidence | None:
-    values = [value for value in map(_loaded, texts) if value is not None]
+def _evidence_in(texts: Sequence[str]) -> Evidence | None:
+    values = [value for value in map(_load_text, texts) if value is not None]
     for kind in (dict, list):
         alike = [value for value in values if isinstance(value, kind)]
         if len(alike) * 2 > len(texts):

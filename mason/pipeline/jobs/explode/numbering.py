@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 
 from mason.pipeline.formats.binary.row_group_splits import groups_in
 from mason.pipeline.formats.delimited.reading import records_of
-from mason.pipeline.formats.json.parse import CHUNK, LongLine, cut_lines
-from mason.pipeline.formats.scanning.chunks import cut_chunks
+from mason.pipeline.formats.json.parse import CHUNK, LongLine, split_lines
+from mason.pipeline.formats.scanning.chunks import split_chunks
 from mason.pipeline.formats.scanning.record_marks import blank_records
 from mason.pipeline.formats.scanning.splits import Range
 from mason.pipeline.reading.plan.planned_file import PlannedFile
@@ -47,7 +47,7 @@ def _records_in(filesystem: pafs.FileSystem, planned: PlannedFile, part: Range, 
             stored = pq.read_metadata(source)
         return sum(stored.row_group(group).num_rows for group in groups_in(stored, part.offset, part.length))
     if kind == "jsonl":
-        return sum(map(_lines_in, cut_lines(_blocks(filesystem, planned, part), CHUNK, most)))
+        return sum(map(_lines_in, split_lines(_blocks(filesystem, planned, part), CHUNK, most)))
     if kind == "csv":
         return _rows_of_text(filesystem, planned, part, most)
     return planned.schema.stated_rows or 0
@@ -81,7 +81,7 @@ def _rows_of_text(filesystem: pafs.FileSystem, planned: PlannedFile, part: Range
     blocks = _blocks(filesystem, planned, part)
     blocks = blocks if part.offset else records_of(planned.file.name, blocks, reading, most).blocks
     rows = 0
-    for chunk in cut_chunks(blocks, reading.dialect, width + reading.surplus, offset=part.offset, most_field=most):
+    for chunk in split_chunks(blocks, reading.dialect, width + reading.surplus, offset=part.offset, most_field=most):
         rows += len(chunk.scan.ends)
         if width > 1:
             rows -= int(np.count_nonzero(blank_records(chunk.text, chunk.scan)))

@@ -9,12 +9,12 @@ from typing import Any
 import pyarrow as pa
 
 from mason.pipeline.jobs.explode.plan import ExplodePlan, table_dict
-from mason.pipeline.jobs.explode.shape import FlatTable, Path, told_path
+from mason.pipeline.jobs.explode.shape import FlatTable, Path, describe_path
 from mason.pipeline.reading.preview import Preview
 from mason.pipeline.tables.commit import CommitRecord, CommittedFile
 from mason.pipeline.work.base import Outcome
 from mason.pipeline.work.row_sums import RowSums
-from mason.util.text_table import clipped_lines
+from mason.util.text_table import clip_lines
 from mason.util.words import counted
 
 
@@ -63,7 +63,7 @@ class ExplodeResult(Outcome):
         for path, count in self.kept.items():
             kind = "list" if pa.types.is_list(self.plan.form.texts[path]) else "object"
             texts = f"{counted(count, 'text')} {'is' if count == 1 else 'are'}"
-            yield f'In "{told_path(path)}" {texts} no JSON {kind} as the others are, and kept as text.'
+            yield f'In "{describe_path(path)}" {texts} no JSON {kind} as the others are, and kept as text.'
 
     def to_dict(self) -> dict[str, Any]:
         output = self.plan.job.output
@@ -80,8 +80,8 @@ class ExplodeResult(Outcome):
                 }
                 for each in self.tables
             ],
-            "JsonTexts": list(map(told_path, self.plan.form.texts)),
-            "TextsKept": {told_path(path): count for path, count in self.kept.items()},
+            "JsonTexts": list(map(describe_path, self.plan.form.texts)),
+            "TextsKept": {describe_path(path): count for path, count in self.kept.items()},
         }
 
     def picture(self, width: int) -> list[str]:
@@ -90,7 +90,7 @@ class ExplodeResult(Outcome):
             [each.flat.name, f"{each.rows:,}", str(len(each.flat.schema)), ", ".join(each.flat.keys)]
             for each in self.tables
         ]
-        return clipped_lines(["table", "rows", "columns", "key"], rows, width)[0]
+        return clip_lines(["table", "rows", "columns", "key"], rows, width)[0]
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class ShownTables(Outcome):
     def to_dict(self) -> dict[str, Any]:
         return {
             "Tables": [{"Name": name, **preview.to_dict()} for name, preview in self.previews.items()],
-            "JsonTexts": list(map(told_path, self.plan.form.texts)),
+            "JsonTexts": list(map(describe_path, self.plan.form.texts)),
         }
 
     def picture(self, width: int) -> list[str]:

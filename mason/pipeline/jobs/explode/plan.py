@@ -11,9 +11,9 @@ import pyarrow as pa
 from mason.engines.storage.models.location import Location
 from mason.errors import BadPath
 from mason.pipeline.jobs.explode.job import ExplodeJob
-from mason.pipeline.jobs.explode.json_text import find_texts, held_type, is_worth_it
-from mason.pipeline.jobs.explode.shape import FlatTable, Form, Path, flat_tables, told_path
-from mason.pipeline.reading.chosen_columns import chosen_columns
+from mason.pipeline.jobs.explode.json_text import find_texts, is_worth_it, type_of_evidence
+from mason.pipeline.jobs.explode.shape import FlatTable, Form, Path, describe_path, flat_tables
+from mason.pipeline.reading.chosen_columns import choose_columns
 from mason.pipeline.reading.plan.look import PlanRefused
 from mason.pipeline.reading.preview import preview_table
 from mason.pipeline.reading.request import ReadOptions
@@ -38,7 +38,7 @@ class ExplodePlan:
 
     @property
     def form(self) -> Form:
-        held = {path: held_type(seen) for path, seen in self.texts.items() if is_worth_it(seen)}
+        held = {path: type_of_evidence(seen) for path, seen in self.texts.items() if is_worth_it(seen)}
         return Form(self.job.name, self.job.separator, self.job.columns, held)
 
     @property
@@ -63,7 +63,7 @@ class ExplodePlan:
         if not self.job.columns and len(tables) == 1 and tables[0].schema.equals(self.scan.schema):
             yield f"Nothing in {self.job.path} is nested: it is the same table again."
 
-    def widened(self, seen: Mapping[Path, Evidence]) -> ExplodePlan:
+    def widen_with(self, seen: Mapping[Path, Evidence]) -> ExplodePlan:
         """Return the plan with what texts turned out to hold."""
         texts = {path: merge(self.texts[path], seen.get(path, NOTHING)) for path in self.texts}
         return replace(self, texts=texts)
@@ -75,7 +75,7 @@ class ExplodePlan:
         told["Tables"] = [
             table if count is None else {**table, "Rows": count} for table, count in zip(tables, rows, strict=True)
         ]
-        told["JsonTexts"] = list(map(told_path, self.form.texts))
+        told["JsonTexts"] = list(map(describe_path, self.form.texts))
         return {**told, **where_given({"Output": str(self.job.output or "")})}
 
 
@@ -101,7 +101,7 @@ def plan_explode(job: ExplodeJob) -> ExplodePlan:
     # Rows that are shown without a run must have been looked at, or they need not fit.
     looked_at = SAMPLE if job.output else max(SAMPLE, job.limit)
     scan = plan_scan(job.path, options=None if job.output else ReadOptions(sample=looked_at))
-    named = chosen_columns(scan.schema, job.columns)
+    named = choose_columns(scan.schema, job.columns)
     plan = ExplodePlan(job, scan, find_texts(named, sample_rows(scan, named.names, looked_at)))
     if len(plan.tables) > MOST_TABLES:
         raise PlanRefused(

@@ -20,13 +20,13 @@ from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.explode.numbering import first_rows
 from mason.pipeline.jobs.explode.outcome import ExplodeResult, WrittenTable
 from mason.pipeline.jobs.explode.plan import ExplodePlan
-from mason.pipeline.jobs.explode.shape import Path, told_path
+from mason.pipeline.jobs.explode.shape import Path, describe_path
 from mason.pipeline.jobs.explode.sink import explode_spec
 from mason.pipeline.jobs.merge.outcome import Sums, check_share
 from mason.pipeline.jobs.table_output import StagedTable, TableOutput
 from mason.pipeline.reading.request import ReadOptions
 from mason.pipeline.reading.scan import ScanResult, run_scan
-from mason.pipeline.reading.tasks.staging import accepted_paths, empty
+from mason.pipeline.reading.tasks.staging import empty, list_accepted_paths
 from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.blocks import write_bytes
 from mason.pipeline.storage.files import make_folder
@@ -55,7 +55,7 @@ def run_explode(plan: ExplodePlan, runner: TaskRunner, job_id: str, progress: Pr
     output = TableOutput.of(plan.job.output, plan.job.foreign)
     with output.stage(job_id) as staged:
         plan, scanned = _run_until_it_fits(plan, runner, staged.location, job_id, progress)
-        tables = _tables(plan, staged.take(accepted_paths(scanned.results)))
+        tables = _tables(plan, staged.take(list_accepted_paths(scanned.results)))
         quarantine = staged.take_quarantine(scanned.scan.plan, scanned.results)
         _check_rows(tables, scanned)
         sums = Sums.of(scanned.results, tables[0].rows, quarantine.records)
@@ -63,7 +63,7 @@ def run_explode(plan: ExplodePlan, runner: TaskRunner, job_id: str, progress: Pr
         for table in tables:
             _write_record(staged, table, plan)
         committed = _commit(staged, tables, plan, sums.rows)
-    return ExplodeResult(plan, committed, tables, sums.rows, _kept(scanned))
+    return ExplodeResult(plan, committed, tables, sums.rows, _count_kept_texts(scanned))
 
 
 def _run_until_it_fits(
@@ -75,12 +75,12 @@ def _run_until_it_fits(
     for _ in range(MOST_ROUNDS):
         scanned = run_scan(plan.scan, explode_spec(plan.form, firsts), runner, job_id, progress, staging)
         plan = replace(plan, scan=scanned.scan)
-        seen = _seen(scanned.payloads)
+        seen = _collect_evidence(scanned.payloads)
         counts = [payload["rows"] for payload in scanned.payloads]
         right = list(accumulate(counts, initial=0))[:-1]
         if seen:
-            plan = plan.widened(seen)
-            LOG.info("There is more in %s than the sample showed: the tasks run again.", _listed(seen))
+            plan = plan.widen_with(seen)
+            LOG.info("There is more in %s than the sample showed: the tasks run again.", _list_paths(seen))
         elif plan.tables[0].keys and right != [payload["first"] for payload in scanned.payloads]:
             LOG.info("There are other records than were counted: the tasks run again with the numbers of the rows.")
         else:
@@ -90,7 +90,7 @@ def _run_until_it_fits(
     raise RowsLost(f"No types were found for the texts in {MOST_ROUNDS} rounds.")
 
 
-def _seen(payloads: Sequence[Mapping[str, Any]]) -> dict[Path, Evidence]:
+def _collect_evidence(payloads: Sequence[Mapping[str, Any]]) -> dict[Path, Evidence]:
     united: dict[Path, Evidence] = {}
     for payload in payloads:
         for names, seen in payload["seen"]:
@@ -98,11 +98,11 @@ def _seen(payloads: Sequence[Mapping[str, Any]]) -> dict[Path, Evidence]:
     return united
 
 
-def _listed(seen: Mapping[Path, Evidence]) -> str:
-    return ", ".join(f'"{told_path(path)}"' for path in seen)
+def _list_paths(seen: Mapping[Path, Evidence]) -> str:
+    return ", ".join(f'"{describe_path(path)}"' for path in seen)
 
 
-def _kept(scanned: ScanResult) -> Mapping[Path, int]:
+def _count_kept_texts(scanned: ScanResult) -> Mapping[Path, int]:
     counts: Counter[Path] = Counter()
     for payload in scanned.payloads:
         for names, count in payload["kept"]:

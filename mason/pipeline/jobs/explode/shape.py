@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from mason.pipeline.formats.writers.table_writer import escaped
+from mason.pipeline.formats.writers.table_writer import escape_for_folder
 from mason.pipeline.types.evidence_json import decode_schema, encode_schema
 
 ELEMENT = None
@@ -101,7 +101,7 @@ def flat_tables(schema: pa.Schema, form: Form) -> Sequence[FlatTable]:
     return _Drafting(form).tables(schema)
 
 
-def told_path(path: Path) -> str:
+def describe_path(path: Path) -> str:
     """Return a path for people: `items[].tags`."""
     text = ""
     for name in path:
@@ -256,7 +256,7 @@ def folder_name(table: str) -> str:
 
     A name that begins with a dot or an underscore would be hidden; one with `=` in it would be a partition.
     """
-    name = escaped(table)
+    name = escape_for_folder(table)
     if name.startswith((".", "_")):
         name = f"%{ord(name[0]):02X}{name[1:]}"
     content = name.encode()

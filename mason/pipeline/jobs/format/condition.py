@@ -117,7 +117,7 @@ class Condition:
     def _column(self, node: exp.Column, schema: pa.Schema) -> tuple[str, list[str]]:
         """The name of a column and of the fields below it, spelled as the schema does."""
         names = [each.name for each in node.parts]
-        found = _spelled(names[0], schema.names)
+        found = _find_spelling(names[0], schema.names)
         if found is None:
             near = did_you_mean(names[0], schema.names)
             raise self._bad(
@@ -138,7 +138,7 @@ def _place_of(text: str, start: int) -> str:
     return f"{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
 
 
-def _spelled(name: str, known: Sequence[str]) -> str | None:
+def _find_spelling(name: str, known: Sequence[str]) -> str | None:
     if name in known:
         return name
     return next((each for each in known if each.casefold() == name.casefold()), None)
@@ -152,7 +152,7 @@ def _column(condition: Condition, node: exp.Column, rows: pa.RecordBatch) -> Val
     found: pa.Array = rows.column(name)
     for field in fields:
         names = found.type.names if pa.types.is_struct(found.type) else []
-        spelled = _spelled(field, names)
+        spelled = _find_spelling(field, names)
         if spelled is None:
             raise condition._bad(node, f'"{name}" has no field "{field}"', did_you_mean(field, names))
         found = pc.struct_field(found, [names.index(spelled)])  # by number: a name may have a dot in it
@@ -167,19 +167,19 @@ def _literal(condition: Condition, node: exp.Literal, rows: pa.RecordBatch) -> V
 
 
 def _negative(condition: Condition, node: exp.Neg, rows: pa.RecordBatch) -> Values:
-    return values.negated(condition._value(node.this, rows))
+    return values.negate(condition._value(node.this, rows))
 
 
 def _comparison(name: str) -> Evaluate:
     def evaluate(condition: Condition, node: exp.Binary, rows: pa.RecordBatch) -> Values:
-        return values.compared(name, condition._value(node.this, rows), condition._value(node.expression, rows))
+        return values.compare_values(name, condition._value(node.this, rows), condition._value(node.expression, rows))
 
     return evaluate
 
 
 def _arithmetic(name: str) -> Evaluate:
     def evaluate(condition: Condition, node: exp.Binary, rows: pa.RecordBatch) -> Values:
-        return values.calculated(name, condition._value(node.this, rows), condition._value(node.expression, rows))
+        return values.calculate(name, condition._value(node.this, rows), condition._value(node.expression, rows))
 
     return evaluate
 
@@ -207,7 +207,7 @@ def _in(condition: Condition, node: exp.In, rows: pa.RecordBatch) -> Values:
     if node.args.get("query") or not node.expressions:
         raise condition._bad(node, "in needs a list of values", ALLOWED)
     wanted = condition._value(node.this, rows)
-    found = [values.compared("equal", wanted, condition._value(each, rows)) for each in node.expressions]
+    found = [values.compare_values("equal", wanted, condition._value(each, rows)) for each in node.expressions]
     united = found[0]
     for each in found[1:]:
         united = pc.or_kleene(united, each)
@@ -217,7 +217,7 @@ def _in(condition: Condition, node: exp.In, rows: pa.RecordBatch) -> Values:
 def _between(condition: Condition, node: exp.Between, rows: pa.RecordBatch) -> Values:
     found = condition._value(node.this, rows)
     low, high = (condition._value(node.args[end], rows) for end in ("low", "high"))
-    above, below = values.compared("greater_equal", found, low), values.compared("less_equal", found, high)
+    above, below = values.compare_values("greater_equal", found, low), values.compare_values("less_equal", found, high)
     return pc.and_kleene(above, below)
 
 

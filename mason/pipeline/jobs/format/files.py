@@ -39,7 +39,7 @@ class OpenFile:
         make_folders(filesystem, folder, name)
         self._filesystem, self._path = filesystem, f"{folder}/{name}"
         self._raw = self._stack.enter_context(filesystem.open_output_stream(self._path, compression=None))
-        self._stream = self._compressed(kind)
+        self._stream = self._open_compressed(kind)
         self._writer: FileWriter = kind.format.open(self._stream, schema, kind.compression)
         self.rows = 0
 
@@ -78,7 +78,7 @@ class OpenFile:
         with suppress(Exception):
             self._stack.close()
 
-    def _compressed(self, kind: FileKind) -> Any:
+    def _open_compressed(self, kind: FileKind) -> Any:
         if not kind.format.compressions[kind.compression]:
             return self._raw
         return self._stack.enter_context(pa.CompressedOutputStream(self._raw, kind.compression))

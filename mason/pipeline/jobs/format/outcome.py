@@ -12,7 +12,7 @@ from mason.pipeline.work.base import Outcome
 from mason.pipeline.work.record_parts import describe_columns, describe_files
 from mason.pipeline.work.row_shares import row_shares
 from mason.pipeline.work.row_sums import RowSums
-from mason.util.text_table import clipped_lines
+from mason.util.text_table import clip_lines
 from mason.util.words import counted
 
 
@@ -59,5 +59,5 @@ class FormatResult(Outcome):
         lines = row_shares({"written": self.sums.rows_out, **left_out}, width)
         changes = [list(each.values()) for each in self.plan.changes]
         if changes:
-            lines += ["", *clipped_lines(["column", "type", f"in {self.plan.format.name}"], changes, width)[0]]
+            lines += ["", *clip_lines(["column", "type", f"in {self.plan.format.name}"], changes, width)[0]]
         return lines

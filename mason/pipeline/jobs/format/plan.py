@@ -12,7 +12,7 @@ from mason.pipeline.formats.writers.output_format import OutputFormat, output_fo
 from mason.pipeline.formats.writers.table_writer import can_name_folders
 from mason.pipeline.jobs.format.condition import Condition
 from mason.pipeline.jobs.format.job import FormatJob, parse_size
-from mason.pipeline.reading.chosen_columns import chosen_columns
+from mason.pipeline.reading.chosen_columns import choose_columns
 from mason.pipeline.reading.plan.look import PlanRefused
 from mason.pipeline.reading.scan import Scan, plan_scan
 from mason.pipeline.work.output_place import check_output
@@ -32,7 +32,7 @@ class FormatPlan:
     @property
     def schema(self) -> pa.Schema:
         """The columns that are written, those in the names of folders included."""
-        return chosen_columns(self.scan.plan.schema, self.job.options.columns)
+        return choose_columns(self.scan.plan.schema, self.job.options.columns)
 
     @property
     def file_schema(self) -> pa.Schema:
@@ -67,13 +67,13 @@ class FormatPlan:
         yield from self.scan.warnings
         yield from change_warnings(self.changes, self.format.name)
 
-    def widened(self, scan: Scan) -> FormatPlan:
+    def widen_with(self, scan: Scan) -> FormatPlan:
         """Return the plan with what tasks saw beyond the sample.
 
         Raises:
             PlanRefused, BadCondition: what was asked for cannot be done with the types that there really are.
         """
-        return checked(replace(self, scan=scan))
+        return check_plan(replace(self, scan=scan))
 
     def to_dict(self) -> dict[str, Any]:
         options = self.job.options
@@ -103,7 +103,7 @@ def plan_format(job: FormatJob) -> FormatPlan:
     """
     options = job.options
     format_ = output_format(options.format)
-    compression = format_.checked_compression(options.compression)
+    compression = format_.check_compression(options.compression)
     size = parse_size(options.file_size)
     if size and format_.is_document:
         problem = f"A table in {format_.name} is one document: it cannot be cut into files of a size (file_size)."
@@ -111,12 +111,12 @@ def plan_format(job: FormatJob) -> FormatPlan:
     check_output([job.path], job.output, job.foreign)
     condition = Condition.of(options.filter) if options.filter else None
     scan = plan_scan(job.path)
-    chosen_columns(scan.schema, [*options.columns, *options.partition_columns])
+    choose_columns(scan.schema, [*options.columns, *options.partition_columns])
     needed = [*options.columns, *(condition.columns(scan.schema) if condition and options.columns else ())]
-    return checked(FormatPlan(job, replace(scan, columns=tuple(dict.fromkeys(needed))), format_, compression, size))
+    return check_plan(FormatPlan(job, replace(scan, columns=tuple(dict.fromkeys(needed))), format_, compression, size))
 
 
-def checked(plan: FormatPlan) -> FormatPlan:
+def check_plan(plan: FormatPlan) -> FormatPlan:
     """Return the plan if it can be carried out.
 
     Raises:

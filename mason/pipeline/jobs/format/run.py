@@ -39,12 +39,12 @@ def run_format(plan: FormatPlan, runner: TaskRunner, job_id: str, progress: Prog
     """
     planned, job = plan, plan.job
     with TableOutput.of(job.output, job.foreign, [plan.scan]).stage(job_id) as staged:
-        plan, sample = _sampled(plan, runner, job_id, progress)
+        plan, sample = _draw_sample(plan, runner, job_id, progress)
         scanned = run_scan(plan.scan, sink_of(plan, sample), runner, job_id, progress, staged.location)
-        plan = plan.widened(scanned.scan)
+        plan = plan.widen_with(scanned.scan)
         payloads = _documents(plan, runner, job_id, staged.location, scanned)
-        files = _written(staged, payloads)
-        sums = _checked_sums(staged, scanned, sum(each.rows for each in files))
+        files = _collect_files(staged, payloads)
+        sums = _check_sums(staged, scanned, sum(each.rows for each in files))
         details = {FORMAT: plan.format.name, "written_by": asdict(job.options)}
         committed = staged.commit(
             files, sums, plan.schema, partition_keys=job.options.partition_columns, details=details
@@ -55,7 +55,7 @@ def run_format(plan: FormatPlan, runner: TaskRunner, job_id: str, progress: Prog
     return FormatResult(planned, plan, committed, sums, noted)
 
 
-def _sampled(
+def _draw_sample(
     plan: FormatPlan, runner: TaskRunner, job_id: str, progress: Progress
 ) -> tuple[FormatPlan, Mapping[str, Any]]:
     """Count the rows that there are to choose from, and draw."""
@@ -66,7 +66,7 @@ def _sampled(
     counter = SinkSpec(COUNT_SINK, {"filter": options.filter}, keys)
     counted = run_scan(plan.scan, counter, runner, job_id, progress)
     drawn = draw([each["rows"] for each in counted.payloads], options.sample_size)
-    return plan.widened(counted.scan), drawn
+    return plan.widen_with(counted.scan), drawn
 
 
 def sink_of(plan: FormatPlan, sample: Mapping[str, Any] | None = None) -> SinkSpec:
@@ -111,7 +111,7 @@ def _documents(
     return [made[number] for number in sorted(made)]
 
 
-def _written(staged: StagedTable, payloads: Sequence[Mapping[str, Any]]) -> list[CommittedFile]:
+def _collect_files(staged: StagedTable, payloads: Sequence[Mapping[str, Any]]) -> list[CommittedFile]:
     """The files with the rows that were counted in them again after they were written: not all formats have footers."""
     files = [
         CommittedFile(name, rows, staged.filesystem.get_file_info(f"{staged.folder}/{name}").size)
@@ -122,7 +122,7 @@ def _written(staged: StagedTable, payloads: Sequence[Mapping[str, Any]]) -> list
     return files
 
 
-def _checked_sums(staged: StagedTable, scanned: ScanResult, rows_out: int) -> RowSums:
+def _check_sums(staged: StagedTable, scanned: ScanResult, rows_out: int) -> RowSums:
     quarantine = staged.take_quarantine(scanned.scan.plan, scanned.results)
     filtered, not_sampled = (sum(each[what] for each in scanned.payloads) for what in ("filtered", "not_sampled"))
     left_out = [

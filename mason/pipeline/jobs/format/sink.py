@@ -86,7 +86,7 @@ class FormatSink:
         return self._files.files
 
     def write(self, rows: pa.RecordBatch) -> None:
-        rows = self._sampled(self._filter.of(rows)).select(self._columns)
+        rows = self._take_sample(self._filter.of(rows)).select(self._columns)
         self._taken += rows.num_rows
         self._files.write(rows)
 
@@ -108,7 +108,7 @@ class FormatSink:
         else:
             self._files.give_up()
 
-    def _sampled(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+    def _take_sample(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         before, self._met = self._met, self._met + rows.num_rows
         if self._sample is None:
             return rows

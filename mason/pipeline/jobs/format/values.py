@@ -41,7 +41,7 @@ def plain(found: pa.Array) -> pa.Array:
     return found
 
 
-def negated(found: Values) -> Values:
+def negate(found: Values) -> Values:
     if not _is_number(found.type):
         raise Unequal(f"{found.type} has no sign")
     if isinstance(found, pa.Scalar):
@@ -50,7 +50,7 @@ def negated(found: Values) -> Values:
     return pc.negate_checked(found)
 
 
-def compared(how: str, one: Values, other: Values) -> Values:
+def compare_values(how: str, one: Values, other: Values) -> Values:
     """Compare two values. `same` is equality that takes null for a value.
 
     Raises:
@@ -68,12 +68,12 @@ def compared(how: str, one: Values, other: Values) -> Values:
     if not pa.types.is_floating(one.type):
         return pc.call_function(how, [one, other])
     if how in ("less", "less_equal"):
-        return compared(_MIRRORED[how], other, one)
+        return compare_values(_MIRRORED[how], other, one)
     larger = pc.or_kleene(pc.greater(one, other), pc.and_(pc.is_nan(one), pc.invert(pc.is_nan(other))))
     return larger if how == "greater" else pc.or_kleene(larger, _equal(one, other))
 
 
-def calculated(how: str, one: Values, other: Values) -> Values:
+def calculate(how: str, one: Values, other: Values) -> Values:
     """Add, subtract, multiply or divide two numbers; a division gives a double.
 
     Raises:
@@ -167,7 +167,7 @@ def _common(one: Values, other: Values) -> pa.DataType:
                 raise Unequal("a time with a zone cannot be compared with one that has none")
             return next(each.type for each in (one, other) if each is not literal)
         return INSTANT if INSTANT in types else NAIVE
-    raise Unequal(f"{_told(types[0])} cannot be compared with {_told(types[1])}")
+    raise Unequal(f"{_describe_type(types[0])} cannot be compared with {_describe_type(types[1])}")
 
 
 def _common_number(types: list[pa.DataType]) -> pa.DataType:
@@ -204,5 +204,5 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
-def _told(kind: pa.DataType) -> str:
+def _describe_type(kind: pa.DataType) -> str:
     return "text" if pa.types.is_string(kind) else str(kind)

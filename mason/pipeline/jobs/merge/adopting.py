@@ -43,7 +43,9 @@ def list_adopted(job: MergeJob, table: TableStore, inputs: Sequence[DataFile]) -
     is_same_storage = job.inputs.scheme == job.output.scheme
     paths, names = {each.path for each in inputs if is_same_storage}, {each.name for each in inputs}
     found = {each.name: each for each in there if each.name in strangers and each.path not in paths}
-    found |= {name: _inserted(filesystem, output, name) for name in strangers if name.startswith(f"{DATA}/")}
+    found |= {
+        name: _file_in_version_folder(filesystem, output, name) for name in strangers if name.startswith(f"{DATA}/")
+    }
     stamps = {name: file_stamp(filesystem, found[name].path) for name in sorted(found)}
     return [
         AdoptedFile(name, _with_own_name(found[name], output, names), stamp) for name, stamp in stamps.items() if stamp
@@ -55,7 +57,7 @@ def describe_adopted(adopted: AdoptedFile) -> str:
     return f"{adopted.file.name}: Mason did not write it; its rows become rows of the table."
 
 
-def _inserted(filesystem: pafs.FileSystem, output: str, name: str) -> DataFile:
+def _file_in_version_folder(filesystem: pafs.FileSystem, output: str, name: str) -> DataFile:
     """A file in the folder of a version, which somebody has put there by way of a catalog."""
     _, _, inside = name.removeprefix(f"{DATA}/").partition("/")
     size = filesystem.get_file_info(f"{output}/{name}").size or 0

@@ -22,6 +22,6 @@ def carry_quarantine(filesystem: pafs.FileSystem, table: str, staging: str) -> N
         write_bytes(filesystem, f"{staging}/{FOLDER}/{info.base_name}", read_bytes(filesystem, info.path))
 
 
-def carried_sources(table: TableStore) -> Mapping[str, Any]:
+def sources_to_keep(table: TableStore) -> Mapping[str, Any]:
     """Return the files that the table was merged from, as a commit keeps them: an incremental merge asks for them."""
     return {path: list(fingerprint) for path, fingerprint in Sources.of(table.lineage()).known.items()}

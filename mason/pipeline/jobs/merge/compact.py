@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from mason.engines.storage.models.location import Location
 from mason.pipeline.formats.writers.table_writer import TableWriter
-from mason.pipeline.reading.tasks.staging import committed_file, remove_strangers
+from mason.pipeline.reading.tasks.staging import describe_staged_file, remove_strangers
 from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.tables.commit import CommittedFile
 from mason.pipeline.work.tasks import TaskRunner, running, without_beats
@@ -64,7 +64,7 @@ def plan_compaction(
     return stay, tasks
 
 
-def united(
+def unite_pieces(
     runner: TaskRunner, staging: Location, commit: str, pieces: Sequence[CommittedFile]
 ) -> Sequence[CommittedFile]:
     """Unite the pieces of partitions in the staging folder, and return the files that there are then."""
@@ -76,7 +76,7 @@ def united(
     with running(runner, KERNEL, [task.to_bytes() for task in tasks]) as events:
         for _, content in without_beats(events):
             made += json.loads(content)
-    files = [*stay, *(committed_file(filesystem, staging.path, path) for path in made)]
+    files = [*stay, *(describe_staged_file(filesystem, staging.path, path) for path in made)]
     remove_strangers(filesystem, staging.path, files)
     return files
 

@@ -71,10 +71,10 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
                 yield _object(file, number, line)
         return
     csv.field_size_limit(_LONGEST_FIELD)
-    yield from _delimited_rows(file, text)
+    yield from _read_delimited_rows(file, text)
 
 
-def _delimited_rows(file: Path, text: str) -> Iterator[dict[str, Any]]:
+def _read_delimited_rows(file: Path, text: str) -> Iterator[dict[str, Any]]:
     reader = csv.reader(StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     names: list[str] = []
     line = 1

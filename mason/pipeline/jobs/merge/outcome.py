@@ -119,7 +119,7 @@ class MergeResult(Outcome):
     @property
     def conflicts(self) -> Sequence[SchemaConflict]:
         """The conflicts of the plan, with the number of values of each type."""
-        return [_counted(each, self.sums.values.get(each.column, {})) for each in self.plan.conflicts]
+        return [_count_conflict(each, self.sums.values.get(each.column, {})) for each in self.plan.conflicts]
 
     @property
     def summary(self) -> str:
@@ -153,9 +153,9 @@ class MergeResult(Outcome):
         for column, count in self.values_nulled.items():
             nulled = counted(count, "value")
             yield f'In column "{column}" {nulled} became null for not being of type {self._type(column)}.'
-        yield from _told_cut(self.sums.cut)
+        yield from _describe_cut_fields(self.sums.cut)
         yield from _describe_notes(self.plan, self.sums.notes)
-        yield from _told_broken(self.sums.broken)
+        yield from _describe_broken_files(self.sums.broken)
 
     def to_dict(self) -> dict[str, Any]:
         told: dict[str, Any] = {
@@ -176,7 +176,7 @@ class MergeResult(Outcome):
         return str(self.plan.schema.field(column).type)
 
 
-def _told_cut(cut: Mapping[str, int]) -> Iterator[str]:
+def _describe_cut_fields(cut: Mapping[str, int]) -> Iterator[str]:
     for file, count in islice(cut.items(), FILES_NAMED):
         yield f"{file}: {counted(count, 'record')} lost fields for which there is no column (ragged: cut)."
     if len(cut) > FILES_NAMED:
@@ -195,7 +195,7 @@ def _describe_notes(plan: MergePlan, notes: Mapping[str, Sequence[str]]) -> Sequ
     return warnings.lines()
 
 
-def _told_broken(broken: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+def _describe_broken_files(broken: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     """What is said of files with records in the quarantine: of each how many, and why, the commonest reasons first."""
     for file, reasons in islice(broken.items(), FILES_NAMED):
         count = sum(reasons.values())
@@ -229,7 +229,7 @@ def check_share(
         raise TooManyBadRecords(
             f'{worst[1]:,} of {sums.rows_in:,} values of column "{worst[0]}" are not of the type in the schema'
             f"{_examples(filesystem, quarantine)}.",
-            hint=f"Give the column another type, mend the files, or allow more ({_told(options)}). "
+            hint=f"Give the column another type, mend the files, or allow more ({_describe_options(options)}). "
             "Nothing was committed.",
         )
     headers = sum(reasons.get(REPEATS, 0) for reasons in sums.broken.values()) if limit else 0
@@ -248,12 +248,12 @@ def _limit(options: ReadOptions, records: int) -> float:
 
 
 def _remedy(options: ReadOptions) -> str:
-    told = _told(options)
+    told = _describe_options(options)
     how = "Look how they are read (--explain FILE), say how they are to be (delimiter, quote, skip_rows, parse_headers)"
     return f"{how}, mend them, or allow more ({told})."
 
 
-def _told(options: ReadOptions) -> str:
+def _describe_options(options: ReadOptions) -> str:
     if options.on_bad_record is OnBadRecord.FAIL:
         return "on_bad_record: quarantine"
     return f"most_bad_share, now {options.most_bad_share:g}"
@@ -266,6 +266,6 @@ def _examples(filesystem: pafs.FileSystem, quarantine: Sequence[str]) -> str:
     return f", such as {told}" if told else ""
 
 
-def _counted(conflict: SchemaConflict, values: Mapping[str, int]) -> SchemaConflict:
+def _count_conflict(conflict: SchemaConflict, values: Mapping[str, int]) -> SchemaConflict:
     found: list[TypeInFile] = [replace(each, values=values.get(each.type, 0)) for each in conflict.found]
     return replace(conflict, found=found)

@@ -13,7 +13,7 @@ from mason.pipeline.formats.writers.table_writer import can_name_folders
 def wrong_keys(keys: Sequence[str], schema: pa.Schema) -> list[str]:
     """Return what is wrong with the columns that a table is to be partitioned by."""
     problems = [f'There is no column "{key}" to partition by.' for key in keys if key not in schema.names]
-    problems += [f'"{key}" is among the columns to partition by more than once.' for key in _repeated(keys)]
+    problems += [f'"{key}" is among the columns to partition by more than once.' for key in _find_repeated(keys)]
     problems += [
         f'Column "{key}" is {schema.field(key).type}: such values cannot be the names of folders.'
         for key in keys
@@ -24,5 +24,5 @@ def wrong_keys(keys: Sequence[str], schema: pa.Schema) -> list[str]:
     return problems
 
 
-def _repeated(keys: Sequence[str]) -> list[str]:
+def _find_repeated(keys: Sequence[str]) -> list[str]:
     return [key for key, count in Counter(keys).items() if count > 1]

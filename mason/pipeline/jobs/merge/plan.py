@@ -13,9 +13,9 @@ from mason.pipeline.formats.file_warnings import group_warnings
 from mason.pipeline.jobs.merge.adopting import describe_adopted, list_adopted
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.partition_keys import wrong_keys
-from mason.pipeline.jobs.merge.sources_merged import merged_before
+from mason.pipeline.jobs.merge.sources_merged import find_merged_sources
 from mason.pipeline.reading.plan.base import BaseTable, is_as_before
-from mason.pipeline.reading.plan.column_notes import notes_on_columns, respelled_columns
+from mason.pipeline.reading.plan.column_notes import find_respelled_columns, notes_on_columns
 from mason.pipeline.reading.plan.gather import settle_base, unite_evidence
 from mason.pipeline.reading.plan.inputs import check_nothing_is_there, list_inputs
 from mason.pipeline.reading.plan.look import PlanRefused
@@ -27,7 +27,7 @@ from mason.pipeline.tables.commit import CommitRecord, TableStore, open_table
 from mason.pipeline.tables.foreign_files import Foreign, check_foreign
 from mason.pipeline.types.column_types import decide, evidence_of, merge, storable
 from mason.pipeline.types.sql_types import parse_given_schema
-from mason.pipeline.types.zones import checked_zone
+from mason.pipeline.types.zones import check_zone
 from mason.pipeline.work.output_place import check_apart
 from mason.pipeline.work.record_parts import describe_columns, where_given
 from mason.pipeline.work.step_work import Work
@@ -64,7 +64,7 @@ class MergePlan(ReadPlan):
     @property
     def respelled(self) -> Mapping[str, str]:
         """What is to be said of columns of the table that become text."""
-        return respelled_columns(self.base.schema, self.schema) if self.base and self.rewrites_base else {}
+        return find_respelled_columns(self.base.schema, self.schema) if self.base and self.rewrites_base else {}
 
     @property
     def rows_rewritten(self) -> int:
@@ -80,7 +80,7 @@ class MergePlan(ReadPlan):
         """
         if self.base is None or self.rewrites_base:
             return self
-        columns = self.base.widened_columns(self.schema)
+        columns = self.base.find_widened_columns(self.schema)
         if not columns:
             return self
         if narrow := [self._narrower(name) for name in columns if name in self.given and not self._holds_base(name)]:
@@ -89,7 +89,7 @@ class MergePlan(ReadPlan):
             )
         if self.job.options.mode is Mode.REPLACE_PARTITIONS:
             raise PlanRefused([self._wider(name) for name in columns], hint="Replace the whole table (mode: replace).")
-        return replace(self, files=[*self.base.planned_files(self.job.output), *self.files])
+        return replace(self, files=[*self.base.plan_files(self.job.output), *self.files])
 
     def problems(self) -> list[str]:
         problems = super().problems()
@@ -175,7 +175,7 @@ def _plan_table(job: MergeJob) -> MergePlan:
         PlanRefused: files that cannot be read, columns that cannot be told apart, a conflict that nobody wants, an
             output that nothing can be added to.
     """
-    job = _settled(job)
+    job = _check_options(job)
     table = open_table(job.output, job.options.foreign)
     current = table.current() if job.options.mode is not Mode.REPLACE else None
     base = BaseTable.of(current) if current else None
@@ -192,7 +192,7 @@ def _plan_on(job: MergeJob, table: TableStore, base: BaseTable | None) -> MergeP
     given = parse_given_schema(job.options.schema).types
     files, warnings = list_inputs(filesystem, job.reading)
     work = Work.here()
-    merged = merged_before(job.options, table, work)
+    merged = find_merged_sources(job.options, table, work)
     new = merged.without_merged(filesystem, files)
     adopted = list_adopted(job, table, files)
     warnings += map(describe_adopted, adopted)
@@ -222,10 +222,10 @@ def _plan_on(job: MergeJob, table: TableStore, base: BaseTable | None) -> MergeP
     return plan.with_conflicts().check().with_base_files()
 
 
-def _settled(job: MergeJob) -> MergeJob:
+def _check_options(job: MergeJob) -> MergeJob:
     """Return the job with its options checked. Files that are merged one after the other are added to the table."""
     check_apart(job.inputs, job.output)
-    checked_zone(job.options.timezone)
+    check_zone(job.options.timezone)
     if job.options.mode is Mode.APPEND and job.is_in_place:
         raise PlanRefused(["The output is the input: to add it to itself would double every row."])
     if job.options.mode is Mode.REPLACE_PARTITIONS and job.options.foreign is Foreign.ADOPT:

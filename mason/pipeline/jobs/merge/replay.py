@@ -126,7 +126,7 @@ def plan_replay(job: ReplayJob) -> ReplayPlan:
     mended = read_mended(Path(job.mended.path))
     quarantined = {each.id: each for each in read_quarantine(job.table)}
     gone = [name for name in mended if name not in quarantined]
-    problems = [_told_gone(gone, str(job.table))] if gone else []
+    problems = [_describe_missing(gone, str(job.table))] if gone else []
     changed = {name: raw for name, raw in mended.items() if name in quarantined and raw != quarantined[name].raw}
     commits = _commits(job)
     records: list[Reject] = []
@@ -236,12 +236,12 @@ def _scratch(
         for number, ((commit, _), records) in enumerate(groups.items()):
             extracts = _options(commits.get(commit))["extract_paths"]
             place = plan.job.table.beside(f"{folder}/{number}")
-            files.append(_written(filesystem, place, records, _reading(commits, records[0]), extracts))
+            files.append(_write_records(filesystem, place, records, _reading(commits, records[0]), extracts))
             origins[files[-1].file.name] = records
         yield files, origins
 
 
-def _written(
+def _write_records(
     filesystem: pafs.FileSystem, place: Location, records: Sequence[Reject], reading: Reading, extracts: bool
 ) -> PlannedFile:
     folder = place.path
@@ -307,7 +307,7 @@ def _reading(commits: Mapping[str, CommitRecord], reject: Reject) -> Reading:
     return found or Reading("jsonl", None, ())
 
 
-def _told_gone(names: Sequence[str], table: str) -> str:
+def _describe_missing(names: Sequence[str], table: str) -> str:
     those = f'Record "{names[0]}" is' if len(names) == 1 else f'{len(names):,} records, such as "{names[0]}", are'
     return f"{those} not in the quarantine of {table} any more: export what is there now."
 

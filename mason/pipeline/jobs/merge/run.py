@@ -20,7 +20,7 @@ from mason.pipeline.jobs.table_output import SOURCES, StagedTable, TableOutput
 from mason.pipeline.reading.plan.kept_patterns import pattern_details
 from mason.pipeline.reading.tasks.rounds import Rounds
 from mason.pipeline.reading.tasks.sinks import table_spec
-from mason.pipeline.reading.tasks.staging import accepted_paths
+from mason.pipeline.reading.tasks.staging import list_accepted_paths
 from mason.pipeline.tables.commit import (
     ChangedMeanwhile,
     CommitRecord,
@@ -61,7 +61,7 @@ def run_merge(
     with _while_nobody_else_commits(plan, output.expected), output.stage(job_id) as staged:
         tasks = Rounds(runner, table_spec(plan.partition_keys), job_id, progress, staged.location)
         plan, results, rounds = tasks.run(plan)
-        files = _files(plan, runner, staged, accepted_paths(results.values()))
+        files = _files(plan, runner, staged, list_accepted_paths(results.values()))
         quarantine = staged.take_quarantine(plan, results.values())
         sums = Sums.of(results.values(), sum(each.rows for each in files), quarantine.records)
         sums.rows.check()
@@ -77,16 +77,16 @@ def run_merge(
             adds=plan.base is not None,
             details=_details(plan),
         )
-        kept, adopted = _kept(plan, files), plan.adopted
+        kept, adopted = _files_to_keep(plan, files), plan.adopted
         publish = partial(
             output.store.publish, staged.folder, record, expected=output.expected, kept=kept, adopted=adopted
         )
         # Who has something to finish has looked at the table itself, not only at its columns.
-        committed = _published(publish, None if finish else partial(may_follow, plan), patience)
+        committed = _publish(publish, None if finish else partial(may_follow, plan), patience)
     return MergeResult(committed, plan, sums, rounds, foreseen)
 
 
-def _published(publish: Callable[..., CommitRecord], may_follow: MayFollow | None, patience: Patience) -> CommitRecord:
+def _publish(publish: Callable[..., CommitRecord], may_follow: MayFollow | None, patience: Patience) -> CommitRecord:
     """Publish what is staged, again where somebody was faster by a moment: no data is read again for it."""
     while True:
         try:
@@ -139,14 +139,14 @@ def _no_rows(plan: MergePlan, staged: StagedTable) -> Sequence[CommittedFile]:
 
     Not of one that is divided: its files lie in the folders of their values, and there are none.
     """
-    if plan.partition_keys or _kept(plan, ()):
+    if plan.partition_keys or _files_to_keep(plan, ()):
         return []
     name = f"part-{staged.job_id}-no-rows.parquet"
     write_empty_file(staged.filesystem, staged.folder, name, plan.schema)
     return staged.take([name])
 
 
-def _kept(plan: MergePlan, files: Sequence[CommittedFile]) -> Sequence[CommittedFile]:
+def _files_to_keep(plan: MergePlan, files: Sequence[CommittedFile]) -> Sequence[CommittedFile]:
     """The files of the table that stay in it."""
     if plan.base is None or plan.rewrites_base:
         return ()

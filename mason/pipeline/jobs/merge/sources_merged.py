@@ -56,7 +56,7 @@ class Sources:
         return new
 
 
-def merged_before(options: MergeOptions, table: TableStore, work: Work | None) -> Sources:
+def find_merged_sources(options: MergeOptions, table: TableStore, work: Work | None) -> Sources:
     """Return the files that are not to be added: those in the table, or those that an earlier attempt added."""
     if options.incremental:
         return Sources.of(table.lineage())

@@ -93,7 +93,7 @@ class ReadyTable:
         )
 
 
-def made_ready(
+def prepare_table(
     table: TableInput,
     runner: TaskRunner,
     job_id: str,

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import BadPath, InvalidParameters
-from mason.pipeline.jobs.query.inputs import ReadyTable, TableInput, made_ready
+from mason.pipeline.jobs.query.inputs import ReadyTable, TableInput, prepare_table
 from mason.pipeline.jobs.table_output import StagedTable, TableOutput
 from mason.pipeline.reading.preview import Preview
 from mason.pipeline.reading.scan import Scan, plan_scan
@@ -109,10 +109,10 @@ class QueryWork(Work):
         Raises:
             BadQuery: it cannot promise that; the message says of which part, and where it stands.
         """
-        from mason.pipeline.sql.local.translation import translated  # of no use to those who ask Spark
+        from mason.pipeline.sql.local.translation import translate_statement  # of no use to those who ask Spark
 
         schemas = {each.name: sql_schema(each.scan.schema) for each in self.tables}
-        translated(self.text, self.job.parameters, schemas)
+        translate_statement(self.text, self.job.parameters, schemas)
 
     @property
     def amounts(self) -> Sequence[str]:
@@ -148,7 +148,7 @@ class QueryWork(Work):
             TableChanged: a table was replaced meanwhile.
         """
         with ExitStack() as stack:
-            ready = [made_ready(each, runner, job_id, progress, stack, self.job.output) for each in self.tables]
+            ready = [prepare_table(each, runner, job_id, progress, stack, self.job.output) for each in self.tables]
             query = SqlQuery(
                 statement=self.text,
                 tables=[each.sql_table() for each in ready],
@@ -157,12 +157,12 @@ class QueryWork(Work):
                 rendered=self.rendered,
             )
             if self.job.output:
-                return self._kept(query, self.job.output, ready, runner, job_id, progress)
+                return self._write_rows(query, self.job.output, ready, runner, job_id, progress)
             limited = replace(query, limit=self.job.limit + 1, most_bytes=self.most_bytes)
             rows = fetch_rows(runner, limited)
             return QueryResult(self, ready, rows.slice(0, self.job.limit), has_more=rows.num_rows > self.job.limit)
 
-    def _kept(
+    def _write_rows(
         self,
         query: SqlQuery,
         output: Location,

@@ -83,14 +83,14 @@ class DistinctSet:
 
     def merge(self, other: DistinctSet) -> None:
         """Take what another one has seen."""
-        self.add(other._united())
+        self.add(other._unite_all())
 
     @property
     def count(self) -> int:
-        return len(self._united())
+        return len(self._unite_all())
 
     def to_dict(self) -> dict[str, Any]:
-        return {"numbers": encode_array(self._united())}
+        return {"numbers": encode_array(self._unite_all())}
 
     @classmethod
     def of(cls, value: dict[str, Any]) -> DistinctSet:
@@ -98,7 +98,7 @@ class DistinctSet:
         known.add(decode_array(value["numbers"]))
         return known
 
-    def _united(self) -> Numbers:
+    def _unite_all(self) -> Numbers:
         self._unite()
         return self._parts[0] if self._parts else np.zeros(0, np.uint64)
 

@@ -44,7 +44,7 @@ class FrequentValues:
 
     def add(self, tally: Tally) -> None:
         """Take the different values of some rows."""
-        kept, counts = self._cut(tally.counts)
+        kept, counts = self._cut_to_room(tally.counts)
         if len(kept):
             self._put(tally.hashes[kept], counts, tally.take(kept))
 
@@ -89,11 +89,11 @@ class FrequentValues:
         known, first, places = np.unique(np.concatenate([self.hashes, hashes]), return_index=True, return_inverse=True)
         sums = np.zeros(len(known), np.int64)
         np.add.at(sums, places, np.concatenate([self.counts, counts]))
-        kept, self.counts = self._cut(sums)
+        kept, self.counts = self._cut_to_room(sums)
         self.hashes = known[kept]
         self.values = pa.concat_arrays([self.values, values]).take(pa.array(first[kept]))
 
-    def _cut(self, counts: Numbers) -> tuple[Numbers, Numbers]:
+    def _cut_to_room(self, counts: Numbers) -> tuple[Numbers, Numbers]:
         """The places of the counts that have room, and what is left of them; `error` grows by what was taken."""
         if len(counts) <= self.size:
             return np.arange(len(counts)), counts

@@ -26,21 +26,21 @@ _MASKS = np.array([(1 << (8 * count)) - 1 for count in range(_WORD + 1)], np.uin
 
 def hash_numbers(numbers: Numbers) -> Numbers:
     """Return a hash of each number of 64 bits. Different numbers have different hashes."""
-    return _mixed(numbers.view(np.uint64))
+    return _mix_bits(numbers.view(np.uint64))
 
 
 def hash_pairs(numbers: Numbers) -> Numbers:
     """Return a hash of each row of numbers of 64 bits."""
     hashes = np.full(len(numbers), _SEEDS[0], np.uint64)
     for column in numbers.view(np.uint64).T:
-        hashes = _mixed(hashes ^ _mixed(column))
+        hashes = _mix_bits(hashes ^ _mix_bits(column))
     return hashes
 
 
 def hash_texts(texts: pa.Array, seed: int = 0) -> Numbers:
     """Return a hash of each text, or of each binary value; there must be no nulls. Another seed gives other hashes."""
     starts, lengths, content = _parts(texts)
-    hashes = _mixed(lengths.astype(np.uint64) ^ _SEEDS[seed])
+    hashes = _mix_bits(lengths.astype(np.uint64) ^ _SEEDS[seed])
     is_long = lengths > _LONGEST_AT_ONCE
     if is_long.any():
         for row in np.flatnonzero(is_long):
@@ -52,11 +52,11 @@ def hash_texts(texts: pa.Array, seed: int = 0) -> Numbers:
     for begin in range(0, int(lengths.max(initial=0)), _WORD):
         rows: Any = slice(None) if begin < shortest else np.flatnonzero(lengths > begin)
         word = words[starts[rows] + begin] & _MASKS[np.minimum(lengths[rows] - begin, _WORD)]
-        hashes[rows] = _mixed(hashes[rows] ^ word)
+        hashes[rows] = _mix_bits(hashes[rows] ^ word)
     return hashes
 
 
-def _mixed(numbers: Numbers) -> Numbers:
+def _mix_bits(numbers: Numbers) -> Numbers:
     """Spread every bit over all of them (the finalizer of MurmurHash3, which can be turned back: it loses nothing)."""
     mixed: Numbers = numbers ^ (numbers >> _SHIFT)
     for multiplier in _MULTIPLIERS:

@@ -65,11 +65,11 @@ def number_kind(kind: pa.DataType) -> NumberKind | None:
         return _decimal_kind(kind)
     if types.is_date(kind):
         unit = 1.0 if types.is_date32(kind) else 1 / (_DAY_IN_SECONDS * 1000)
-        return NumberKind(kind, "i8", _integers, _shown_as(kind), _date_mean(unit), unit)
+        return NumberKind(kind, "i8", _integers, _renderer_of(kind), _date_mean(unit), unit)
     if types.is_timestamp(kind) or types.is_time(kind) or types.is_duration(kind):
-        show = _shown_as(kind)
+        show = _renderer_of(kind)
         return NumberKind(
-            kind, "i8", _integers, show, lambda total, count: show(_rounded(total, count)), _SECONDS[kind.unit]
+            kind, "i8", _integers, show, lambda total, count: show(_divide_rounded(total, count)), _SECONDS[kind.unit]
         )
     return None
 
@@ -90,7 +90,7 @@ def _decimal_kind(kind: pa.DataType) -> NumberKind:
         return next(each for each in rounded if each == rounded[-1])  # no more zeros than the column has
 
     if kind.precision <= NARROW_DIGITS and kind.bit_width == 128:
-        return NumberKind(kind, "i8", _unscaled, show, show_mean)
+        return NumberKind(kind, "i8", _lower_halves, show, show_mean)
     return NumberKind(kind, "f8", lambda values: _numpy(values.cast(pa.float64())), show, show_mean)
 
 
@@ -105,7 +105,7 @@ def _integers(values: pa.Array) -> Numbers:
     return _numpy(values.view(width)).astype("i8")
 
 
-def _unscaled(values: pa.Array) -> Numbers:
+def _lower_halves(values: pa.Array) -> Numbers:
     """The lower half of each decimal: the upper one has only its sign."""
     content = np.frombuffer(values.buffers()[1], "<i8") if len(values) else np.zeros(0, "i8")
     return content[2 * values.offset : 2 * (values.offset + len(values)) : 2].astype("i8")
@@ -115,17 +115,17 @@ def _mean(total: int | float, count: int) -> float:
     return total / count
 
 
-def _rounded(total: int | float, count: int) -> int:
+def _divide_rounded(total: int | float, count: int) -> int:
     return int(total) // count
 
 
 def _date_mean(days: float) -> Callable[[int | float, int], Any]:
     """Dates may have a time between two of them as their mean."""
-    show = _shown_as(pa.timestamp("s"))
+    show = _renderer_of(pa.timestamp("s"))
     return lambda total, count: show(math.floor(total / count * days * _DAY_IN_SECONDS))
 
 
-def _shown_as(kind: pa.DataType) -> Callable[[Any], Any]:
+def _renderer_of(kind: pa.DataType) -> Callable[[Any], Any]:
     def show(number: Any) -> Any:
         scalar = pa.scalar(int(number), kind)
         try:

@@ -48,7 +48,7 @@ def _walk(name: str, within: str, values: pa.Array) -> Iterator[tuple[str, str, 
     if pa.types.is_struct(kind):
         for number, field in enumerate(kind):
             # By number: two fields may have the same name. A field of a null is null.
-            yield from _walk(f"{name}.{_quoted(field.name)}", within, pc.struct_field(values, [number]))
+            yield from _walk(f"{name}.{_quote_name(field.name)}", within, pc.struct_field(values, [number]))
     elif pa.types.is_map(kind):
         entry = pa.struct([pa.field("key", kind.key_type), pa.field("value", kind.item_type)])
         yield from _walk(name, within, values.cast(pa.list_(entry)))
@@ -59,6 +59,6 @@ def _walk(name: str, within: str, values: pa.Array) -> Iterator[tuple[str, str, 
         yield name, within, values
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     """A name within another in backticks where it could be taken for more than a name."""
     return name if _PLAIN.fullmatch(name) else "`{}`".format(name.replace("`", "``"))

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from mason.pipeline.jobs.summary.histogram import Bin
-from mason.pipeline.jobs.summary.shown import shown, shown_deviation
+from mason.pipeline.jobs.summary.shown import render_deviation, render_value
 from mason.pipeline.jobs.summary.summaries import ColumnSummary
 from mason.util.words import counted
 
@@ -144,7 +144,7 @@ def _facts(column: ColumnSummary) -> str:
         ("mean", column.mean),
     ]
     if column.deviation is not None:
-        facts.append(("standard deviation", shown_deviation(column.deviation, column.deviation_unit, _LONGEST_VALUE)))
+        facts.append(("standard deviation", render_deviation(column.deviation, column.deviation_unit, _LONGEST_VALUE)))
     if column.lengths:
         lengths = column.lengths
         facts.append(("length", f"{lengths.low:,} to {lengths.high:,}, mean {lengths.mean:.4g}"))
@@ -167,4 +167,4 @@ def _often(column: ColumnSummary) -> str:
 
 def _text(value: Any) -> str:
     """A value as the page shows it: escaped, and not too long."""
-    return escape(shown(value, _LONGEST_VALUE))
+    return escape(render_value(value, _LONGEST_VALUE))

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from mason.pipeline.jobs.summary.histogram import Bin
-from mason.pipeline.jobs.summary.shown import shown, shown_deviation
+from mason.pipeline.jobs.summary.shown import render_deviation, render_value
 from mason.pipeline.jobs.summary.summaries import ColumnSummary
-from mason.util.text_width import clipped, room
+from mason.util.text_width import clip_text, room
 from mason.util.words import counted
 
 MOST_COLUMNS = 100
@@ -19,7 +19,7 @@ _FREQUENT = 3
 
 def picture(columns: Sequence[ColumnSummary], rows: int, width: int) -> list[str]:
     """Return the lines of a summary."""
-    lines = [clipped(f"{counted(rows, 'row')}, {counted(len(columns), 'column')}", width)]
+    lines = [clip_text(f"{counted(rows, 'row')}, {counted(len(columns), 'column')}", width)]
     for column in columns[:MOST_COLUMNS]:
         lines += ["", *_column_lines(column, width)]
     hidden = len(columns) - MOST_COLUMNS
@@ -37,11 +37,13 @@ def _column_lines(column: ColumnSummary, width: int) -> list[str]:
     if len(drawn) > width // 3:
         drawn = ""
     space = width - len(drawn) - 2 * bool(drawn)
-    name = shown(column.name, max(space - room(column.type) - 2, space // 2))  # the type is not to be pushed out by it
-    title = clipped(f"{name}  {column.type}", space)
+    name = render_value(
+        column.name, max(space - room(column.type) - 2, space // 2)
+    )  # the type is not to be pushed out by it
+    title = clip_text(f"{name}  {column.type}", space)
     first = f"{title}{' ' * (width - room(title) - len(drawn))}{drawn}".rstrip()
     told = [_counts(column), *_lines_of(_range(column), width - 2), _frequent(column)]
-    return [first, *(clipped(f"  {line}", width) for line in told if line)]
+    return [first, *(clip_text(f"  {line}", width) for line in told if line)]
 
 
 def _counts(column: ColumnSummary) -> str:
@@ -68,13 +70,13 @@ def _lines_of(parts: Sequence[str], width: int) -> list[str]:
 def _range(column: ColumnSummary) -> list[str]:
     parts = []
     if column.low is not None:
-        parts.append(f"{_shown(column.low)} … {_shown(column.high)}")
+        parts.append(f"{_render_value(column.low)} … {_render_value(column.high)}")
     if column.quantiles:
-        parts.append(f"median {_shown(column.quantiles['P50'])}")
+        parts.append(f"median {_render_value(column.quantiles['P50'])}")
     if column.mean is not None:
-        parts.append(f"mean {_shown(column.mean)}")
+        parts.append(f"mean {_render_value(column.mean)}")
     if column.deviation is not None:
-        parts.append(f"± {shown_deviation(column.deviation, column.deviation_unit, _LONGEST_VALUE)}")
+        parts.append(f"± {render_deviation(column.deviation, column.deviation_unit, _LONGEST_VALUE)}")
     if column.lengths:
         lengths = column.lengths
         parts.append(f"length {lengths.low:,} … {lengths.high:,}, mean {lengths.mean:.4g}")
@@ -83,7 +85,7 @@ def _range(column: ColumnSummary) -> list[str]:
 
 def _frequent(column: ColumnSummary) -> str:
     often = [each for each in column.frequent or () if each.count > 1][:_FREQUENT]
-    return ", ".join(f"{_shown(each.value)} ({_share(each.count, column.count)})" for each in often)
+    return ", ".join(f"{_render_value(each.value)} ({_share(each.count, column.count)})" for each in often)
 
 
 def _share(count: int, of: int) -> str:
@@ -91,5 +93,5 @@ def _share(count: int, of: int) -> str:
     return told if told != "100 %" or count == of else "> 99.9 %"
 
 
-def _shown(value: Any) -> str:
-    return shown(value, _LONGEST_VALUE)
+def _render_value(value: Any) -> str:
+    return render_value(value, _LONGEST_VALUE)

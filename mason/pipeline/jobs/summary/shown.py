@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from mason.util.json_text import json_value
-from mason.util.text_width import clipped
+from mason.util.text_width import clip_text
 
 _MANY, _TOO_MANY = 1e6, 1e15
 """Numbers between these are told whole: six digits and an exponent are harder to read."""
 
 
-def shown(value: Any, longest: int) -> str:
+def render_value(value: Any, longest: int) -> str:
     """Return a value in one line that takes no more room, without anything that would move a cursor."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -21,12 +21,12 @@ def shown(value: Any, longest: int) -> str:
     if isinstance(plain, int):
         return f"{plain:,}"
     text = "".join(each if each.isprintable() else repr(each)[1:-1] for each in str(plain)[: 2 * longest])
-    return clipped(text, longest) or '""'
+    return clip_text(text, longest) or '""'
 
 
-def shown_deviation(deviation: float, unit: str | None, longest: int) -> str:
+def render_deviation(deviation: float, unit: str | None, longest: int) -> str:
     """Return a standard deviation in its unit."""
-    told = shown(deviation, longest)
+    told = render_value(deviation, longest)
     if unit is None:
         return told
     return f"{told} {unit}" if told == "1" else f"{told} {unit}s"

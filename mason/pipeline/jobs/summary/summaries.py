@@ -185,11 +185,11 @@ def _of_texts(sketch: TextSketch, bins: int) -> dict[str, Any]:
     said = {
         "distinct": sketch.distinct.count,
         "distinct_error": sketch.distinct.error,
-        "frequent": [Frequent(_shown(value), count) for value, count in sketch.frequent.most(MOST_FREQUENT)],
+        "frequent": [Frequent(_clip_value(value), count) for value, count in sketch.frequent.most(MOST_FREQUENT)],
         "frequent_error": sketch.frequent.error,
     }
     if sketch.moments.count:
-        said |= {"low": _shown(sketch.low), "high": _shown(sketch.high), **_of_lengths(sketch, bins)}
+        said |= {"low": _clip_value(sketch.low), "high": _clip_value(sketch.high), **_of_lengths(sketch, bins)}
     return said
 
 
@@ -204,7 +204,7 @@ def _of_lengths(sketch: ListSketch | TextSketch, bins: int) -> dict[str, Any]:
     }
 
 
-def _shown(value: str | bytes | None) -> str | None:
+def _clip_value(value: str | bytes | None) -> str | None:
     """Text as it is, binary values in hexadecimal digits; what is longer than is kept ends in dots."""
     if value is None:
         return None

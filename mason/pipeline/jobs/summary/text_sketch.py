@@ -33,7 +33,9 @@ class TextSketch(ValueSketch):
         if self._is_text and not is_ascii:
             present = _readable(present)
         tally, numbers = tally_of(
-            hash_texts(present), lambda rows: _clipped(present.take(rows)), lambda rows: _two_hashes(present.take(rows))
+            hash_texts(present),
+            lambda rows: _clip_values(present.take(rows)),
+            lambda rows: _two_hashes(present.take(rows)),
         )
         self._add_values(tally, numbers)
         # Most texts are plain ASCII, and to look for anything else is quicker than to count characters.
@@ -58,7 +60,7 @@ class TextSketch(ValueSketch):
     def _add_extremes(self, present: pa.Array) -> None:
         """Only their beginnings are kept. Two texts are in no other order than their beginnings are."""
         found = pc.min_max(present)
-        low, high = _clipped(pa.array([found["min"], found["max"]], present.type)).to_pylist()
+        low, high = _clip_values(pa.array([found["min"], found["max"]], present.type)).to_pylist()
         self._widen(low, high)
 
     def _widen(self, low: Any, high: Any) -> None:
@@ -84,7 +86,7 @@ def _is_ascii(texts: pa.Array) -> bool:
     return content is None or not len(content) or int(np.frombuffer(content, np.int8).min()) >= 0
 
 
-def _clipped(values: pa.Array) -> pa.Array:
+def _clip_values(values: pa.Array) -> pa.Array:
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         return pc.utf8_slice_codeunits(values, 0, LONGEST_VALUE + 1).cast(pa.string())
     return pc.binary_slice(values.cast(pa.binary()), 0, LONGEST_VALUE + 1)

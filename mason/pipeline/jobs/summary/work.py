@@ -141,12 +141,12 @@ class SummaryWork(ScanWork):
 
 def _summaries(done: ScanResult, sizes: Sizes, bins: int) -> list[ColumnSummary]:
     leaves = leaves_of(done.scan.schema)
-    sketches = _merged(leaves, sizes, done.payloads)
+    sketches = _merge_sketches(leaves, sizes, done.payloads)
     _check_rows(leaves, sketches, done)
     return [summarize(leaf, sketch, bins) for leaf, sketch in zip(leaves, sketches, strict=True)]
 
 
-def _merged(leaves: Sequence[Leaf], sizes: Sizes, payloads: Sequence[Mapping[str, Any]]) -> list[ColumnSketch]:
+def _merge_sketches(leaves: Sequence[Leaf], sizes: Sizes, payloads: Sequence[Mapping[str, Any]]) -> list[ColumnSketch]:
     merged = [column_sketch(leaf.type, sizes) for leaf in leaves]
     for payload in payloads:
         for leaf, sketch, column in zip(leaves, merged, payload["columns"], strict=True):

@@ -52,7 +52,7 @@ class BaseTable:
         found = {name: _digits_in(output, self.commit, self.schema.field(name)) for name in columns}
         return replace(self, digits={name: digits for name, digits in found.items() if digits})
 
-    def widened_columns(self, schema: pa.Schema) -> Sequence[str]:
+    def find_widened_columns(self, schema: pa.Schema) -> Sequence[str]:
         """Return the columns whose type is another one in this schema, so that the files do not fit it any more."""
         return [field.name for field in self.schema if schema.field(field.name).type != field.type]
 
@@ -64,10 +64,10 @@ class BaseTable:
         found = filesystem.get_file_info([f"{output.path}/{each.place}" for each in self.commit.files])
         return all(each.type != pafs.FileType.NotFound for each in found)
 
-    def planned_files(self, output: Location) -> list[PlannedFile]:
+    def plan_files(self, output: Location) -> list[PlannedFile]:
         """Return the files of the table as inputs of a merge."""
         evidence, filesystem = self.evidence, open_filesystem(output.storage)
-        return [_planned(filesystem, output, each, evidence, self.commit.format) for each in self.commit.files]
+        return [_plan_file(filesystem, output, each, evidence, self.commit.format) for each in self.commit.files]
 
 
 def _digits_in(output: Location, commit: CommitRecord, column: pa.Field) -> Evidence | None:
@@ -93,7 +93,7 @@ def _digits_in(output: Location, commit: CommitRecord, column: pa.Field) -> Evid
     return Evidence(frozenset([Digits(whole, column.type.scale)]))
 
 
-def _planned(
+def _plan_file(
     filesystem: pafs.FileSystem,
     output: Location,
     committed: CommittedFile,

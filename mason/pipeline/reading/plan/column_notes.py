@@ -79,7 +79,7 @@ def _like_thousands(
     return describe_thousands(found, {each.file.name: _columns(each) for each in delimited}, {*given, *known})
 
 
-def respelled_columns(before: pa.Schema, after: pa.Schema) -> dict[str, str]:
+def find_respelled_columns(before: pa.Schema, after: pa.Schema) -> dict[str, str]:
     """Return what is to be said of columns of a table that become text, by their names.
 
     The table does not know any more how its values were written in the files that they came from.

@@ -19,7 +19,7 @@ PATTERNS = "patterns"
 """The detail of a commit that has the patterns of the table's columns by their names."""
 
 
-def kept_patterns(commit: CommitRecord | None) -> dict[str, str]:
+def patterns_of_commit(commit: CommitRecord | None) -> dict[str, str]:
     """Return the patterns by which columns of a table were read; those of an older Mason are in its schema alone."""
     if commit is None:
         return {}
@@ -31,7 +31,7 @@ def kept_patterns(commit: CommitRecord | None) -> dict[str, str]:
 def pattern_details(before: CommitRecord | None, schema: str) -> Mapping[str, Any]:
     """Return the detail of a commit that follows another one, or none: a column that is given anew has its new one."""
     given = parse_given_schema(schema)
-    kept = {name: each for name, each in kept_patterns(before).items() if name not in given.types}
+    kept = {name: each for name, each in patterns_of_commit(before).items() if name not in given.types}
     united = {**kept, **given.patterns}
     return {PATTERNS: united} if united else {}
 
@@ -43,7 +43,7 @@ def check_patterns(base: BaseTable, given: Collection[str], planned: Sequence[Pl
         PlanRefused: a column was read by a pattern, and now nothing says how it is written.
     """
     problems, columns = [], []
-    for name, pattern in kept_patterns(base.commit).items():
+    for name, pattern in patterns_of_commit(base.commit).items():
         files = [each.file.name for each in planned if _has_text(each, name)]
         if name in given or name not in base.schema.names or not files:
             continue

@@ -10,7 +10,7 @@ import pyarrow.fs as pafs
 from mason.errors import Problems, UnreadableFile
 from mason.pipeline.formats.binary.row_group_splits import find_group_ranges
 from mason.pipeline.formats.delimited.headers_together import describe_doubts, headers_to_change, strangers
-from mason.pipeline.formats.delimited.options import checked_csv
+from mason.pipeline.formats.delimited.options import check_csv_options
 from mason.pipeline.formats.file_reader import FileReader, OpenedFile
 from mason.pipeline.formats.file_schema import FileSchema
 from mason.pipeline.formats.sampling import budget_for
@@ -22,8 +22,8 @@ from mason.pipeline.storage.archives import stamp_of_file
 from mason.pipeline.storage.blocks import is_compressed, reading
 from mason.pipeline.storage.file_stamp import FileStamp
 from mason.pipeline.storage.files import DataFile
-from mason.pipeline.storage.format_names import checked_format
-from mason.util.asking import asked_ahead
+from mason.pipeline.storage.format_names import check_format
+from mason.util.asking import ask_ahead
 
 CUT_BYTES = 128 * 1024 * 1024
 _SMALL_PART = 8
@@ -69,7 +69,9 @@ def look_at_files(
         yield PlannedFile(file, stamp.number if stamp else 0, schema, constants_of(file, options.extract_paths), ranges)
     warnings += describe_doubts({file.name: schema for file, _, schema in seen})
     if not headers[False]:
-        warnings += _told_apart({file.name: schema for file, _, schema in seen}, folds=options.names is Names.FOLD)
+        warnings += _describe_differences(
+            {file.name: schema for file, _, schema in seen}, folds=options.names is Names.FOLD
+        )
     elif headers[True]:
         warnings += [
             f"{name}: it has no header, unlike others: its columns are called col_0 and so on."
@@ -103,7 +105,7 @@ def _see(
     ]
 
 
-def _told_apart(schemas: Mapping[str, FileSchema], *, folds: bool) -> Iterator[str]:
+def _describe_differences(schemas: Mapping[str, FileSchema], *, folds: bool) -> Iterator[str]:
     groups = strangers(schemas, folds=folds)
     if groups:
         first, *others = (names[0] for names in groups)
@@ -120,7 +122,7 @@ def _looks(reader: FileReader, files: Sequence[DataFile]) -> Iterator[Callable[[
 
     if reader.filesystem.type_name == "local":
         return (partial(look, file) for file in files)
-    return asked_ahead(look, files, _AT_ONCE)
+    return ask_ahead(look, files, _AT_ONCE)
 
 
 def constants_of(file: DataFile, extract_paths: bool) -> Mapping[str, str | None]:
@@ -133,8 +135,8 @@ def _reader(filesystem: pafs.FileSystem, options: ReadOptions, files: int) -> Fi
     return FileReader(
         filesystem,
         budget_for(files, read_all=options.sample == 0, rows=options.sample),
-        checked_format(options.input_format),
-        checked_csv(options.delimiter, options.csv, options.parse_headers, options.nulls),
+        check_format(options.input_format),
+        check_csv_options(options.delimiter, options.csv, options.parse_headers, options.nulls),
         options.encoding,
     )
 

@@ -43,7 +43,7 @@ def fold_names(planned: Sequence[PlannedFile]) -> list[PlannedFile]:
             spelling[name] = _free(before, taken)
             taken.add(spelling[name].casefold())
         spelling.setdefault(name, before)
-    return [_folded(each, spelling) for each in planned]
+    return [_fold_names(each, spelling) for each in planned]
 
 
 def _apart(planned: Sequence[PlannedFile]) -> set[str]:
@@ -55,7 +55,7 @@ def _apart(planned: Sequence[PlannedFile]) -> set[str]:
     return found
 
 
-def _folded(planned: PlannedFile, spelling: Mapping[str, str]) -> PlannedFile:
+def _fold_names(planned: PlannedFile, spelling: Mapping[str, str]) -> PlannedFile:
     renames: dict[str, str] = {}
     columns: dict[str, Evidence] = {}
     for name, seen in planned.schema.columns.items():

@@ -25,7 +25,7 @@ def plan_own_files(request: ReadRequest, files: Sequence[DataFile]) -> list[Plan
     commit = newest_commit(request.location)
     if commit is None or commit.format == "parquet" or commit.format not in FORMATS or request.options.input_format:
         return []
-    known = {each.file.path: each for each in BaseTable.of(commit).planned_files(request.location)}
+    known = {each.file.path: each for each in BaseTable.of(commit).plan_files(request.location)}
     if any(file.path not in known for file in files):
         raise PlanRefused(
             [f"{request.location}: another job has changed the table meanwhile."], hint="Run the merge again."

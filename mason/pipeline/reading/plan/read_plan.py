@@ -29,7 +29,7 @@ from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.files import DataFile
 from mason.pipeline.types.column_types import NOTHING, Evidence, decide, merge, mixes_zones, storable
 from mason.pipeline.types.sql_types import parse_given_schema
-from mason.pipeline.types.zones import checked_zone
+from mason.pipeline.types.zones import check_zone
 
 TASK_BYTES = 256 * 1024 * 1024
 SMALLEST_TASK = 8 * 1024 * 1024
@@ -115,7 +115,7 @@ class ReadPlan:
         """Whether every file is a Parquet file."""
         return all(each.schema.format == "parquet" for each in self.files)
 
-    def widened(self, seen: Mapping[str, Mapping[str, Evidence]]) -> Self:
+    def widen_with(self, seen: Mapping[str, Mapping[str, Evidence]]) -> Self:
         """Return the plan with what tasks saw beyond the sample: for each file, by its path, the columns.
 
         Raises:
@@ -221,7 +221,7 @@ def plan_reading(filesystem: pafs.FileSystem, request: ReadRequest) -> ReadPlan:
         BadSchema, UnknownZone: the schema or the time zone that was given is none.
         PlanRefused: files that cannot be read, columns that cannot be told apart, a conflict that nobody wants.
     """
-    checked_zone(request.options.timezone)
+    check_zone(request.options.timezone)
     given = parse_given_schema(request.options.schema).types
     files, warnings = list_inputs(filesystem, request)
     planned = plan_files(filesystem, request, files, warnings)
@@ -276,5 +276,5 @@ def _outgrown(plan: ReadPlan) -> Mapping[str, Evidence]:
     """The columns of the table that do not hold what is added. What they hold is no conflict, whatever files show."""
     if plan.base is None:
         return {}
-    widened = plan.base.widened_columns(plan.schema)
+    widened = plan.base.find_widened_columns(plan.schema)
     return {name: seen for name, seen in plan.base.evidence.items() if name in widened}

@@ -13,7 +13,7 @@ import pyarrow.fs as pafs
 from mason.errors import UnreadableFile
 from mason.pipeline.formats.delimited.dialect import Ragged
 from mason.pipeline.formats.delimited.reading import LOOK, CsvReading, Records, records_of, start_of_records
-from mason.pipeline.formats.scanning.chunks import Chunk, cut_chunks
+from mason.pipeline.formats.scanning.chunks import Chunk, split_chunks
 from mason.pipeline.formats.scanning.csv_parse import BadRecord, Layout, ParsedChunk, parse_chunk
 from mason.pipeline.formats.scanning.csv_typed import can_be_typed, parse_typed, sources_of
 from mason.pipeline.formats.scanning.header_repeats import REPEATS, find_repeats
@@ -50,13 +50,13 @@ def read_csv(
     notes: list[str] = []
     records = _records(filesystem, file, file.csv, notes)
     number = records.number  # in a range it counts from there: the driver knows what stands before it
-    chunks = cut_chunks(
+    chunks = split_chunks(
         records.blocks, layout.dialect, layout.fields, offset=records.offset, most_field=file.field_bytes
     )
     doubtful = 0
     for chunk in chunks:
         if chunk.passed_over:
-            yield _passed_over(file, chunk, number)
+            yield _pass_over_record(file, chunk, number)
             number += 1
             continue
         if chunk.scan.odd and not file.is_whole:
@@ -72,7 +72,7 @@ def read_csv(
         misses += 1
         parsed = parse_chunk(chunk, layout)
         if parsed.bad and layout.ragged is Ragged.REFUSE:
-            raise _refused(file, parsed.bad[0], number)
+            raise _refuse_record(file, parsed.bad[0], number)
         parsed = _without_repeats(file, parsed)
         batch = _csv_batch(file, chunk, parsed, list(map(TextSource, parsed.columns)), number)
         yield set_aside_long(batch, file, len(chunk.text))
@@ -110,7 +110,7 @@ def _without_repeats(file: FileInTask, parsed: ParsedChunk) -> ParsedChunk:
 def _records(filesystem: pafs.FileSystem, file: FileInTask, reading: CsvReading, notes: list[str]) -> Records:
     if file.offset:
         return Records(utf8_blocks(filesystem, file, notes), file.offset, 1)
-    start = _seen_start(filesystem, file, reading) if _can_be_entered(filesystem, file, reading) else None
+    start = _find_start(filesystem, file, reading) if _can_be_entered(filesystem, file, reading) else None
     if start is None:
         return records_of(file.name, utf8_blocks(filesystem, file, notes), reading, file.field_bytes)
     behind = replace(file, offset=start, length=file.length - start)
@@ -126,18 +126,18 @@ def _can_be_entered(filesystem: pafs.FileSystem, file: FileInTask, reading: CsvR
     return plain and file.length > _LARGE and not isinstance(filesystem, StreamingFiles)
 
 
-def _seen_start(filesystem: pafs.FileSystem, file: FileInTask, reading: CsvReading) -> int | None:
+def _find_start(filesystem: pafs.FileSystem, file: FileInTask, reading: CsvReading) -> int | None:
     with opening(file.data, filesystem), open_bytes(filesystem, file.path) as raw:
         begun = raw.read(LOOK)
     return None if codec_of(begun) else start_of_records(file.name, begun, reading, final=False)
 
 
-def _refused(file: FileInTask, bad: BadRecord, number: int) -> UnreadableFile:
+def _refuse_record(file: FileInTask, bad: BadRecord, number: int) -> UnreadableFile:
     hint = "Mend the file, or have such records filled up (ragged: pad), cut (ragged: cut) or set aside."
     return UnreadableFile(file.name, f"record {number + bad.index:,}: {bad.reason}.", hint=hint)
 
 
-def _passed_over(file: FileInTask, chunk: Chunk, number: int) -> Batch:
+def _pass_over_record(file: FileInTask, chunk: Chunk, number: int) -> Batch:
     """Return the record of which only the beginning was read."""
     begins = chunk.read.decode("utf-8", "surrogateescape")
     reject = long_record(file, number, chunk.offset, chunk.passed_over, begins)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
-from mason.pipeline.formats.json.parse import Line, LongLine, ParsedLines, cut_lines, lines_in, parse_lines
+from mason.pipeline.formats.json.parse import Line, LongLine, ParsedLines, lines_in, parse_lines, split_lines
 from mason.pipeline.formats.json.values import (
     DIGITS_DECODER,
     BadElement,
@@ -40,7 +40,7 @@ def read_json_lines(
     """Yield the records of a file of lines. `targets` are the types that the table has for its keys."""
     number, offset, misses = 1, file.offset, 0
     notes: list[str] = []
-    for text in cut_lines(utf8_blocks(filesystem, file, notes), BLOCK, file.field_bytes):
+    for text in split_lines(utf8_blocks(filesystem, file, notes), BLOCK, file.field_bytes):
         if isinstance(text, LongLine):
             begins = text.begins.decode("utf-8", "surrogateescape")
             yield Batch({}, 0, 1, [long_record(file, number, offset, text.length, begins)])
@@ -49,7 +49,7 @@ def read_json_lines(
         parsed = parse_lines(text, targets, file.constants, own=file.is_own) if misses < MOST_MISSES else None
         misses = misses + 1 if parsed is None else 0
         lines = partial(lines_in, text, number, offset)
-        batches = _load_lines(file, lines()) if parsed is None else [_parsed_batch(parsed, lines)]
+        batches = _load_lines(file, lines()) if parsed is None else [_batch_of_parsed(parsed, lines)]
         yield from (set_aside_long(each, file, len(text)) for each in batches)
         number += text.count(b"\n") if parsed is None else parsed.lines
         offset += len(text)
@@ -57,17 +57,17 @@ def read_json_lines(
         yield Batch({}, 0, 0, notes=notes)
 
 
-def _parsed_batch(parsed: ParsedLines, lines: Callable[[], Iterator[Line]]) -> Batch:
+def _batch_of_parsed(parsed: ParsedLines, lines: Callable[[], Iterator[Line]]) -> Batch:
     placed = cache(lambda: list(map(_place, lines())))
     return Batch(parsed.columns, parsed.rows, parsed.rows, place=lambda row: placed()[row])
 
 
 def _load_lines(file: FileInTask, lines: Iterator[Line]) -> Iterator[Batch]:
     while some := list(islice(lines, ROWS)):
-        yield _loaded_batch(file, some)
+        yield _batch_of_lines(file, some)
 
 
-def _loaded_batch(file: FileInTask, lines: Sequence[Line]) -> Batch:
+def _batch_of_lines(file: FileInTask, lines: Sequence[Line]) -> Batch:
     """Read lines one by one: whatever is wrong with one of them does not touch the others."""
     rows, good, rejects = [], [], []
     for line in lines:

@@ -34,7 +34,7 @@ from mason.pipeline.tables.rejects import Reject
 from mason.pipeline.types.column_types import NOTHING, Evidence, decide, evidence_of, merge, storable
 from mason.pipeline.types.evidence_json import decode_schema, encode
 from mason.pipeline.types.far_times import is_day_or_moment
-from mason.pipeline.types.given_types import Fitted, told
+from mason.pipeline.types.given_types import Fitted, describe_type
 from mason.pipeline.types.python_values import python_value
 from mason.pipeline.types.value_patterns import describe_misfit
 
@@ -98,7 +98,7 @@ class _Work:
         if batch.notes:
             found = self._notes.setdefault(file.name, [])
             found += [note for note in batch.notes if note not in found]
-        columns = self._named(file, batch)
+        columns = self._columns_by_name(file, batch)
         bad: dict[str, pa.Array] = {}
         arrays = self._fit(file, columns, batch, bad)
         if self._evidence or not batch.rows:
@@ -147,7 +147,7 @@ class _Work:
         schema = pa.schema([self.schema.field(name) for name in self._columns])
         return open_sink(self._task.sink, place, schema, self._task.sink_options)
 
-    def _wanted_name(self, file: FileInTask, name: str) -> str:
+    def _name_in_table(self, file: FileInTask, name: str) -> str:
         return file.renames.get(name) or self._spelling.get(name.casefold(), name)
 
     def _without_twins(self, file: FileInTask, batch: Batch) -> Batch:
@@ -156,7 +156,7 @@ class _Work:
             return batch
         groups: dict[str, list[str]] = {}
         for name in batch.columns:
-            groups.setdefault(self._wanted_name(file, name), []).append(name)
+            groups.setdefault(self._name_in_table(file, name), []).append(name)
         twins = [names for names in groups.values() if len(names) > 1]
         both = {row: names for names in twins for row in _rows_with_several(batch, names)}
         if not both:
@@ -166,13 +166,13 @@ class _Work:
             self._keep(file, replace(batch.describe(file.name, row), column=names[1], reason=reason))
         return batch.take([row for row in range(batch.rows) if row not in both])
 
-    def _named(self, file: FileInTask, batch: Batch) -> Mapping[str, Source]:
+    def _columns_by_name(self, file: FileInTask, batch: Batch) -> Mapping[str, Source]:
         """The columns by the names that they have in the table."""
         if not file.renames and not self._spelling:
             return batch.columns
         named: dict[str, Source] = {}
         for name, source in batch.columns.items():
-            wanted = self._wanted_name(file, name)
+            wanted = self._name_in_table(file, name)
             united = named[wanted].or_else(source) if wanted in named else source
             named[wanted if united else name] = united or source
         return named
@@ -236,7 +236,7 @@ class _Work:
         try:
             if field.name in self._task.patterns:
                 raise pa.ArrowInvalid("it is written by a pattern")
-            constant = pa.nulls(rows, field.type) if not value else _repeated(value, field.type, rows)
+            constant = pa.nulls(rows, field.type) if not value else _repeat_value(value, field.type, rows)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # a type that the user gave, and the folder has another
             fitted = self._fit_given(field, TextSource(pa.array([value], pa.string())))
             constant = pa.nulls(rows, field.type) if fitted.bad is not None else pa.repeat(fitted.values[0], rows)
@@ -332,8 +332,8 @@ def _reason(rows: pa.RecordBatch, shown: object, column: str, index: int, patter
         return f"a text of {len(value):,} characters cannot be the value of a partition"
     target = rows.schema.field(column).type
     if shown == "":
-        return f"empty text is not {told(target)} (in delimited files, nulls:'{QUOTED_EMPTY}' makes it null)"
-    why = describe_misfit(str(shown), pattern, target) if pattern else f"is not {told(target)}"
+        return f"empty text is not {describe_type(target)} (in delimited files, nulls:'{QUOTED_EMPTY}' makes it null)"
+    why = describe_misfit(str(shown), pattern, target) if pattern else f"is not {describe_type(target)}"
     return f'"{str(shown)[:_LONGEST_SHOWN]}" {why}'
 
 
@@ -350,7 +350,7 @@ def _wider(file: FileInTask, field: pa.Field, source: Source, timezone: str) -> 
     return seen
 
 
-def _repeated(value: str, target: pa.DataType, rows: int) -> pa.Array:
+def _repeat_value(value: str, target: pa.DataType, rows: int) -> pa.Array:
     return pa.repeat(pa.array([value]).cast(target)[0], rows)
 
 

@@ -45,7 +45,7 @@ def set_aside_long(batch: Batch, file: FileInTask, held: int) -> Batch:
     for name, source in batch.columns.items():
         for row, size in _long_values(source, batch.rows, most):
             long.setdefault(row, (name, size))
-    rejects = [_shortened(each, most) for each in batch.rejects]
+    rejects = [_shorten_reject(each, most) for each in batch.rejects]
     if not long:
         return replace(batch, rejects=rejects)
     for row, (name, size) in sorted(long.items()):
@@ -73,7 +73,7 @@ def refuse_long_value(file: FileInTask, blocks: Iterable[bytes]) -> Iterator[byt
         yield block
 
 
-def _shortened(reject: Reject, most: int) -> Reject:
+def _shorten_reject(reject: Reject, most: int) -> Reject:
     if len(reject.raw) <= most:
         return reject
     return replace(reject, raw=reject.raw[:SHOWN], reason=f"{reject.reason}; Raw is its beginning")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from mason.pipeline.formats.odd_values import Misfit, shown
+from mason.pipeline.formats.odd_values import Misfit, render_value
 from mason.pipeline.formats.sources import Source
 from mason.pipeline.reading.tasks.batches import Batch, json_text
 from mason.pipeline.reading.tasks.task import FileInTask
@@ -23,7 +23,7 @@ def find_misfit(file: FileInTask, batch: Batch, source: Source, expected: pa.Dat
         return None
     value = source.value(first)
     told = value if isinstance(value, str) else json_text(value)
-    return Misfit(file.name, _place(file, batch, first), f'"{shown(told)}"', str(expected))
+    return Misfit(file.name, _place(file, batch, first), f'"{render_value(told)}"', str(expected))
 
 
 def _place(file: FileInTask, batch: Batch, index: int) -> str:

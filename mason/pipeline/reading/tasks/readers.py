@@ -88,7 +88,7 @@ def check_unchanged(filesystem: pafs.FileSystem, file: FileInTask) -> None:
     with reading(file.data, filesystem):
         found = stamp_of_file(filesystem, file.path, file.archive, file.size)
     if found is None:
-        raise vanished(file)
+        raise error_of_vanished(file)
     check_stamp(file, found)
 
 
@@ -102,7 +102,7 @@ def check_stamp(file: FileInTask, found: FileStamp) -> None:
         raise UnreadableFile(file.name, "it was changed after the plan was made.", hint=_AGAIN)
 
 
-def vanished(file: FileInTask) -> UnreadableFile:
+def error_of_vanished(file: FileInTask) -> UnreadableFile:
     """Return the error of a file that is not there any more."""
     return UnreadableFile(file.name, "it vanished after the plan was made.", hint=_AGAIN)
 
@@ -126,10 +126,10 @@ def _read_own(
     filesystem: pafs.FileSystem, file: FileInTask, schema: pa.Schema, columns: Collection[str]
 ) -> Iterator[Batch]:
     """A file that Mason wrote: whatever the format made of its types is taken back."""
-    from mason.pipeline.formats.writers.read_back import read_back, stored_types
+    from mason.pipeline.formats.writers.read_back import read_back, types_as_stored
 
     schema = decode_schema(file.own_schema) if file.own_schema else schema
-    for batch in _read(filesystem, file, (), stored_types(file.format, schema), columns):
+    for batch in _read(filesystem, file, (), types_as_stored(file.format, schema), columns):
         found = read_back(file.name, file.format, batch.columns, file.columns, schema, batch.rows, columns)
         yield replace(batch, columns=found)
 
@@ -179,15 +179,15 @@ def _read_parquet(filesystem: pafs.FileSystem, file: FileInTask, columns: Collec
             groups = groups_in(stored, file.offset, file.length)
             # A file of the table's own may be older than some of its columns, and has each name once.
             names = parquet.schema_arrow.names if file.is_own else file.columns
-        wanted = _wanted(file, names, columns)
-        batches = _parsed(file, "Parquet", _rows_of_groups(filesystem, source, parquet, groups, wanted))
+        wanted = _columns_to_read(file, names, columns)
+        batches = _parse_batches(file, "Parquet", _rows_of_groups(filesystem, source, parquet, groups, wanted))
         finer = _finer_in_int96(filesystem, file, stored, groups, names if wanted is None else wanted)
         before = sum(stored.row_group(group).num_rows for group in range(groups[0] if groups else 0))
         rows = sum(stored.row_group(group).num_rows for group in groups)
-        yield from _declared(file, names if wanted is None else wanted, batches, rows, before, finer)
+        yield from _read_and_count(file, names if wanted is None else wanted, batches, rows, before, finer)
 
 
-def _parsed(file: FileInTask, format_: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _parse_batches(file: FileInTask, format_: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield what a library reads: what it raises is about the file, unlike what happens to the batches."""
     with parsing(file.name, format_):
         yield from batches
@@ -210,7 +210,7 @@ def _finer_in_int96(
     rows = _rows_at_once(stored)
     opened = pq.ParquetFile(filesystem.open_input_file(file.path))
     again = opened.iter_batches(rows, list(groups), wanted, use_threads=False)
-    exact = _parsed(file, "Parquet", again)
+    exact = _parse_batches(file, "Parquet", again)
 
     def count(batch: pa.RecordBatch) -> Mapping[str, int]:
         seen = next(exact)
@@ -231,17 +231,17 @@ def _rows_of_groups(
     at_once = open_parquet(source, metadata=stored, pre_buffer=True)
 
     def read(group: int) -> Iterable[pa.RecordBatch]:
-        reader = at_once if _compressed_bytes(stored.row_group(group)) <= GROUP_AT_ONCE else parquet
+        reader = at_once if _count_compressed_bytes(stored.row_group(group)) <= GROUP_AT_ONCE else parquet
         return reader.iter_batches(rows, [group], columns, use_threads=False)  # type: ignore[no-any-return]
 
     return chain.from_iterable(map(read, groups))
 
 
-def _compressed_bytes(group: Any) -> int:
+def _count_compressed_bytes(group: Any) -> int:
     return sum(group.column(number).total_compressed_size for number in range(group.num_columns))
 
 
-def _wanted(file: FileInTask, names: Sequence[str], columns: Collection[str]) -> list[str] | None:
+def _columns_to_read(file: FileInTask, names: Sequence[str], columns: Collection[str]) -> list[str] | None:
     """The columns to be read; all, where the names need not be what they seem: a dot may stand for something nested."""
     if not columns or file.renames or any("." in name for name in names):
         return None
@@ -262,7 +262,7 @@ def _read_orc(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
         with parsing(file.name, "ORC"):
             stored = orc.ORCFile(source)
         stripes = (_read_stripe(file, stored, number) for number in range(stored.nstripes))
-        yield from _declared(file, file.columns, _parsed(file, "ORC", stripes), stored.nrows)
+        yield from _read_and_count(file, file.columns, _parse_batches(file, "ORC", stripes), stored.nrows)
 
 
 def _read_stripe(file: FileInTask, stored: Any, number: int) -> pa.RecordBatch:
@@ -331,11 +331,11 @@ def _in_sheet(rows: SheetRows, before: int) -> Callable[[int], Place]:
     return place
 
 
-def _counted_from(before: int) -> Callable[[int], Place]:
+def _count_from(before: int) -> Callable[[int], Place]:
     return lambda index: Place(before + index + 1, -1)
 
 
-def _declared(
+def _read_and_count(
     file: FileInTask,
     names: Sequence[str],
     batches: Iterable[pa.RecordBatch],
@@ -351,7 +351,7 @@ def _declared(
             name: ArrowSource(without_views(column))
             for name, column in zip(names, batch.columns, strict=True)
         }
-        place = _counted_from(before + seen)
+        place = _count_from(before + seen)
         lost = finer(batch) if finer else {}
         found = Batch(columns, batch.num_rows, batch.num_rows, place=place, finer=lost)
         sound = found if file.is_own else set_aside_broken_text(found, file)

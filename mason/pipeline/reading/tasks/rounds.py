@@ -55,7 +55,7 @@ class Rounds:
             if untrusted:
                 plan = plan.without_cuts(untrusted)
             elif seen:
-                plan = _wider(plan, plan.widened(seen).with_base_files(), seen)
+                plan = _wider(plan, plan.widen_with(seen).with_base_files(), seen)
                 plan = plan.with_misfits(_misfits(results))
             else:
                 return plan, results, number

@@ -13,21 +13,21 @@ from mason.pipeline.reading.tasks.task import TaskResult
 from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.tables.commit import OWN_FOLDER, CommittedFile
 from mason.pipeline.tables.rejects import FOLDER
-from mason.util.asking import asked_ahead
+from mason.util.asking import ask_ahead
 
 _AT_ONCE = 16
 
 
-def accepted_paths(results: Iterable[TaskResult]) -> list[str]:
+def list_accepted_paths(results: Iterable[TaskResult]) -> list[str]:
     """Return the files of accepted attempts, in the order of the rows."""
     return [path for result in sorted(results, key=lambda each: each.number) for path in result.files]
 
 
-def committed_files(filesystem: pafs.FileSystem, staging: str, paths: Iterable[str]) -> list[CommittedFile]:
+def describe_staged_files(filesystem: pafs.FileSystem, staging: str, paths: Iterable[str]) -> list[CommittedFile]:
     """Return Parquet files of the staging folder, each with the rows that its own footer states."""
     if filesystem.type_name == "local":
-        return [committed_file(filesystem, staging, path) for path in paths]
-    return [found() for found in asked_ahead(partial(committed_file, filesystem, staging), list(paths), _AT_ONCE)]
+        return [describe_staged_file(filesystem, staging, path) for path in paths]
+    return [found() for found in ask_ahead(partial(describe_staged_file, filesystem, staging), list(paths), _AT_ONCE)]
 
 
 def quarantine_files(filesystem: pafs.FileSystem, staging: str, results: Iterable[TaskResult]) -> list[str]:
@@ -60,7 +60,7 @@ def empty(staging: Location) -> None:
     quarantine_files(filesystem, staging.path, [])
 
 
-def committed_file(filesystem: pafs.FileSystem, staging: str, path: str) -> CommittedFile:
+def describe_staged_file(filesystem: pafs.FileSystem, staging: str, path: str) -> CommittedFile:
     """Return a Parquet file of the staging folder with the rows that its own footer states."""
     with filesystem.open_input_file(f"{staging}/{path}") as file:
         return CommittedFile(path, pq.read_metadata(file).num_rows, file.size())

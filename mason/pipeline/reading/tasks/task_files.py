@@ -14,13 +14,19 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.pipeline.reading.tasks.batches import Batch
-from mason.pipeline.reading.tasks.readers import check_stamp, check_unchanged, read_batches, read_records, vanished
+from mason.pipeline.reading.tasks.readers import (
+    check_stamp,
+    check_unchanged,
+    error_of_vanished,
+    read_batches,
+    read_records,
+)
 from mason.pipeline.reading.tasks.task import FileInTask
 from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.blocks import reading
 from mason.pipeline.storage.file_stamp import stamp_of
 from mason.pipeline.storage.object_store import StreamingFiles
-from mason.util.asking import asked_ahead
+from mason.util.asking import ask_ahead
 
 SMALL = 1024 * 1024
 _AT_ONCE = 16
@@ -120,7 +126,7 @@ class FilesAhead:
                     content: bytes = opened.read()
                     return content
             except FileNotFoundError as error:
-                raise vanished(file) from error
+                raise error_of_vanished(file) from error
 
 
 def _is_small(file: FileInTask) -> bool:
@@ -128,5 +134,5 @@ def _is_small(file: FileInTask) -> bool:
 
 
 def _check_all_unchanged(filesystem: pafs.FileSystem, files: Sequence[FileInTask]) -> None:
-    for checked in asked_ahead(lambda file: check_unchanged(filesystem, file), files, _AT_ONCE):
+    for checked in ask_ahead(lambda file: check_unchanged(filesystem, file), files, _AT_ONCE):
         checked()

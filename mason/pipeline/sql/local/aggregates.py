@@ -10,10 +10,10 @@ import pyarrow as pa
 from sqlglot import exp
 
 from mason.pipeline.sql.local import spark_types as st
-from mason.pipeline.sql.local.arithmetic import divided
+from mason.pipeline.sql.local.arithmetic import divide_decimals
 from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
 from mason.pipeline.sql.local.sameness import holds_floats, in_order
-from mason.pipeline.sql.local.values import Typed, call, converted, number, plain_cast, told
+from mason.pipeline.sql.local.values import Typed, call, convert_value, describe_type, number, plain_cast
 
 if TYPE_CHECKING:
     from mason.pipeline.sql.local.expressions import Expressions
@@ -56,7 +56,7 @@ _NEIGHBOURS = {"first_value": exp.FirstValue, "last_value": exp.LastValue, "lag"
 Aggregate = Callable[[Sequence[Any], "Expressions", Rows], Typed]
 
 
-def called(name: str, arguments: Sequence[Any], within: Expressions, rows: Rows | None = None) -> Typed:
+def call_aggregate(name: str, arguments: Sequence[Any], within: Expressions, rows: Rows | None = None) -> Typed:
     """Return the call of a function of many rows.
 
     Raises:
@@ -81,7 +81,7 @@ def is_aggregate(name: str) -> bool:
 def of_some_rows(node: Any, within: Expressions) -> Typed:
     """Return an aggregate with FILTER."""
     name, arguments, nulls = _function(node.this)
-    return called(name, arguments, within, Rows(within.condition(node.expression.this), nulls=nulls))
+    return call_aggregate(name, arguments, within, Rows(within.condition(node.expression.this), nulls=nulls))
 
 
 def over_rows(node: Any, within: Expressions) -> Typed:
@@ -92,7 +92,7 @@ def over_rows(node: Any, within: Expressions) -> Typed:
     name, arguments, nulls = _function(inner)
     if any(isinstance(each, exp.Distinct) for each in arguments):
         raise does_not_fit("Spark has no DISTINCT in a function over a window")
-    return called(name, arguments, within, Rows(None, window_of(node, within), nulls))
+    return call_aggregate(name, arguments, within, Rows(None, window_of(node, within), nulls))
 
 
 def window_of(node: Any, within: Expressions) -> Any:
@@ -156,9 +156,9 @@ def _count_if(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Type
 def _number(value: Typed) -> Typed:
     """A value that can be added up."""
     if value.kind in (st.TEXT, st.NOTHING, st.FLOAT):
-        return Typed(converted(value, st.DOUBLE), st.DOUBLE)
+        return Typed(convert_value(value, st.DOUBLE), st.DOUBLE)
     if not st.is_number(value.kind):
-        raise does_not_fit(f"A {told(value.kind)} is no number")
+        raise does_not_fit(f"A {describe_type(value.kind)} is no number")
     return value
 
 
@@ -178,25 +178,27 @@ def _avg(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
     whole = st.total_of(exact.kind)
     total = Typed(plain_cast(rows.of(call("sum", distinct(exact.node))), whole), whole)
     count = rows.of(exp.Count(this=distinct(exact.node.copy())))
-    return Typed(divided(total, Typed(plain_cast(count, pa.decimal128(20, 0)), pa.decimal128(20, 0)), kind), kind)
+    return Typed(
+        divide_decimals(total, Typed(plain_cast(count, pa.decimal128(20, 0)), pa.decimal128(20, 0)), kind), kind
+    )
 
 
 def _extreme(name: str) -> Aggregate:
-    def made(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
         value, distinct = _one(arguments, within)
         if pa.types.is_nested(value.kind):
-            raise unlike_spark(f'"{name}" of {told(value.kind)}')
+            raise unlike_spark(f'"{name}" of {describe_type(value.kind)}')
         return Typed(rows.of(call(name, distinct(value.node))), value.kind)
 
-    return made
+    return build
 
 
 def _of_doubles(name: str) -> Aggregate:
-    def made(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
         nodes = [within.as_kind(each, st.DOUBLE) for each in arguments]
         return Typed(plain_cast(rows.of(call(name, *nodes)), st.DOUBLE), st.DOUBLE)
 
-    return made
+    return build
 
 
 def _percentile(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
@@ -227,7 +229,7 @@ def _collect(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed
 def _collect_set(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
     (value,) = arguments
     if holds_floats(kind := within.typed(value.copy()).kind):
-        raise unlike_spark(f'"collect_set" of {told(kind)}, in which Spark has NaN several times')
+        raise unlike_spark(f'"collect_set" of {describe_type(kind)}, in which Spark has NaN several times')
     return _collect([exp.Distinct(expressions=[value])], within, rows)
 
 
@@ -238,61 +240,61 @@ def _string_agg(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Ty
 
 
 def _of_flags(name: str) -> Aggregate:
-    def made(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
         (value,) = arguments
         return Typed(rows.of(call(name, within.condition(value))), st.BOOL)
 
-    return made
+    return build
 
 
 def _by(name: str) -> Aggregate:
-    def made(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
         value, order = (within.typed(each) for each in arguments)
         if pa.types.is_nested(order.kind):
-            raise unlike_spark(f'"{name}" in the order of {told(order.kind)}')
+            raise unlike_spark(f'"{name}" in the order of {describe_type(order.kind)}')
         return Typed(rows.of(call(name, value.node, order.node)), value.kind)
 
-    return made
+    return build
 
 
 def _of_bits(name: str) -> Aggregate:
-    def made(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
         (value,) = (within.typed(each) for each in arguments)
         if not st.is_integer(value.kind):
-            raise does_not_fit(f"A {told(value.kind)} has no bits")
+            raise does_not_fit(f"A {describe_type(value.kind)} has no bits")
         return Typed(plain_cast(rows.of(call(name, value.node)), value.kind), value.kind)
 
-    return made
+    return build
 
 
 def _some(name: str) -> Aggregate:
     """The first or the last value, null or not."""
 
-    def made(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
         (value,) = (within.typed(each) for each in arguments)
         theirs = f"{name}_value" if rows.window is not None else name
         return Typed(rows.of(call(theirs, value.node)), value.kind)
 
-    return made
+    return build
 
 
 def _rank(name: str, kind: pa.DataType) -> Aggregate:
-    def made(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
         nodes = [within.as_kind(each, st.LONG) for each in arguments]
         return Typed(plain_cast(rows.of(call(name, *nodes)), kind), kind)
 
-    return made
+    return build
 
 
 def _neighbour(name: str) -> Aggregate:
-    def made(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
         first, *rest = arguments
         value = within.typed(first)
         nodes = [within.as_kind(each, st.LONG) for each in rest[:1]]
         nodes += [within.as_kind(each, value.kind) for each in rest[1:]]
         return Typed(rows.of(call(name, value.node, *nodes)), value.kind)
 
-    return made
+    return build
 
 
 _AGGREGATES: Mapping[str, Aggregate] = {

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
-from mason.pipeline.sql.local.values import Typed, call, converted, huge, number, plain_cast, told
+from mason.pipeline.sql.local.values import Typed, call, convert_value, describe_type, huge, number, plain_cast
 from mason.pipeline.sql.spark_dialect import is_cast
 
 _DECIMALS: Mapping[type, Callable[[pa.DataType, pa.DataType], pa.DataType]] = {
@@ -24,7 +24,7 @@ _WHOLE_DAYS = {"DAY": "to_days", "WEEK": "to_weeks", "MONTH": "to_months", "YEAR
 _PARTS_OF_DAYS = {"HOUR": "to_hours", "MINUTE": "to_minutes", "SECOND": "to_seconds"}
 
 
-def made(operator: type, left: Typed, right: Typed) -> Typed:
+def build_operation(operator: type, left: Typed, right: Typed) -> Typed:
     """Return the result of an operator.
 
     Raises:
@@ -45,14 +45,14 @@ def made(operator: type, left: Typed, right: Typed) -> Typed:
         return _of_decimals(operator, _exact(left, kind), _exact(right, kind))
     if operator is exp.Div:
         kind = st.DOUBLE
-    one, other = converted(left, kind), converted(right, kind)
+    one, other = convert_value(left, kind), convert_value(right, kind)
     if operator in (exp.Div, exp.Mod):
         other = _divisor(other, right, one)
-    node = operator(this=_wrapped(one), expression=_wrapped(other))
+    node = operator(this=_wrap_node(one), expression=_wrap_node(other))
     return Typed(exp.Paren(this=node), kind)
 
 
-def divided(left: Typed, right: Typed, kind: pa.DataType) -> Any:
+def divide_decimals(left: Typed, right: Typed, kind: pa.DataType) -> Any:
     """Return the node of a quotient of decimals, rounded half up to the digits of a type."""
     shift = kind.scale + right.kind.scale - left.kind.scale
     over, under = call("spark_unscaled", left.node), call("spark_unscaled", right.node)
@@ -65,7 +65,7 @@ def divided(left: Typed, right: Typed, kind: pa.DataType) -> Any:
     return plain_cast(digits if kind.scale else quotient, kind)
 
 
-def moved(node: Any, moment: Typed) -> Typed:
+def move_moment(node: Any, moment: Typed) -> Typed:
     """Return a date or a moment and an interval, added or subtracted."""
     interval = node.expression
     unit = interval.args["unit"].name.upper().rstrip("S") if isinstance(interval.args.get("unit"), exp.Var) else ""
@@ -76,18 +76,18 @@ def moved(node: Any, moment: Typed) -> Typed:
         raise unlike_spark(f'"{interval.sql(dialect="spark")}"')
     maker = {**_WHOLE_DAYS, **_PARTS_OF_DAYS}.get(unit)
     if maker is None or moment.kind not in (st.DATE, st.NAIVE, st.INSTANT):
-        raise unlike_spark(f'"{interval.sql(dialect="spark")}" beside {told(moment.kind)}')
+        raise unlike_spark(f'"{interval.sql(dialect="spark")}" beside {describe_type(moment.kind)}')
     kind = st.INSTANT if moment.kind == st.DATE and unit in _PARTS_OF_DAYS else moment.kind
     steps = -int(plain.name) if isinstance(count, exp.Neg) else int(plain.name)
     step = call(maker, number(steps) if steps >= 0 else exp.Neg(this=number(-steps)))
-    whole = type(node)(this=converted(moment, kind), expression=step)
+    whole = type(node)(this=convert_value(moment, kind), expression=step)
     return Typed(plain_cast(whole, kind), kind)
 
 
 def _days(operator: type, left: Typed, right: Typed) -> Typed:
     days = right if left.kind == st.DATE else left
     if days.kind not in (st.BYTE, st.SHORT, st.INT) or operator not in (exp.Add, exp.Sub):
-        raise unlike_spark(f"arithmetic of {told(left.kind)} and {told(right.kind)}")
+        raise unlike_spark(f"arithmetic of {describe_type(left.kind)} and {describe_type(right.kind)}")
     if operator is exp.Sub and left.kind != st.DATE:
         raise _no_operator(left, right)
     one, other = (plain_cast(each.node, st.INT) if each is days else each.node for each in (left, right))
@@ -103,7 +103,7 @@ def _whole_division(left: Typed, right: Typed, kind: pa.DataType) -> Typed:
         over = exp.Mul(this=call("spark_unscaled", one.node), expression=huge(10 ** max(shift, 0)))
         under = exp.Mul(this=call("spark_unscaled", other.node), expression=huge(10 ** max(-shift, 0)))
     else:
-        over, under = converted(left, st.LONG), converted(right, st.LONG)
+        over, under = convert_value(left, st.LONG), convert_value(right, st.LONG)
     node = exp.IntDiv(this=exp.Paren(this=over), expression=_divisor(exp.Paren(this=under), right, left.node))
     return Typed(plain_cast(node, st.LONG), st.LONG)
 
@@ -111,15 +111,17 @@ def _whole_division(left: Typed, right: Typed, kind: pa.DataType) -> Typed:
 def _of_decimals(operator: type, left: Typed, right: Typed) -> Typed:
     if operator is exp.Div:
         kind = st.quotient_of(left.kind, right.kind)
-        return Typed(divided(left, right, kind), kind)
+        return Typed(divide_decimals(left, right, kind), kind)
     kind = _DECIMALS[operator](left.kind, right.kind)
     if left.kind.scale + right.kind.scale > st.MOST_DIGITS and operator is exp.Mul:
-        raise unlike_spark(f"product of {told(left.kind)} and {told(right.kind)}", ": it has too many digits")
+        raise unlike_spark(
+            f"product of {describe_type(left.kind)} and {describe_type(right.kind)}", ": it has too many digits"
+        )
     other = _divisor(right.node, right, left.node) if operator is exp.Mod else right.node
     if operator is exp.Mul:  # DuckDB would multiply short decimals into a short one, which may be too short
         digits = max(left.kind.precision, _SHORT + 1)
         left = Typed(plain_cast(left.node, pa.decimal128(digits, left.kind.scale)), left.kind)
-    return Typed(plain_cast(operator(this=_wrapped(left.node), expression=_wrapped(other)), kind), kind)
+    return Typed(plain_cast(operator(this=_wrap_node(left.node), expression=_wrap_node(other)), kind), kind)
 
 
 def _exact(value: Typed, kind: pa.DataType) -> Typed:
@@ -151,9 +153,9 @@ def _literal(node: Any) -> str | None:
     return str(node.name) if isinstance(node, exp.Literal) and not node.is_string else None
 
 
-def _wrapped(node: Any) -> Any:
+def _wrap_node(node: Any) -> Any:
     return exp.Paren(this=node) if isinstance(node, exp.Binary | exp.Neg) else node
 
 
 def _no_operator(left: Typed, right: Typed) -> Exception:
-    return does_not_fit(f"There is no arithmetic of {told(left.kind)} and {told(right.kind)}")
+    return does_not_fit(f"There is no arithmetic of {describe_type(left.kind)} and {describe_type(right.kind)}")

@@ -10,14 +10,23 @@ from sqlglot import exp
 
 from mason.pipeline.sql.local import arithmetic, functions
 from mason.pipeline.sql.local import spark_types as st
-from mason.pipeline.sql.local.given_type import given_type
+from mason.pipeline.sql.local.given_type import type_in_statement
 from mason.pipeline.sql.local.literals import literal
 from mason.pipeline.sql.local.patterns import like_pattern
 from mason.pipeline.sql.local.places import picks_rows, stands_among_groups
 from mason.pipeline.sql.local.refusal import Refusal, does_not_fit, unlike_spark
 from mason.pipeline.sql.local.sameness import in_order, is_same, one_zero
 from mason.pipeline.sql.local.scope import Scope
-from mason.pipeline.sql.local.values import Typed, call, converted, plain_cast, stated_cast, text, told, tried
+from mason.pipeline.sql.local.values import (
+    Typed,
+    build_stated_cast,
+    call,
+    convert_value,
+    describe_type,
+    plain_cast,
+    text,
+    try_convert,
+)
 from mason.pipeline.sql.spark_dialect import is_cast
 
 OneColumn = Callable[[Any, Scope], pa.DataType]
@@ -39,7 +48,7 @@ class Expressions:
         """
         make = _MAKERS.get(type(node))
         if make is None or not _is_known(node):
-            raise unlike_spark(f'"{_shown(node)}"').stands_at(node)
+            raise unlike_spark(f'"{_render_node(node)}"').stands_at(node)
         is_key = any(is_same(node, key) for key in self.scope.keys)
         try:
             made: Typed = make(self, node)
@@ -49,16 +58,16 @@ class Expressions:
 
     def as_kind(self, node: Any, kind: pa.DataType) -> Any:
         """Return an expression for DuckDB as a type."""
-        return converted(self.typed(node), kind)
+        return convert_value(self.typed(node), kind)
 
     def alike(self, nodes: Sequence[Any]) -> tuple[list[Any], pa.DataType]:
         """Return expressions as the type that they have in common, and that."""
         values = [self.typed(each) for each in nodes]
         kind = st.widest(each.kind for each in values)
         if kind is None:
-            kinds = " and ".join(dict.fromkeys(told(each.kind) for each in values))
+            kinds = " and ".join(dict.fromkeys(describe_type(each.kind) for each in values))
             raise does_not_fit(f"Values of {kinds} do not mix")
-        return [converted(each, kind) for each in values], kind
+        return [convert_value(each, kind) for each in values], kind
 
     def inside(self, names: Mapping[str, pa.DataType]) -> Expressions:
         """Return what makes expressions where a function's variables are known."""
@@ -78,9 +87,9 @@ class Expressions:
             return literal(inner, is_negative=True)
         value = self.typed(inner)
         if value.kind == st.TEXT:
-            value = Typed(converted(value, st.DOUBLE), st.DOUBLE)
+            value = Typed(convert_value(value, st.DOUBLE), st.DOUBLE)
         if not st.is_number(value.kind):
-            raise does_not_fit(f"A {told(value.kind)} has no negative")
+            raise does_not_fit(f"A {describe_type(value.kind)} has no negative")
         return Typed(plain_cast(exp.Neg(this=exp.paren(value.node, copy=False)), value.kind), value.kind)
 
     def _paren(self, node: Any) -> Typed:
@@ -92,12 +101,12 @@ class Expressions:
         name = node.expression.name.lower()
         fields = [each for each in value.kind if each.name.lower() == name] if st.is_struct(value.kind) else []
         if not fields:
-            raise does_not_fit(f'A {told(value.kind)} has no field "{node.expression.name}"')
+            raise does_not_fit(f'A {describe_type(value.kind)} has no field "{node.expression.name}"')
         return Typed(exp.Dot(this=value.node, expression=node.expression), fields[0].type)
 
     # Comparisons
 
-    def _compared(self, node: Any) -> Typed:
+    def _type_comparison(self, node: Any) -> Typed:
         (left, right), kind = self.alike([node.this, node.expression])
         if st.is_map(kind):
             raise does_not_fit("Maps cannot be compared")
@@ -108,7 +117,7 @@ class Expressions:
     def _between(self, node: Any) -> Typed:
         low = exp.GTE(this=node.this.copy(), expression=node.args["low"])
         high = exp.LTE(this=node.this.copy(), expression=node.args["high"])
-        both = exp.And(this=self._compared(low).node, expression=self._compared(high).node)
+        both = exp.And(this=self._type_comparison(low).node, expression=self._type_comparison(high).node)
         return Typed(exp.Paren(this=both), st.BOOL)
 
     def _in(self, node: Any) -> Typed:
@@ -124,8 +133,10 @@ class Expressions:
         value, kind = self.typed(node.this), self._one_column(query, self.scope)
         both = st.common(value.kind, kind)
         if both is None or both != kind:
-            raise unlike_spark(f'"IN (SELECT …)" of {told(value.kind)} among {told(kind)}', ": cast one of them")
-        return Typed(exp.In(this=converted(value, both), query=query), st.BOOL)
+            raise unlike_spark(
+                f'"IN (SELECT …)" of {describe_type(value.kind)} among {describe_type(kind)}', ": cast one of them"
+            )
+        return Typed(exp.In(this=convert_value(value, both), query=query), st.BOOL)
 
     def _exists(self, node: Any) -> Typed:
         self._one_column(node.this, self.scope)
@@ -154,7 +165,7 @@ class Expressions:
         return Typed(_unless(exp.Escape(this=same, expression=escape), like), st.BOOL)
 
     def _regexp_like(self, node: Any) -> Typed:
-        return functions.called("regexp_like", [node.this, node.expression], self)
+        return functions.call_function("regexp_like", [node.this, node.expression], self)
 
     # Conditions
 
@@ -162,7 +173,7 @@ class Expressions:
         """Return a condition."""
         return self.as_kind(node, st.BOOL)
 
-    def _connected(self, node: Any) -> Typed:
+    def _type_connection(self, node: Any) -> Typed:
         return Typed(type(node)(this=self.condition(node.this), expression=self.condition(node.expression)), st.BOOL)
 
     def _not(self, node: Any) -> Typed:
@@ -192,10 +203,10 @@ class Expressions:
     # Casts
 
     def _cast(self, node: Any) -> Typed:
-        kind = given_type(node.args["to"])
-        cast = tried if isinstance(node, exp.TryCast) else converted
+        kind = type_in_statement(node.args["to"])
+        cast = try_convert if isinstance(node, exp.TryCast) else convert_value
         made = cast(self.typed(node.this), kind)
-        return Typed(stated_cast(made, kind) if _is_cast_to_spark(node, kind) else made, kind)
+        return Typed(build_stated_cast(made, kind) if _is_cast_to_spark(node, kind) else made, kind)
 
     def _binary(self, node: Any) -> Typed:
         return Typed(call("unhex", text(node.name)), st.BINARY)
@@ -204,14 +215,14 @@ class Expressions:
 
     def _arithmetic(self, node: Any) -> Typed:
         if isinstance(node.expression, exp.Interval):
-            return arithmetic.moved(node, self.typed(node.this))
+            return arithmetic.move_moment(node, self.typed(node.this))
         left, right = self.typed(node.this), self.typed(node.expression)
-        return arithmetic.made(type(node), left, right)
+        return arithmetic.build_operation(type(node), left, right)
 
     def _bits(self, node: Any) -> Typed:
         (left, right), kind = self.alike([node.this, node.expression])
         if not st.is_integer(kind):
-            raise does_not_fit(f"A {told(kind)} has no bits")
+            raise does_not_fit(f"A {describe_type(kind)} has no bits")
         return Typed(plain_cast(type(node)(this=left, expression=right), kind), kind)
 
     def _bits_not(self, node: Any) -> Typed:
@@ -220,21 +231,21 @@ class Expressions:
 
     # Functions
 
-    def _joined(self, node: Any) -> Typed:
-        return functions.called("concat", [node.this, node.expression], self)
+    def _type_concatenation(self, node: Any) -> Typed:
+        return functions.call_function("concat", [node.this, node.expression], self)
 
     def _adjacent(self, node: Any) -> Typed:
         """Texts that stand side by side, which are one."""
         if any(not isinstance(each, exp.Literal) for each in node.expressions):
-            raise unlike_spark(f'"{_shown(node)}"')
+            raise unlike_spark(f'"{_render_node(node)}"')
         return Typed(text("".join(each.name for each in node.expressions)), st.TEXT)
 
     def _function(self, node: Any) -> Typed:
-        return functions.called(node.name.lower(), node.expressions, self)
+        return functions.call_function(node.name.lower(), node.expressions, self)
 
     def _substring(self, node: Any) -> Typed:
         parts = [node.this, node.args["start"], node.args.get("length")]
-        return functions.called("substr", [each for each in parts if each is not None], self)
+        return functions.call_function("substr", [each for each in parts if each is not None], self)
 
     def _trim(self, node: Any) -> Typed:
         name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or "").upper(), "trim")
@@ -242,20 +253,20 @@ class Expressions:
         return Typed(call(name, self.as_kind(node.this, st.TEXT), what), st.TEXT)
 
     def _position(self, node: Any) -> Typed:
-        return functions.called("instr", [node.this, node.args["substr"]], self)
+        return functions.call_function("instr", [node.this, node.args["substr"]], self)
 
     def _extract(self, node: Any) -> Typed:
-        return functions.called("date_part", [text(node.name), node.expression], self)
+        return functions.call_function("date_part", [text(node.name), node.expression], self)
 
     def _today(self, _: Any) -> Typed:
-        return functions.called("current_date", [], self)
+        return functions.call_function("current_date", [], self)
 
     def _now(self, _: Any) -> Typed:
-        return functions.called("current_timestamp", [], self)
+        return functions.call_function("current_timestamp", [], self)
 
     def _element(self, node: Any) -> Typed:
         if len(node.expressions) != 1:
-            raise unlike_spark(f'"{_shown(node)}"')
+            raise unlike_spark(f'"{_render_node(node)}"')
         value = self.typed(node.this)
         if st.is_map(value.kind):
             key = self.as_kind(node.expressions[0], value.kind.key_type)
@@ -264,25 +275,25 @@ class Expressions:
             return Typed(
                 call("spark_at", value.node, self.as_kind(node.expressions[0], st.LONG)), value.kind.value_type
             )
-        raise does_not_fit(f"A {told(value.kind)} has no elements")
+        raise does_not_fit(f"A {describe_type(value.kind)} has no elements")
 
-    def _exploded(self, node: Any) -> Typed:
+    def _type_explode(self, node: Any) -> Typed:
         value = self.typed(node.this)
         if not st.is_list(value.kind) or not isinstance(node.parent, exp.Select | exp.Alias):
-            raise unlike_spark(f'"{_shown(node)}" among columns', ": LATERAL VIEW can")
+            raise unlike_spark(f'"{_render_node(node)}" among columns', ": LATERAL VIEW can")
         return Typed(call("unnest", value.node), value.kind.value_type)
 
     def _window(self, node: Any) -> Typed:
         return functions.over_rows(node, self)
 
-    def _filtered(self, node: Any) -> Typed:
+    def _type_filter(self, node: Any) -> Typed:
         return functions.of_some_rows(node, self)
 
     def _within_group(self, node: Any) -> Typed:
         return functions.within_group(node, self)
 
     def _any(self, node: Any) -> Typed:
-        return functions.called("any", [node.this.unnest()], self)
+        return functions.call_function("any", [node.this.unnest()], self)
 
     def _subquery(self, node: Any) -> Typed:
         asked = len(self.scope.asked_inside)
@@ -313,7 +324,7 @@ def _is_known(node: Any) -> bool:
     return all(name in known for name, value in node.args.items() if value)
 
 
-def _shown(node: Any) -> str:
+def _render_node(node: Any) -> str:
     shown: str = node.sql(dialect="spark", comments=False)
     return shown if len(shown) <= 60 else f"{shown[:60]}…"
 
@@ -328,15 +339,15 @@ _MAKERS: Mapping[type, Callable[[Expressions, Any], Typed]] = {
     exp.Neg: Expressions._negative,
     exp.Paren: Expressions._paren,
     exp.Dot: Expressions._dot,
-    **dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), Expressions._compared),
-    **dict.fromkeys((exp.NullSafeEQ, exp.NullSafeNEQ), Expressions._compared),
+    **dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), Expressions._type_comparison),
+    **dict.fromkeys((exp.NullSafeEQ, exp.NullSafeNEQ), Expressions._type_comparison),
     exp.Between: Expressions._between,
     exp.In: Expressions._in,
     exp.Exists: Expressions._exists,
     **dict.fromkeys((exp.Like, exp.ILike), Expressions._like),
     exp.Escape: Expressions._like_escape,
     exp.RegexpLike: Expressions._regexp_like,
-    **dict.fromkeys((exp.And, exp.Or), Expressions._connected),
+    **dict.fromkeys((exp.And, exp.Or), Expressions._type_connection),
     exp.Not: Expressions._not,
     exp.Is: Expressions._is,
     exp.Case: Expressions._case,
@@ -345,7 +356,7 @@ _MAKERS: Mapping[type, Callable[[Expressions, Any], Typed]] = {
     **dict.fromkeys((exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.IntDiv), Expressions._arithmetic),
     **dict.fromkeys((exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor), Expressions._bits),
     exp.BitwiseNot: Expressions._bits_not,
-    exp.DPipe: Expressions._joined,
+    exp.DPipe: Expressions._type_concatenation,
     exp.Concat: Expressions._adjacent,
     exp.Anonymous: Expressions._function,
     exp.Substring: Expressions._substring,
@@ -355,9 +366,9 @@ _MAKERS: Mapping[type, Callable[[Expressions, Any], Typed]] = {
     exp.CurrentDate: Expressions._today,
     exp.CurrentTimestamp: Expressions._now,
     exp.Bracket: Expressions._element,
-    exp.Explode: Expressions._exploded,
+    exp.Explode: Expressions._type_explode,
     exp.Window: Expressions._window,
-    exp.Filter: Expressions._filtered,
+    exp.Filter: Expressions._type_filter,
     exp.WithinGroup: Expressions._within_group,
     exp.Any: Expressions._any,
     exp.Subquery: Expressions._subquery,

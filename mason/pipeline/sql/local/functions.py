@@ -13,7 +13,16 @@ from mason.pipeline.sql.local import aggregates, arithmetic, list_functions, tim
 from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.patterns import with_pattern
 from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
-from mason.pipeline.sql.local.values import Typed, call, converted, number, plain_cast, stated_cast, text, told
+from mason.pipeline.sql.local.values import (
+    Typed,
+    build_stated_cast,
+    call,
+    convert_value,
+    describe_type,
+    number,
+    plain_cast,
+    text,
+)
 
 if TYPE_CHECKING:
     from mason.pipeline.sql.local.expressions import Expressions
@@ -43,7 +52,7 @@ class Plain:
         return Typed(plain_cast(call(self.name, *nodes, *defaults), self.gives), self.gives)
 
 
-def called(name: str, arguments: Sequence[Any], within: Expressions) -> Typed:
+def call_function(name: str, arguments: Sequence[Any], within: Expressions) -> Typed:
     """Return the call of a function.
 
     Raises:
@@ -57,13 +66,13 @@ def called(name: str, arguments: Sequence[Any], within: Expressions) -> Typed:
             return special(arguments, within)
         except (ValueError, IndexError) as error:  # the arguments are others than it unpacks
             raise unlike_spark(f'"{name}" with {len(arguments)} arguments') from error
-    return aggregates.called(name, arguments, within)
+    return aggregates.call_aggregate(name, arguments, within)
 
 
 def _length(arguments: Sequence[Any], within: Expressions) -> Typed:
     (value,) = (within.typed(each) for each in arguments)
     name = "octet_length" if value.kind == st.BINARY else "length"
-    node = value.node if value.kind == st.BINARY else converted(value, st.TEXT)
+    node = value.node if value.kind == st.BINARY else convert_value(value, st.TEXT)
     return Typed(plain_cast(call(name, node), st.INT), st.INT)
 
 
@@ -71,10 +80,10 @@ def _concat(arguments: Sequence[Any], within: Expressions) -> Typed:
     values = [within.typed(each) for each in arguments]
     if any(st.is_list(each.kind) for each in values):
         nodes, kind = within.alike(arguments)
-        return Typed(_folded("spark_list_concat", nodes), kind)
+        return Typed(_fold_calls("spark_list_concat", nodes), kind)
     if any(each.kind == st.BINARY for each in values):
         raise unlike_spark('"concat" of binary values')
-    nodes = [converted(each, st.TEXT) for each in values]
+    nodes = [convert_value(each, st.TEXT) for each in values]
     joined = nodes[0]
     for each in nodes[1:]:
         joined = exp.DPipe(this=joined, expression=each)
@@ -89,11 +98,11 @@ def _concat_ws(arguments: Sequence[Any], within: Expressions) -> Typed:
         return Typed(exp.Coalesce(this=joined, expressions=[text("")]), st.TEXT)
     if not values or any(st.is_list(each.kind) for each in values):
         raise unlike_spark('"concat_ws" of a list beside others')
-    nodes = [converted(each, st.TEXT) for each in values]
+    nodes = [convert_value(each, st.TEXT) for each in values]
     return Typed(call("concat_ws", within.as_kind(separator, st.TEXT), *nodes), st.TEXT)
 
 
-def _folded(name: str, nodes: Sequence[Any]) -> Any:
+def _fold_calls(name: str, nodes: Sequence[Any]) -> Any:
     whole = nodes[0]
     for each in nodes[1:]:
         whole = call(name, whole, each)
@@ -106,20 +115,20 @@ def _btrim(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 
 def _trim_side(name: str) -> Special:
-    def made(arguments: Sequence[Any], within: Expressions) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         *characters, value = (within.as_kind(each, st.TEXT) for each in arguments)  # in Spark the text comes last
         (what,) = characters or [text(" ")]
         return Typed(call(name, value, what), st.TEXT)
 
-    return made
+    return build
 
 
 def _by_pattern(name: str, gives: pa.DataType) -> Special:
-    def made(arguments: Sequence[Any], within: Expressions) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         first, pattern = (within.as_kind(each, st.TEXT) for each in arguments)
         return Typed(plain_cast(with_pattern(name, first, pattern), gives), gives)
 
-    return made
+    return build
 
 
 def _split(arguments: Sequence[Any], within: Expressions) -> Typed:
@@ -145,14 +154,14 @@ def _groups_of_duckdb(replacement: str) -> str:
 
 
 def _regexp_extract(name: str) -> Special:
-    def made(arguments: Sequence[Any], within: Expressions) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         first, pattern, *group = arguments
         if group and not group[0].is_int:
             raise unlike_spark(f'"{name}" with a group that is no number')
         nodes = [within.as_kind(first, st.TEXT), within.as_kind(pattern, st.TEXT), *(group or [number(1)])]
         return Typed(with_pattern(name, *nodes), pa.list_(st.TEXT) if name.endswith("all") else st.TEXT)
 
-    return made
+    return build
 
 
 def _sha2(arguments: Sequence[Any], within: Expressions) -> Typed:
@@ -164,30 +173,30 @@ def _sha2(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 def _hex(arguments: Sequence[Any], within: Expressions) -> Typed:
     (value,) = (within.typed(each) for each in arguments)
-    node = value.node if value.kind in (st.TEXT, st.BINARY) else converted(value, st.LONG)
+    node = value.node if value.kind in (st.TEXT, st.BINARY) else convert_value(value, st.LONG)
     return Typed(call("hex", node), st.TEXT)
 
 
 def _same(name: str) -> Special:
     """A function that gives what it takes: a number."""
 
-    def made(arguments: Sequence[Any], within: Expressions) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         (value,) = (within.typed(each) for each in arguments)
         kind = value.kind if st.is_number(value.kind) else st.DOUBLE
-        return Typed(plain_cast(call(name, converted(value, kind)), kind), kind)
+        return Typed(plain_cast(call(name, convert_value(value, kind)), kind), kind)
 
-    return made
+    return build
 
 
 def _to_whole(name: str) -> Special:
-    def made(arguments: Sequence[Any], within: Expressions) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         (value,) = (within.typed(each) for each in arguments)
-        kind = st.rounded(value.kind, 0) if st.is_decimal(value.kind) else st.LONG
-        node = call(name, value.node if st.is_number(value.kind) else converted(value, st.DOUBLE))
+        kind = st.round_decimal_type(value.kind, 0) if st.is_decimal(value.kind) else st.LONG
+        node = call(name, value.node if st.is_number(value.kind) else convert_value(value, st.DOUBLE))
         exact = st.is_decimal(value.kind) or st.is_integer(value.kind)
         return Typed(plain_cast(node if exact else call("spark_to_long", node), kind), kind)
 
-    return made
+    return build
 
 
 def _round(arguments: Sequence[Any], within: Expressions) -> Typed:
@@ -195,13 +204,13 @@ def _round(arguments: Sequence[Any], within: Expressions) -> Typed:
     value, scale = within.typed(first), _places(places)
     digits = number(scale) if scale >= 0 else exp.Neg(this=number(-scale))
     if st.is_decimal(value.kind):
-        kind = st.rounded(value.kind, scale)
+        kind = st.round_decimal_type(value.kind, scale)
         return Typed(plain_cast(call("round", value.node, digits), kind), kind)
     if st.is_integer(value.kind):
         exact = plain_cast(value.node, pa.decimal128(38, 0))
         return Typed(plain_cast(call("round", exact, digits), value.kind), value.kind)
     kind = value.kind if value.kind == st.FLOAT else st.DOUBLE
-    node = converted(value, kind)
+    node = convert_value(value, kind)
     if kind == st.FLOAT:  # by its digits: 0.1 as a double is a little more
         node = plain_cast(plain_cast(node, st.TEXT), st.DOUBLE)
     return Typed(plain_cast(call("spark_round", node, digits), kind), kind)
@@ -219,25 +228,25 @@ def _places(places: Sequence[Any]) -> int:
 def _pmod(arguments: Sequence[Any], within: Expressions) -> Typed:
     nodes, kind = within.alike(arguments)
     if not st.is_integer(kind):
-        raise unlike_spark(f'"pmod" of {told(kind)}')
+        raise unlike_spark(f'"pmod" of {describe_type(kind)}')
     return Typed(plain_cast(call("spark_pmod", *nodes), kind), kind)
 
 
 def _mod(arguments: Sequence[Any], within: Expressions) -> Typed:
     left, right = (within.typed(each) for each in arguments)
-    return arithmetic.made(exp.Mod, left, right)
+    return arithmetic.build_operation(exp.Mod, left, right)
 
 
 def _alike(name: str) -> Special:
     """A function that gives one of what it takes."""
 
-    def made(arguments: Sequence[Any], within: Expressions) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         nodes, kind = within.alike(arguments)
         if len(nodes) < (1 if name == "coalesce" else 2) or (pa.types.is_nested(kind) and name != "coalesce"):
-            raise unlike_spark(f'"{name}" of {told(kind)}')
+            raise unlike_spark(f'"{name}" of {describe_type(kind)}')
         return Typed(call(name, *nodes), kind)
 
-    return made
+    return build
 
 
 def _nullif(arguments: Sequence[Any], within: Expressions) -> Typed:
@@ -270,12 +279,12 @@ def _log(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 def _zero_if_null(arguments: Sequence[Any], within: Expressions) -> Typed:
     (value,) = arguments
-    return called("coalesce", [value, number(0)], within)
+    return call_function("coalesce", [value, number(0)], within)
 
 
 def _null_if_zero(arguments: Sequence[Any], within: Expressions) -> Typed:
     (value,) = arguments
-    return called("nullif", [value, number(0)], within)
+    return call_function("nullif", [value, number(0)], within)
 
 
 def _try_divide(arguments: Sequence[Any], within: Expressions) -> Typed:
@@ -285,11 +294,11 @@ def _try_divide(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 
 def _cast_to(kind: pa.DataType) -> Special:
-    def made(arguments: Sequence[Any], within: Expressions) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         (value,) = arguments
-        return Typed(stated_cast(within.as_kind(value, kind), kind), kind)
+        return Typed(build_stated_cast(within.as_kind(value, kind), kind), kind)
 
-    return made
+    return build
 
 
 _T, _I, _L, _D, _B = st.TEXT, st.INT, st.LONG, st.DOUBLE, st.BOOL

@@ -30,7 +30,7 @@ _SCALARS = {
 }
 
 
-def given_type(kind: Any) -> pa.DataType:
+def type_in_statement(kind: Any) -> pa.DataType:
     """Return a type that stands in a statement of Spark SQL.
 
     Raises:
@@ -40,11 +40,11 @@ def given_type(kind: Any) -> pa.DataType:
         digits, scale, *_ = [*(int(each.name) for each in kind.expressions), 0, 0]
         return pa.decimal128(digits or 10, scale if digits else 0)
     if kind.this == _TYPE.ARRAY and kind.expressions:
-        return pa.list_(given_type(kind.expressions[0]))
+        return pa.list_(type_in_statement(kind.expressions[0]))
     if kind.this == _TYPE.MAP and len(kind.expressions) == 2:
-        return pa.map_(*map(given_type, kind.expressions))
+        return pa.map_(*map(type_in_statement, kind.expressions))
     if kind.this == _TYPE.STRUCT:
-        return pa.struct([(each.name, given_type(each.args["kind"])) for each in kind.expressions])
+        return pa.struct([(each.name, type_in_statement(each.args["kind"])) for each in kind.expressions])
     if kind.this in _SCALARS and not kind.expressions:
         return _SCALARS[kind.this]
     raise unlike_spark(f'type "{kind.sql(dialect=SparkAsWritten)}"')

@@ -11,7 +11,7 @@ from sqlglot import exp
 from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
 from mason.pipeline.sql.local.sameness import one_zero
-from mason.pipeline.sql.local.values import Typed, call, converted, plain_cast, text, told
+from mason.pipeline.sql.local.values import Typed, call, convert_value, describe_type, plain_cast, text
 
 if TYPE_CHECKING:
     from mason.pipeline.sql.local.expressions import Expressions
@@ -31,17 +31,17 @@ def _struct(arguments: Sequence[Any], within: Expressions) -> Typed:
         each.alias_or_name if isinstance(each, exp.Alias | exp.Column | exp.Dot) else f"col{place}"
         for place, each in enumerate(arguments, 1)
     ]
-    return _named(names, [within.typed(each.unalias()) for each in arguments])
+    return _build_struct(names, [within.typed(each.unalias()) for each in arguments])
 
 
-def _named_struct(arguments: Sequence[Any], within: Expressions) -> Typed:
+def _build_named_struct(arguments: Sequence[Any], within: Expressions) -> Typed:
     names = arguments[::2]
     if not names or any(not isinstance(each, exp.Literal) for each in names):
         raise unlike_spark('"named_struct" with names that are no texts')
-    return _named([each.name for each in names], [within.typed(each) for each in arguments[1::2]])
+    return _build_struct([each.name for each in names], [within.typed(each) for each in arguments[1::2]])
 
 
-def _named(names: Sequence[str], values: Sequence[Typed]) -> Typed:
+def _build_struct(names: Sequence[str], values: Sequence[Typed]) -> Typed:
     kind = pa.struct([(name, each.kind) for name, each in zip(names, values, strict=True)])
     fields = [
         exp.PropertyEQ(this=exp.to_identifier(name, quoted=True), expression=each.node)
@@ -68,25 +68,25 @@ def _size(arguments: Sequence[Any], within: Expressions) -> Typed:
     if value.kind == st.NOTHING:
         return Typed(plain_cast(exp.Null(), st.INT), st.INT)
     if not st.is_list(value.kind) and not st.is_map(value.kind):
-        raise does_not_fit(f"A {told(value.kind)} has no size")
+        raise does_not_fit(f"A {describe_type(value.kind)} has no size")
     name = "cardinality" if st.is_map(value.kind) else "len"
     return Typed(plain_cast(call(name, value.node), st.INT), st.INT)
 
 
 def _list(value: Typed) -> Typed:
     if not st.is_list(value.kind):
-        raise does_not_fit(f"A {told(value.kind)} is no list")
+        raise does_not_fit(f"A {describe_type(value.kind)} is no list")
     return value
 
 
 def _map_value(value: Typed) -> Typed:
     if not st.is_map(value.kind):
-        raise does_not_fit(f"A {told(value.kind)} is no map")
+        raise does_not_fit(f"A {describe_type(value.kind)} is no map")
     return value
 
 
 def _element(of_list: str) -> Special:
-    def made(arguments: Sequence[Any], within: Expressions) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         first, key = arguments
         value = within.typed(first)
         if st.is_map(value.kind) and of_list != "spark_get":
@@ -95,21 +95,23 @@ def _element(of_list: str) -> Special:
             )
         return Typed(call(of_list, _list(value).node, within.as_kind(key, st.LONG)), value.kind.value_type)
 
-    return made
+    return build
 
 
 def _with_element(name: str, gives: pa.DataType | None = None) -> Special:
     """A function of a list and a value such as are in it, that gives such a list unless a type is given."""
 
-    def made(arguments: Sequence[Any], within: Expressions) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         first, second = (within.typed(each) for each in arguments)
         inner = st.common(_list(first).kind.value_type, second.kind)
         if inner is None or _text_beside_other(first.kind.value_type, second.kind):
-            raise does_not_fit(f"A list of {told(first.kind.value_type)} holds no {told(second.kind)}")
-        node = call(name, converted(first, pa.list_(inner)), converted(second, inner))
+            raise does_not_fit(
+                f"A list of {describe_type(first.kind.value_type)} holds no {describe_type(second.kind)}"
+            )
+        node = call(name, convert_value(first, pa.list_(inner)), convert_value(second, inner))
         return Typed(node if gives is None else plain_cast(node, gives), gives or pa.list_(inner))
 
-    return made
+    return build
 
 
 def _text_beside_other(one: pa.DataType, other: pa.DataType) -> bool:
@@ -119,18 +121,18 @@ def _text_beside_other(one: pa.DataType, other: pa.DataType) -> bool:
 def _of_list(name: str, *more: str) -> Special:
     """A function of a list that gives such a list."""
 
-    def made(arguments: Sequence[Any], within: Expressions) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         (value,) = (_list(within.typed(each)) for each in arguments)
         _check_order(name, value)
         return Typed(call(name, value.node, *map(text, more)), value.kind)
 
-    return made
+    return build
 
 
 def _check_order(name: str, value: Typed) -> None:
     """See that elements have the same order in both: inside of lists and structs DuckDB has nulls last."""
     if name in ("list_sort", "list_min", "list_max") and pa.types.is_nested(value.kind.value_type):
-        raise unlike_spark(f"order of the elements of {told(value.kind)}")
+        raise unlike_spark(f"order of the elements of {describe_type(value.kind)}")
 
 
 def _distinct(arguments: Sequence[Any], within: Expressions) -> Typed:
@@ -139,23 +141,25 @@ def _distinct(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 
 def _of_element(name: str) -> Special:
-    def made(arguments: Sequence[Any], within: Expressions) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         (value,) = (_list(within.typed(each)) for each in arguments)
         _check_order(name, value)
         return Typed(call(name, value.node), value.kind.value_type)
 
-    return made
+    return build
 
 
 def _of_two(name: str) -> Special:
-    def made(arguments: Sequence[Any], within: Expressions) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         one, other = (_list(within.typed(each)) for each in arguments)
         kind = one.kind if other.kind.value_type == st.NOTHING else other.kind
         if one.kind.value_type not in (kind.value_type, st.NOTHING):
-            raise does_not_fit(f"Lists of {told(one.kind.value_type)} and {told(other.kind.value_type)} do not mix")
-        return Typed(call(name, *(one_zero(converted(each, kind), kind) for each in (one, other))), kind)
+            raise does_not_fit(
+                f"Lists of {describe_type(one.kind.value_type)} and {describe_type(other.kind.value_type)} do not mix"
+            )
+        return Typed(call(name, *(one_zero(convert_value(each, kind), kind) for each in (one, other))), kind)
 
-    return made
+    return build
 
 
 def _sort_array(arguments: Sequence[Any], within: Expressions) -> Typed:
@@ -173,7 +177,7 @@ def _array_join(arguments: Sequence[Any], within: Expressions) -> Typed:
     first, *rest = arguments
     value = within.typed(first)
     if value.kind != pa.list_(st.TEXT):
-        raise unlike_spark(f'"array_join" of {told(value.kind)}')
+        raise unlike_spark(f'"array_join" of {describe_type(value.kind)}')
     texts = [within.as_kind(each, st.TEXT) for each in rest]
     return Typed(call("spark_join_all" if len(texts) == 2 else "spark_join", value.node, *texts), st.TEXT)
 
@@ -199,7 +203,7 @@ def _flatten(arguments: Sequence[Any], within: Expressions) -> Typed:
 def _sequence(arguments: Sequence[Any], within: Expressions) -> Typed:
     nodes, kind = within.alike(arguments)
     if not st.is_integer(kind) or len(nodes) != 2:
-        raise unlike_spark(f'"sequence" of {told(kind)} in steps')
+        raise unlike_spark(f'"sequence" of {describe_type(kind)} in steps')
     return Typed(plain_cast(call("spark_sequence", *nodes), pa.list_(kind)), pa.list_(kind))
 
 
@@ -207,17 +211,17 @@ def _reverse(arguments: Sequence[Any], within: Expressions) -> Typed:
     (value,) = (within.typed(each) for each in arguments)
     if st.is_list(value.kind):
         return Typed(call("list_reverse", value.node), value.kind)
-    return Typed(call("spark_reverse", converted(value, st.TEXT)), st.TEXT)
+    return Typed(call("spark_reverse", convert_value(value, st.TEXT)), st.TEXT)
 
 
 def _of_map(name: str) -> Special:
-    def made(arguments: Sequence[Any], within: Expressions) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         (value,) = (_map_value(within.typed(each)) for each in arguments)
         entry = pa.struct([("key", value.kind.key_type), ("value", value.kind.item_type)])
         inner = {"map_keys": value.kind.key_type, "map_values": value.kind.item_type, "map_entries": entry}[name]
         return Typed(call(name, value.node), pa.list_(inner))
 
-    return made
+    return build
 
 
 def _has_key(arguments: Sequence[Any], within: Expressions) -> Typed:
@@ -233,7 +237,7 @@ def _transform(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 def _filter(arguments: Sequence[Any], within: Expressions) -> Typed:
     value, body, variables = _with_variables(arguments, within)
-    return Typed(call("list_filter", value.node, _lambda(converted(body, st.BOOL), variables)), value.kind)
+    return Typed(call("list_filter", value.node, _lambda(convert_value(body, st.BOOL), variables)), value.kind)
 
 
 def _with_variables(arguments: Sequence[Any], within: Expressions) -> tuple[Typed, Typed, Sequence[Any]]:
@@ -253,7 +257,7 @@ def _lambda(body: Any, variables: Sequence[Any]) -> Any:
 SPECIAL: Mapping[str, Special] = {
     "array": _array,
     "struct": _struct,
-    "named_struct": _named_struct,
+    "named_struct": _build_named_struct,
     "map": _map,
     "map_from_arrays": _map_from_arrays,
     **dict.fromkeys(("size", "cardinality", "array_size"), _size),

@@ -16,7 +16,7 @@ from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
 from mason.pipeline.sql.local.sameness import holds_floats, in_order, one_zero
 from mason.pipeline.sql.local.scope import Columns, Scope
 from mason.pipeline.sql.local.sources import lateral_join, range_rows
-from mason.pipeline.sql.local.values import Typed, converted, told
+from mason.pipeline.sql.local.values import Typed, convert_value, describe_type
 
 _SELECT_PARTS = {
     *("with_", "hint", "expressions", "distinct", "from_", "joins", "laterals", "where", "group", "having", "windows"),
@@ -27,16 +27,16 @@ _TABLE_PARTS = {"this", "alias"}
 _JOIN_PARTS = {"this", "side", "kind", "method", "on", "using"}
 
 
-def made_query(tree: Any, scope: Scope) -> Columns:
+def translate_query(tree: Any, scope: Scope) -> Columns:
     """Make a query one of DuckDB, in its place, and return the columns that it has in Spark.
 
     Raises:
         BadQuery: the local engine would give another answer, or Spark gives none.
     """
-    scope = scope.with_tables(_defined(tree, scope))
+    scope = scope.with_tables(_translate_definitions(tree, scope))
     if isinstance(tree, exp.Subquery):
         _check_parts(tree, {"this", "alias"})
-        return made_query(tree.this, scope)
+        return translate_query(tree.this, scope)
     if isinstance(tree, exp.SetOperation):
         return _set_operation(tree, scope)
     if isinstance(tree, exp.Select):
@@ -46,10 +46,10 @@ def made_query(tree: Any, scope: Scope) -> Columns:
 
 def one_column(tree: Any, scope: Scope) -> pa.DataType:
     """Make a query inside an expression, and return the type of its first column."""
-    return made_query(tree, scope.inner())[0][1]
+    return translate_query(tree, scope.inner())[0][1]
 
 
-def _defined(tree: Any, scope: Scope) -> Mapping[str, Columns]:
+def _translate_definitions(tree: Any, scope: Scope) -> Mapping[str, Columns]:
     """The queries of WITH."""
     found: dict[str, Columns] = {}
     defined = tree.args.get("with_")
@@ -58,12 +58,12 @@ def _defined(tree: Any, scope: Scope) -> Mapping[str, Columns]:
     if defined.args.get("recursive"):
         raise unlike_spark('"WITH RECURSIVE"')
     for each in defined.expressions:
-        columns = made_query(each.this, Scope({**scope.tables, **found}))
-        found[each.alias.lower()] = _renamed(columns, each)
+        columns = translate_query(each.this, Scope({**scope.tables, **found}))
+        found[each.alias.lower()] = _rename_columns(columns, each)
     return found
 
 
-def _renamed(columns: Columns, source: Any) -> Columns:
+def _rename_columns(columns: Columns, source: Any) -> Columns:
     """The columns as an alias calls them."""
     names = source.alias_column_names
     return [(name, kind) for name, (_, kind) in zip(names, columns, strict=True)] if names else columns
@@ -129,13 +129,14 @@ def _keys(tree: Any, scope: Scope) -> Sequence[Any]:
     if group.args.get("all"):
         plain = [each.unalias() for each in tree.expressions if not each.is_star]
     found = [
-        _named(each, tree, scope) for each in (*plain, *(key for each in sets for key in each.find_all(exp.Column)))
+        _resolve_key(each, tree, scope)
+        for each in (*plain, *(key for each in sets for key in each.find_all(exp.Column)))
     ]
     kinds = [Expressions(scope, one_column).typed(each.copy()).kind for each in found]
     return [each.copy() for each, kind in zip(found, kinds, strict=True) if holds_floats(kind)]
 
 
-def _named(key: Any, tree: Any, scope: Scope) -> Any:
+def _resolve_key(key: Any, tree: Any, scope: Scope) -> Any:
     """The expression that a key stands for: the place of a column, or the name that the query gives one."""
     if isinstance(key, exp.Literal) and key.is_int and 0 < int(key.name) <= len(tree.expressions):
         return tree.expressions[int(key.name) - 1].unalias()
@@ -182,7 +183,7 @@ def _ordering(node: Any, columns: Columns, make: Expressions) -> Any:
 def _projections(tree: Any, make: Expressions) -> Columns:
     columns: list[tuple[str, pa.DataType]] = []
     if tree.args.get("distinct"):
-        tree.set("expressions", [each for node in tree.expressions for each in _spelled_out(node, make.scope)])
+        tree.set("expressions", [each for node in tree.expressions for each in _spell_out_star(node, make.scope)])
     for node in list(tree.expressions):
         if node.is_star:
             columns += _star(node, make.scope)
@@ -201,7 +202,7 @@ def _projections(tree: Any, make: Expressions) -> Columns:
     return columns
 
 
-def _spelled_out(node: Any, scope: Scope) -> Sequence[Any]:
+def _spell_out_star(node: Any, scope: Scope) -> Sequence[Any]:
     """The columns of a star one by one, where a zero among them may have a sign and each can be named."""
     columns = _star(node, scope) if node.is_star else []
     if not any(holds_floats(kind) for _, kind in columns) or len({name.lower() for name, _ in columns}) < len(columns):
@@ -261,7 +262,10 @@ def _merge_columns(join: Any, before: Mapping[str, Columns], added: str, scope: 
             raise does_not_fit(f'Both sides of USING have no column "{name}"')
         kept, kind = mine[name.lower()]
         if kind != theirs[name.lower()]:
-            raise unlike_spark(f"USING ({name}) of {told(kind)} and {told(theirs[name.lower()])}", ": cast one of them")
+            raise unlike_spark(
+                f"USING ({name}) of {describe_type(kind)} and {describe_type(theirs[name.lower()])}",
+                ": cast one of them",
+            )
         scope.merged[kept] = kind
 
 
@@ -281,14 +285,14 @@ def _source(node: Any, scope: Scope) -> tuple[str, Columns]:
         columns = scope.tables.get(node.name.lower())
         if columns is None:
             raise does_not_fit(f'There is no table "{node.name}"')
-        return node.alias_or_name, _renamed(columns, node)
+        return node.alias_or_name, _rename_columns(columns, node)
     if isinstance(node, exp.Subquery):
         _check_parts(node, {"this", "alias"})
-        return node.alias, _renamed(made_query(node.this, Scope(scope.tables, outer=scope.outer)), node)
+        return node.alias, _rename_columns(translate_query(node.this, Scope(scope.tables, outer=scope.outer)), node)
     if isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
-        return node.alias, _renamed(made_query(node.this.this, scope.inner()), node)
+        return node.alias, _rename_columns(translate_query(node.this.this, scope.inner()), node)
     if isinstance(node, exp.Values):
-        return node.alias, _renamed(_values(node, scope), node)
+        return node.alias, _rename_columns(_values(node, scope), node)
     raise unlike_spark(f'"{node.sql(dialect="spark")[:60]}"')
 
 
@@ -309,7 +313,7 @@ def _values(node: Any, scope: Scope) -> Columns:
 
 def _set_operation(tree: Any, scope: Scope) -> Columns:
     _check_parts(tree, _SET_PARTS)
-    sides = [made_query(side, scope) for side in (tree.this, tree.expression)]
+    sides = [translate_query(side, scope) for side in (tree.this, tree.expression)]
     if len(sides[0]) != len(sides[1]):
         raise does_not_fit(f"One side of the union has {len(sides[0])} columns and the other {len(sides[1])}")
     columns = [_common(*pair) for pair in zip(*sides, strict=True)]
@@ -317,7 +321,7 @@ def _set_operation(tree: Any, scope: Scope) -> Columns:
     zeros = groups and any(holds_floats(kind) for _, kind in columns)
     for name, side in zip(("this", "expression"), sides, strict=True):
         if zeros or [kind for _, kind in side] != [kind for _, kind in columns]:
-            tree.set(name, _widened(tree.args[name], side, columns, one_zero if zeros else _as_it_is))
+            tree.set(name, _widen_side(tree.args[name], side, columns, one_zero if zeros else _as_it_is))
     names = {name.lower(): kind for name, kind in columns if name}
     _order(tree.args.get("order"), columns, Expressions(Scope(scope.tables, names=names), one_column))
     return columns
@@ -326,7 +330,9 @@ def _set_operation(tree: Any, scope: Scope) -> Columns:
 def _common(mine: tuple[str, pa.DataType], theirs: tuple[str, pa.DataType]) -> tuple[str, pa.DataType]:
     kind = st.common(mine[1], theirs[1])
     if kind is None:
-        raise does_not_fit(f"One side of the union has {told(mine[1])} where the other has {told(theirs[1])}")
+        raise does_not_fit(
+            f"One side of the union has {describe_type(mine[1])} where the other has {describe_type(theirs[1])}"
+        )
     return mine[0], kind
 
 
@@ -334,11 +340,11 @@ def _as_it_is(node: Any, _: pa.DataType) -> Any:
     return node
 
 
-def _widened(query: Any, columns: Columns, wanted: Columns, finish: Callable[[Any, pa.DataType], Any]) -> Any:
+def _widen_side(query: Any, columns: Columns, wanted: Columns, finish: Callable[[Any, pa.DataType], Any]) -> Any:
     """A side of a union with the types of the whole."""
     names = [f"c{place}" for place in range(len(columns))]
     values = [
-        exp.alias_(finish(converted(Typed(exp.column(name), kind), to), to), label or name, quoted=True)
+        exp.alias_(finish(convert_value(Typed(exp.column(name), kind), to), to), label or name, quoted=True)
         for name, (_, kind), (label, to) in zip(names, columns, wanted, strict=True)
     ]
     plain = query.this if isinstance(query, exp.Subquery) and not query.alias else query

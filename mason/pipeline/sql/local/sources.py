@@ -12,7 +12,7 @@ from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.expressions import Expressions
 from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
 from mason.pipeline.sql.local.scope import Columns, Scope
-from mason.pipeline.sql.local.values import Typed, call, number, plain_cast, told
+from mason.pipeline.sql.local.values import Typed, call, describe_type, number, plain_cast
 
 
 def lateral_join(lateral: Any, scope: Scope, make: Expressions) -> Any:
@@ -21,7 +21,7 @@ def lateral_join(lateral: Any, scope: Scope, make: Expressions) -> Any:
     if type(maker) not in (exp.Explode, exp.Posexplode):
         raise unlike_spark(f'"{maker.sql(dialect="spark")[:60]}" as rows')
     with_place = isinstance(maker, exp.Posexplode)
-    values = _exploded(make.typed(maker.this), with_place)
+    values = _explode_value(make.typed(maker.this), with_place)
     usual = [*["pos"][:with_place], *(["col"] if len(values) == 1 + with_place else ["key", "value"])]
     names = lateral.alias_column_names or usual
     if len(names) != len(values):
@@ -38,12 +38,12 @@ def lateral_join(lateral: Any, scope: Scope, make: Expressions) -> Any:
     return exp.Join(this=inner, kind="CROSS")
 
 
-def _exploded(value: Typed, with_place: bool) -> Sequence[Typed]:
+def _explode_value(value: Typed, with_place: bool) -> Sequence[Typed]:
     place = [Typed(plain_cast(call("unnest", _places(value)), st.INT), st.INT)] if with_place else []
     if st.is_list(value.kind):
         return [*place, Typed(call("unnest", value.node), value.kind.value_type)]
     if not st.is_map(value.kind):
-        raise does_not_fit(f"A {told(value.kind)} does not explode")
+        raise does_not_fit(f"A {describe_type(value.kind)} does not explode")
     keys, items = (call("unnest", call(name, value.node.copy())) for name in ("map_keys", "map_values"))
     return [*place, Typed(keys, value.kind.key_type), Typed(items, value.kind.item_type)]
 

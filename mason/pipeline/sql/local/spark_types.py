@@ -127,27 +127,27 @@ def _common_nested(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
 def sum_of(one: pa.DataType, other: pa.DataType) -> pa.DataType:
     """Return the decimal of a sum or a difference."""
     scale = max(one.scale, other.scale)
-    return _fitted(max(one.precision - one.scale, other.precision - other.scale) + scale + 1, scale)
+    return _fit_decimal(max(one.precision - one.scale, other.precision - other.scale) + scale + 1, scale)
 
 
 def product_of(one: pa.DataType, other: pa.DataType) -> pa.DataType:
     """Return the decimal of a product."""
-    return _fitted(one.precision + other.precision + 1, one.scale + other.scale)
+    return _fit_decimal(one.precision + other.precision + 1, one.scale + other.scale)
 
 
 def quotient_of(one: pa.DataType, other: pa.DataType) -> pa.DataType:
     """Return the decimal of a quotient."""
     scale = max(_LEAST_SCALE, one.scale + other.precision + 1)
-    return _fitted(one.precision - one.scale + other.scale + scale, scale)
+    return _fit_decimal(one.precision - one.scale + other.scale + scale, scale)
 
 
 def remainder_of(one: pa.DataType, other: pa.DataType) -> pa.DataType:
     """Return the decimal of a remainder."""
     scale = max(one.scale, other.scale)
-    return _fitted(min(one.precision - one.scale, other.precision - other.scale) + scale, scale)
+    return _fit_decimal(min(one.precision - one.scale, other.precision - other.scale) + scale, scale)
 
 
-def rounded(kind: pa.DataType, scale: int) -> pa.DataType:
+def round_decimal_type(kind: pa.DataType, scale: int) -> pa.DataType:
     """Return the decimal of a decimal that is rounded to so many digits after the point."""
     whole = kind.precision - kind.scale + 1
     if scale < 0:
@@ -170,7 +170,7 @@ def mean_of(kind: pa.DataType) -> pa.DataType:
     return DOUBLE
 
 
-def _fitted(digits: int, scale: int) -> pa.DataType:
+def _fit_decimal(digits: int, scale: int) -> pa.DataType:
     """The decimal of so many digits; where they are too many, those after the point go first, down to six."""
     if digits > MOST_DIGITS:
         scale = max(MOST_DIGITS - (digits - scale), min(scale, _LEAST_SCALE))

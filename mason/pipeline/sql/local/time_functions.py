@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
-from mason.pipeline.sql.local.values import Typed, call, converted, number, plain_cast, text, told
+from mason.pipeline.sql.local.values import Typed, call, convert_value, describe_type, number, plain_cast, text
 
 if TYPE_CHECKING:
     from mason.pipeline.sql.local.expressions import Expressions
@@ -78,18 +78,18 @@ def plain(make: Callable[..., Any]) -> Mapping[str, Any]:
 
 
 def _part(name: str) -> Callable[[Sequence[Any], Expressions], Typed]:
-    def made(arguments: Sequence[Any], within: Expressions) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         (value,) = (_moment(within.typed(each)) for each in arguments)
         return Typed(plain_cast(call(name, value), _I), _I)
 
-    return made
+    return build
 
 
 def _moment(value: Typed) -> Any:
     """A value as a moment that DuckDB takes apart: one in UTC where it has a zone."""
     if value.kind == st.INSTANT:
         return plain_cast(value.node, st.NAIVE)
-    return value.node if value.kind == st.NAIVE else plain_cast(converted(value, st.INSTANT), st.NAIVE)
+    return value.node if value.kind == st.NAIVE else plain_cast(convert_value(value, st.INSTANT), st.NAIVE)
 
 
 def _date_part(arguments: Sequence[Any], within: Expressions) -> Typed:
@@ -108,15 +108,15 @@ def _date_diff(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 
 def _date_add(sign: type) -> Callable[[Sequence[Any], Expressions], Typed]:
-    def made(arguments: Sequence[Any], within: Expressions) -> Typed:
+    def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         date, days = arguments
         count = within.typed(days)
         if not st.is_integer(count.kind) or count.kind == _L:
-            raise does_not_fit(f"Days are counted by an int, not by {told(count.kind)}")
+            raise does_not_fit(f"Days are counted by an int, not by {describe_type(count.kind)}")
         node = sign(this=within.as_kind(date, _DATE), expression=plain_cast(count.node, _I))
         return Typed(plain_cast(node, _DATE), _DATE)
 
-    return made
+    return build
 
 
 def _trunc(arguments: Sequence[Any], within: Expressions) -> Typed:
@@ -141,8 +141,8 @@ def _unit(word: Any, units: Mapping[str, str]) -> str:
 def _unix_timestamp(arguments: Sequence[Any], within: Expressions) -> Typed:
     (value,) = (within.typed(each) for each in arguments)
     if value.kind not in (_DATE, st.NAIVE, st.INSTANT):
-        raise unlike_spark(f'"unix_timestamp" of {told(value.kind)}')
-    return Typed(call("spark_cut_seconds", converted(value, st.INSTANT)), _L)
+        raise unlike_spark(f'"unix_timestamp" of {describe_type(value.kind)}')
+    return Typed(call("spark_cut_seconds", convert_value(value, st.INSTANT)), _L)
 
 
 def _from_unixtime(arguments: Sequence[Any], within: Expressions) -> Typed:
@@ -157,8 +157,8 @@ def _date_format(arguments: Sequence[Any], within: Expressions) -> Typed:
     return Typed(call("strftime", _moment(within.typed(moment)), text(pattern_of(pattern)[0])), st.TEXT)
 
 
-def _parsed(kind: pa.DataType) -> Callable[[Sequence[Any], Expressions], Typed]:
-    def made(arguments: Sequence[Any], within: Expressions) -> Typed:
+def _parse_as(kind: pa.DataType) -> Callable[[Sequence[Any], Expressions], Typed]:
+    def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         value, *pattern = arguments
         if not pattern:
             return Typed(within.as_kind(value, kind), kind)
@@ -168,7 +168,7 @@ def _parsed(kind: pa.DataType) -> Callable[[Sequence[Any], Expressions], Typed]:
         parsed = call("spark_parsed", within.as_kind(value, st.TEXT), text(shape), text(theirs))
         return Typed(plain_cast(parsed, kind), kind)
 
-    return made
+    return build
 
 
 def pattern_of(pattern: Any) -> tuple[str, str]:
@@ -198,6 +198,6 @@ SPECIAL: Mapping[str, Callable[[Sequence[Any], Expressions], Typed]] = {
     "unix_timestamp": _unix_timestamp,
     "from_unixtime": _from_unixtime,
     "date_format": _date_format,
-    "to_date": _parsed(_DATE),
-    "to_timestamp": _parsed(st.INSTANT),
+    "to_date": _parse_as(_DATE),
+    "to_timestamp": _parse_as(st.INSTANT),
 }

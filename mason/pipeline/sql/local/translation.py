@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from mason.pipeline.sql.local.macros import macros_of
-from mason.pipeline.sql.local.queries import made_query
+from mason.pipeline.sql.local.queries import translate_query
 from mason.pipeline.sql.local.refusal import Refusal, unlike_spark
 from mason.pipeline.sql.local.scope import Columns, Scope
 from mason.pipeline.sql.spark_dialect import SparkAsWritten
@@ -36,20 +36,20 @@ class Translation:
         return [name for name, _ in self.columns]
 
 
-def translated(statement: str, parameters: Mapping[str, Any], schemas: Mapping[str, pa.Schema]) -> Translation:
+def translate_statement(statement: str, parameters: Mapping[str, Any], schemas: Mapping[str, pa.Schema]) -> Translation:
     """Return a statement of Spark SQL in the words of DuckDB, with its parameters in place as values.
 
     Raises:
         BadQuery: the local engine would give another answer than Spark, or Spark gives none.
     """
-    tree = as_select(_parsed(statement))
+    tree = as_select(_parse(statement))
     for open_one in list(tree.find_all(exp.Placeholder)):
-        open_one.replace(_given(parameters[open_one.name]))
+        open_one.replace(_literal_of(parameters[open_one.name]))
     tables: dict[str, Columns] = {
         name.lower(): [(each.name, each.type) for each in schema] for name, schema in schemas.items()
     }
     try:
-        columns = made_query(tree, Scope(tables))
+        columns = translate_query(tree, Scope(tables))
         text = str(tree.sql(dialect="duckdb", identify=True, normalize_functions=False))
     except Refusal as error:
         raise error if error.start is None else bad_query(statement, error.start, str(error)) from error
@@ -58,7 +58,7 @@ def translated(statement: str, parameters: Mapping[str, Any], schemas: Mapping[s
     return Translation(text, columns, macros_of(text))
 
 
-def _parsed(statement: str) -> Any:
+def _parse(statement: str) -> Any:
     try:
         (given,) = statements_in(statement, SparkAsWritten)
     except SqlglotError as error:
@@ -67,7 +67,7 @@ def _parsed(statement: str) -> Any:
     return given
 
 
-def _given(value: Any) -> Any:
+def _literal_of(value: Any) -> Any:
     """A value of a parameter as a literal of Spark's: a floating point is no decimal."""
     if isinstance(value, float):
         return exp.Cast(this=exp.Literal.number(repr(value)), to=exp.DataType.build("DOUBLE"))

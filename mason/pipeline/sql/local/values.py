@@ -45,7 +45,7 @@ def plain_cast(node: Any, kind: pa.DataType) -> Any:
     return exp.Cast(this=node, to=_data_type(kind))
 
 
-def stated_cast(node: Any, kind: pa.DataType) -> Any:
+def build_stated_cast(node: Any, kind: pa.DataType) -> Any:
     """Return a cast that stands for one in the statement."""
     return mark_cast(plain_cast(node, kind))
 
@@ -54,12 +54,12 @@ def _data_type(kind: pa.DataType) -> Any:
     return exp.DataType.build(duckdb_type(kind), dialect="duckdb")
 
 
-def told(kind: pa.DataType) -> str:
+def describe_type(kind: pa.DataType) -> str:
     """Return what a type is called in a message."""
     return "null" if kind == st.NOTHING else duckdb_type(kind).lower()
 
 
-def converted(value: Typed, kind: pa.DataType) -> Any:
+def convert_value(value: Typed, kind: pa.DataType) -> Any:
     """Return the node of a value as another type.
 
     Raises:
@@ -86,26 +86,26 @@ def converted(value: Typed, kind: pa.DataType) -> Any:
     raise _no_cast(value.kind, kind)
 
 
-def tried(value: Typed, kind: pa.DataType) -> Any:
+def try_convert(value: Typed, kind: pa.DataType) -> Any:
     """Return the node of `try_cast`: null where a cast would be an error.
 
     Raises:
         BadQuery: Spark does not cast so, or the local engine would do it otherwise.
     """
     if value.kind == st.TEXT and kind != st.TEXT:
-        return _tried_text(value.node, kind)
-    cast = converted(value, kind)
+        return _try_convert_text(value.node, kind)
+    cast = convert_value(value, kind)
     return exp.TryCast(this=cast.this, to=cast.args["to"]) if type(cast) is exp.Cast else cast
 
 
-def _tried_text(node: Any, kind: pa.DataType) -> Any:
+def _try_convert_text(node: Any, kind: pa.DataType) -> Any:
     if kind == st.BOOL:
         return call("spark_try_flag", node)
     if st.is_number(kind):
         return exp.TryCast(this=call(f"spark_try_{_digits(kind)}", node), to=_data_type(kind))
     if kind == st.DATE:
         return exp.TryCast(this=call("spark_try_date", node), to=_data_type(kind))
-    raise unlike_spark(f"try_cast of a text to {told(kind)}")
+    raise unlike_spark(f"try_cast of a text to {describe_type(kind)}")
 
 
 def _digits(kind: pa.DataType) -> str:
@@ -171,5 +171,5 @@ def _widens(one: pa.DataType, other: pa.DataType) -> bool:
 
 def _no_cast(one: pa.DataType, other: pa.DataType) -> Exception:
     if pa.types.is_nested(one) or pa.types.is_nested(other):
-        return unlike_spark(f"cast of {told(one)} to {told(other)}")
-    return does_not_fit(f"A {told(one)} cannot be cast to {told(other)}")
+        return unlike_spark(f"cast of {describe_type(one)} to {describe_type(other)}")
+    return does_not_fit(f"A {describe_type(one)} cannot be cast to {describe_type(other)}")

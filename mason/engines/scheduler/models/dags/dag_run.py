@@ -93,7 +93,7 @@ class DagWork(Protocol):
         """Write down for good what was noted; called before what was noted to run begins to."""
 
 
-def judged(errors: Sequence[str], verdicts: Sequence[Verdict]) -> tuple[str, bool]:
+def judge_step(errors: Sequence[str], verdicts: Sequence[Verdict]) -> tuple[str, bool]:
     """Return why a step that was run has failed, if it has, and whether it asks for another attempt.
 
     Args:
@@ -113,7 +113,7 @@ class Ended(NamedTuple):
     reason: str
 
 
-def ended_by(said: Sequence[Verdict]) -> Ended | None:
+def end_without_running(said: Sequence[Verdict]) -> Ended | None:
     """Return how a step ends that those before it do not let run, or nothing when it runs."""
     against = next((each for each in said if each.follow in (Follow.FAIL, Follow.STOP)), None)
     if against:

@@ -2,7 +2,7 @@ from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.operators.catalog_entries import Inference, infer_and_save
-from mason.operators.delimited_parameters import delimited_options
+from mason.operators.delimited_parameters import read_delimited_options
 from mason.operators.inferred_table import InferredTable
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
@@ -16,26 +16,26 @@ class TableInfer(OperatorDefinition):
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        saved, response = infer_and_save(config, _wanted(config, parameters), resp)
+        saved, response = infer_and_save(config, _read_request(config, parameters), resp)
         response.add_info(f'Saved table "{saved.name}" in database "{saved.database_name}".')
         return OperatorResponse(response, InferredTable.of(saved))
 
     def plan(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        table, response = _wanted(config, parameters).infer(config, resp)
+        table, response = _read_request(config, parameters).infer(config, resp)
         place = f'table "{table.name}" in database "{table.database_name}"'
         response.add_info(f"Would save {place}; the files are only read.")
         return OperatorResponse(response, InferredTable.of(table))
 
 
-def _wanted(config: ValidConfig, parameters: ValidatedParameters) -> Inference:
+def _read_request(config: ValidConfig, parameters: ValidatedParameters) -> Inference:
     storage_path: str = parameters.get_required("storage_path")
     options = InferOptions(
         input_format=parameters.get_optional("input_format") or "",
         read_headers=parameters.get_optional("read_headers"),
         delimiter=parameters.get_optional("delimiter") or "",
-        csv=delimited_options(parameters),
+        csv=read_delimited_options(parameters),
         encoding=parameters.get_optional("encoding") or "",
         nulls=tuple(parameters.get_optional("nulls") or ()),
         read_all=parameters.get_optional("read_all"),

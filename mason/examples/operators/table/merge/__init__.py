@@ -1,6 +1,6 @@
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
-from mason.operators.delimited_parameters import delimited_options
+from mason.operators.delimited_parameters import read_delimited_options
 from mason.operators.operator_definition import DataOperator
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
@@ -16,7 +16,7 @@ class TableMerge(DataOperator):
             input_format=parameters.get_optional("input_format") or "",
             parse_headers=parameters.get_optional("parse_headers"),
             delimiter=parameters.get_optional("delimiter") or "",
-            csv=delimited_options(parameters),
+            csv=read_delimited_options(parameters),
             encoding=parameters.get_optional("encoding") or "",
             nulls=tuple(parameters.get_optional("nulls") or ()),
             extract_paths=parameters.get_optional("extract_paths"),

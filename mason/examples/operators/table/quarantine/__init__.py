@@ -50,7 +50,7 @@ class TableQuarantine(OperatorDefinition):
         shown = list(islice(rejects, parameters.get_optional("limit")))
         for reject in shown:
             resp.add_data(reject)
-        resp.add_info(_told(len(shown), more=sum(1 for _ in rejects)))
+        resp.add_info(_describe_records(len(shown), more=sum(1 for _ in rejects)))
         return OperatorResponse(resp)
 
     def _export(self, config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> OperatorResponse:
@@ -74,7 +74,7 @@ def _rejects(config: ValidConfig, parameters: ValidatedParameters, resp: Respons
     return read_quarantine(place)
 
 
-def _told(shown: int, more: int) -> str:
+def _describe_records(shown: int, more: int) -> str:
     if more:
         return f"{shown:,} of {counted(shown + more, 'record')} in quarantine are shown: limit says how many."
     return f"{counted(shown, 'record')} in quarantine."

@@ -15,7 +15,7 @@ class TableRefresh(OperatorDefinition):
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        known, response = _known(config, parameters, resp)
+        known, response = _find_known_table(config, parameters, resp)
         scheduler = _crawling(config, known)
         if scheduler:
             _, response = scheduler.trigger_schedule(known.crawler, response=response)
@@ -27,7 +27,7 @@ class TableRefresh(OperatorDefinition):
     def plan(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        known, response = _known(config, parameters, resp)
+        known, response = _find_known_table(config, parameters, resp)
         if _crawling(config, known):
             response.add_info(f'Would start the crawler "{known.crawler}", which keeps table "{known.name}".')
             return OperatorResponse(response, known)
@@ -36,7 +36,7 @@ class TableRefresh(OperatorDefinition):
         return OperatorResponse(response, table)
 
 
-def _known(config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> tuple[Table, Response]:
+def _find_known_table(config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> tuple[Table, Response]:
     database_name: str = parameters.get_required("database_name")
     table_name: str = parameters.get_required("table_name")
     return config.metastore.client.get_table(database_name, table_name, response=resp)
