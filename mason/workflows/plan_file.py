@@ -190,7 +190,8 @@ def _step_differences(planned: Mapping[str, Any], now: Mapping[str, Any]) -> Ite
     if planned.get("Operator") != now["Operator"]:
         yield f"its operator was {planned.get('Operator')}, and is {now['Operator']}"
     if planned.get("Dependencies") != now["Dependencies"]:
-        yield f"its dependencies were {_list_keys(planned.get('Dependencies'))}, and are {_list_keys(now['Dependencies'])}"
+        before, after = _list_keys(planned.get("Dependencies")), _list_keys(now["Dependencies"])
+        yield f"its dependencies were {before}, and are {after}"
     if planned.get("Configuration") != now["Configuration"]:
         yield f'its configuration was "{planned.get("Configuration")}", and is "{now["Configuration"]}"'
     else:

@@ -84,7 +84,8 @@ def aws_schedule(expression: str) -> str:
         raise _refuse_schedule(expression, str(error), "0 6 * * 1-5") from error
     _check_pace(expression, minutes, hours)
     day, weekday = _days(expression, fields, days, {each % 7 for each in weekdays})
-    return f"cron({_format_values(minutes, 0, 59)} {_format_values(hours, 0, 23)} {day} {_format_values(months, 1, 12)} {weekday} *)"
+    clock = f"{_format_values(minutes, 0, 59)} {_format_values(hours, 0, 23)}"
+    return f"cron({clock} {day} {_format_values(months, 1, 12)} {weekday} *)"
 
 
 def is_aws_schedule(expression: str) -> bool:

@@ -62,7 +62,8 @@ def _check_keys(check: Check, schema: pa.Schema, references: Mapping[str, pa.Sch
         mine, theirs = schema.field(name).type, there.field(other).type
         if mine != theirs and not set(_kinds(mine)) & set(_kinds(theirs)):
             raise BadCheck(
-                f'"{name}" is {describe_type(mine)} and "{other}" is {describe_type(theirs)}: no value could be in both.'
+                f'"{name}" is {describe_type(mine)} and "{other}" is {describe_type(theirs)}:'
+                " no value could be in both."
             )
 
 

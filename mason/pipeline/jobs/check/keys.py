@@ -47,7 +47,8 @@ def _duplicates(keys: Sequence[str]) -> str:
     """The query for rows whose key another row has, too. As in SQL, a key with a null in it is like no other."""
     grouped = ", ".join(map(quote_identifier, keys))
     same = f"count(*) OVER (PARTITION BY {grouped})"
-    rows = f"SELECT {FILE_COLUMN}, {ROW_COLUMN}, {same} AS _mason_same FROM {TABLE} WHERE {_whole(map(quote_identifier, keys))}"  # noqa: S608 (names are quoted)
+    whole = _whole(map(quote_identifier, keys))
+    rows = f"SELECT {FILE_COLUMN}, {ROW_COLUMN}, {same} AS _mason_same FROM {TABLE} WHERE {whole}"  # noqa: S608 (names are quoted)
     return f"SELECT {FILE_COLUMN}, {ROW_COLUMN} FROM ({rows}) WHERE _mason_same > 1"  # noqa: S608
 
 
