@@ -17,6 +17,7 @@ import pytest
 from mason.clients.spark.code import write_archive
 from mason.clients.spark.connection import when_forgotten
 from mason.clients.spark.exchange import read_items, write_items
+from mason.clients.spark.failures import without_stack
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.runners import build_runner, submit
 from mason.clients.spark.runners.local import keeps_warm, why_none_is_kept
@@ -321,6 +322,18 @@ def test_what_is_shown_of_a_log_is_the_cause_and_no_stack(tmp_path: Path) -> Non
         list(submit._check_answers(iter(()), 1, log))
 
     assert str(caught.value).splitlines()[1:] == ["x ERROR Backend: no master", "It was stopped."]
+
+
+def test_what_is_told_of_an_error_of_spark_connect_has_neither_a_stack_nor_its_class() -> None:
+    stack = (
+        "org.apache.spark.SparkRuntimeException\n\tat a.B.c(B.scala:1)\nCaused by: java.io.IOException: no space left"
+    )
+
+    told = without_stack(
+        f"escape cannot be more than one character.\n\nJVM stacktrace:\n{stack}\n\tat a.B.d(B.scala:2)"
+    )
+
+    assert told == ["escape cannot be more than one character.", "Caused by: java.io.IOException: no space left"]
 
 
 def test_how_long_spark_took_to_start_is_said_the_next_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
