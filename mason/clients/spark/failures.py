@@ -9,6 +9,9 @@ from mason.errors import ClientFailed
 _FRAME = re.compile(r"\s*(at |\.\.\. \d|[\w.$/<>]+\((\w+\.(java|scala)(:\d+)?|Native Method|Unknown Source)\)$)")
 """A line of a JVM's stack; that of a place which Spark remembers has no "at" before it."""
 
+_RPC = re.compile(
+    r"<_\w+ of RPC that.*?status = StatusCode\.(?P<status>\w+).*?details = \"(?P<details>[^\n]*)\"", re.DOTALL
+)
 _STACK_BEGINS = "JVM stacktrace:"
 _BARE_CLASS = re.compile(r"(Caused by: )?[a-z]\w*(\.[a-z]\w*)+\.[A-Z][\w$]*:?$")
 
@@ -22,6 +25,14 @@ def without_stack(text: str) -> list[str]:
     lines = [line for line in message.splitlines() if line.strip() and not _FRAME.match(line)]
     causes = [line for line in stack.splitlines() if line.strip() and not _FRAME.match(line)]
     return [*lines, *(each for each in causes if not _BARE_CLASS.match(each.strip()))]
+
+
+def plain_reason(text: str) -> str:
+    """Return what a call of gRPC ended with in plain words, where nothing but the call itself is shown."""
+    found = _RPC.search(text)
+    if found is None:
+        return text
+    return found["details"] or f"it broke off without a reason ({found['status']})."
 
 
 def out_of_memory(memory: str | None) -> ClientFailed:

@@ -21,8 +21,15 @@ _MOST = 10_000
 _MOST_WINDOWS = 2_000  # each is a branch of the plan: ten thousand of them took Spark two minutes
 _DURATION = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*([a-z]+)", re.IGNORECASE)
 _UNITS = {
-    "microsecond": 1e-6, "millisecond": 1e-3, "second": 1, "minute": 60, "hour": 3600, "day": 86400,
-    "week": 604800, "month": 2678400, "year": 31622400,
+    "microsecond": 1e-6,
+    "millisecond": 1e-3,
+    "second": 1,
+    "minute": 60,
+    "hour": 3600,
+    "day": 86400,
+    "week": 604800,
+    "month": 2678400,
+    "year": 31622400,
 }
 
 
