@@ -123,8 +123,8 @@ clients:
         ("cast(X'ff41' as string)", "error: The query makes text of bytes that are not UTF-8."),
         (
             "repeat(id, 100000) rlike '(1|2)*3'",
-            "error: Spark failed: ",
-        ),  # the task fails, and not the Spark of everybody
+            "error: A pattern, or another part of the query, goes too deep for Spark",
+        ),
         ("repeat('a', 1000000000)", "error: Spark ran out of its memory (1g) and ended. Ask for less at once, or give"),
     ],
 )
@@ -150,7 +150,6 @@ def test_a_query_that_fails_in_this_process_is_told_in_words_alone(tmp_path: Pat
 
     assert asked.returncode == 1
     assert told in asked.stderr
-    assert ("Spark ended" in asked.stderr or "and ended" in asked.stderr) == ("and ended" in told)
     assert "Traceback" not in asked.stderr and "org.apache.spark" not in asked.stderr
 
 

@@ -351,6 +351,11 @@ def test_a_call_of_grpc_that_says_nothing_is_told_in_words(details: str, told: s
     assert plain_reason("Division by zero.") == "Division by zero."
 
 
+def test_a_task_that_goes_too_deep_does_not_end_the_spark_of_all() -> None:
+    assert RunnerSettings().local_conf["spark.executor.killOnFatalError.depth"] == "0"
+    assert "-XX:+ExitOnOutOfMemoryError" in RunnerSettings().local_conf["spark.driver.extraJavaOptions"]
+
+
 def test_how_long_spark_took_to_start_is_said_the_next_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MASON_RUNTIME_DIR", str(tmp_path / "runtime"))
 
