@@ -450,7 +450,7 @@ def test_an_unusual_delimiter_is_found_and_told(merge: Merge, delimiter: str) ->
     assert warnings == [f'a.csv: its delimiter is "{delimiter}".']
 
 
-@pytest.mark.parametrize("delimiter", [*"/-+=."])
+@pytest.mark.parametrize("delimiter", [*"/-+=.¦§·•"])
 def test_what_may_cut_lines_of_one_column_is_told(merge: Merge, delimiter: str) -> None:
     rows, warnings = read(merge, cut_by(delimiter))
 
@@ -467,6 +467,20 @@ def test_one_column_with_signs_in_its_values_is_told_of_no_delimiter(merge: Merg
 
     assert len(rows[0]) == 1
     assert not any("delimiter" in each for each in warnings)
+
+
+@pytest.mark.parametrize("end", [*"\x1e\x0b\x0c\x85\u2028"])
+def test_a_file_of_one_line_with_what_else_may_end_lines_is_told(merge: Merge, end: str) -> None:
+    _, warnings = read(merge, f"id,name{end}1,Ann{end}2,Bob")
+
+    assert any(f"all of it is one line, in which U+{ord(end):04X} stands" in each for each in warnings)
+
+
+@pytest.mark.parametrize("page", ["<!DOCTYPE html>\n<html>404</html>\n", '<?xml version="1.0"?>\n<a>\n</a>\n'])
+def test_a_page_of_the_web_called_csv_is_told(merge: Merge, page: str) -> None:
+    _, warnings = read(merge, page)
+
+    assert "a.csv: it begins as a page of the web or XML does, and its lines are read as records." in warnings
 
 
 def test_lines_that_seem_to_have_fields_of_fixed_width_are_told_with_what_reads_them(merge: Merge) -> None:

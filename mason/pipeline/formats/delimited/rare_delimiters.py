@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 
 _LINES = 200
 _LEAST_LINES = 3
@@ -14,6 +14,8 @@ _TOLD = _READ + "/-+=_.\\"
 _AROUND = "~^|#@*! "
 _RULE = re.compile(r"[-=_]{2,}")
 _WORDS_APART = re.compile(r"\S {2,}\S")
+_PAGE = re.compile(r"\s*<(?:!doctype|html|\?xml)\b", re.IGNORECASE)
+_LINE_ENDS = "\x1e\x0b\x0c\x85\u2028\u2029"
 _QUOTED = re.compile(r'"(?:[^"]|"")*+"')
 
 
@@ -37,13 +39,25 @@ def find_unusual_delimiter(text: str, found: str, *, final: bool) -> str:
 def doubt_one_column(text: str, *, final: bool) -> list[str]:
     """What is said of lines that are read as one column, and seem to have more."""
     lines = _lines(text, final=final)
-    found = next((each for each in _TOLD if _cuts(lines, each)), "")
+    others = (each for each in dict.fromkeys(lines[0] if lines else "") if not (each.isascii() or each.isalnum()))
+    found = next((each for each in chain(_TOLD, others) if not each.isspace() and _cuts(lines, each)), "")
     if found:
         return [f'each of its lines has as many "{found}" as the first; delimiter:"{found}" reads them as columns']
     if widths := _find_widths(lines):
         shown = ",".join(map(str, widths))
         return [f'its lines seem to have fields of fixed width; widths:"{shown}" reads them as columns']
     return []
+
+
+def doubt_lines(text: str) -> list[str]:
+    """What is said of a text that is no table, or whose records end with something else than lines do."""
+    if _PAGE.match(text):
+        return ["it begins as a page of the web or XML does, and its lines are read as records"]
+    if 0 <= text.find("\n") < len(text) - 1:
+        return []
+    ends = next((each for each in _LINE_ENDS if text.count(each) > 1), "")
+    code = f"U+{ord(ends):04X}" if ends else ""
+    return [f"all of it is one line, in which {code} stands as if it ended lines; mend the file if so"] if ends else []
 
 
 def find_rule(text: str, delimiter: str) -> str:
@@ -58,7 +72,8 @@ def find_rule(text: str, delimiter: str) -> str:
 
 def _lines(text: str, *, final: bool) -> Sequence[str]:
     lines = [line for line in text.split("\n", _LINES)[:_LINES] if line]
-    return lines if final or len(lines) < 2 else lines[:-1]  # the last may be cut off
+    is_whole = final or text.endswith("\n") or len(lines) < 2
+    return lines if is_whole else lines[:-1]  # the last may be cut off
 
 
 def _cuts(lines: Sequence[str], delimiter: str) -> bool:

@@ -11,7 +11,12 @@ from itertools import islice
 
 from mason.pipeline.formats.delimited.dialect import Dialect
 from mason.pipeline.formats.delimited.headers import is_number
-from mason.pipeline.formats.delimited.rare_delimiters import doubt_one_column, find_rule, find_unusual_delimiter
+from mason.pipeline.formats.delimited.rare_delimiters import (
+    doubt_lines,
+    doubt_one_column,
+    find_rule,
+    find_unusual_delimiter,
+)
 from mason.pipeline.formats.delimited.shape import great_majority
 from mason.pipeline.formats.delimited.titles import COMMENTS, MOST_SKIPPED, find_titles, steady_from, usual_width
 from mason.pipeline.formats.delimited.tokens import ExactRecord, split_exactly
@@ -82,6 +87,7 @@ def sniff(text: str, asked: Asked, *, final: bool) -> Sniffed:
     if rule := find_rule(bare, plain.delimiter) if not (asked.comment or asked.widths) else "":
         plain = replace(plain, comment=rule)
         doubts.append(f'the line below its header, "{rule[:_SHOWN]}", underlines it and is no record')
+    doubts += doubt_lines(text)
     if _is_even(text, plain):
         return Sniffed(plain, notes=doubts)
     dialect, notes = _settle_dialect(text, plain, asked, final=final)
