@@ -153,9 +153,12 @@ def _with_header(
     repeated = _as_repeated(header)
     if not any(each in rows[1:] for each in repeated):
         return reading
-    if len(names) == 1 and classify([row[0] for row in rows if row not in repeated]) in (TEXT, NOTHING):
-        return reading
     again = numbers[next(n for n, row in enumerate(rows[1:]) if row in repeated)]
+    if len(names) == 1 and classify([row[0] for row in rows if row not in repeated]) in (TEXT, NOTHING):
+        warnings.append(
+            f"its header stands again as record {again:,}: of one column of text it may be a value, and is read"
+        )
+        return reading
     warnings.append(f"its header stands again as record {again:,}: such records are set aside")
     return replace(reading, repeats=True)
 

@@ -74,7 +74,8 @@ def _judge_repeated(first: Sequence[str], below: Sequence[Sequence[str]], others
     if guess is Header.SURE:
         return guess
     if len(first) == 1 or not guess.is_there:
-        return _judge(first, below)
+        alone = _judge(first, below)
+        return Header.NONE_DOUBTFUL if guess is Header.LIKELY and not alone.is_there else alone
     are_distinct = len(set(map(tuple, others))) == len(others)
     return guess if are_distinct or guess is Header.LIKELY else Header.NONE_DOUBTFUL
 

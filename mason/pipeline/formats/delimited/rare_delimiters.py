@@ -11,6 +11,8 @@ _LEAST_LINES = 3
 _READ = "@#&*%$!"
 """Taken for delimiters where they cut a header into three names or more; others are but told."""
 _TOLD = _READ + "/-+=_.\\"
+_LIKELY = ";\t|^~"
+_TWO = 2
 _AROUND = "~^|#@*! "
 _RULE = re.compile(r"[-=_]{2,}")
 _WORDS_APART = re.compile(r"\S {2,}\S")
@@ -43,6 +45,9 @@ def doubt_one_column(text: str, *, final: bool) -> list[str]:
     found = next((each for each in chain(_TOLD, others) if not each.isspace() and _cuts(lines, each)), "")
     if found:
         return [f'each of its lines has as many "{found}" as the first; delimiter:"{found}" reads them as columns']
+    if cut := _cuts_first(lines):
+        shown = {"\t": "tab"}.get(cut, cut)
+        return [f'its first line has {lines[0].count(cut)} "{shown}", others have not; delimiter:"{shown}" cuts it']
     if widths := _find_widths(lines):
         shown = ",".join(map(str, widths))
         return [f'its lines seem to have fields of fixed width; widths:"{shown}" reads them as columns']
@@ -84,6 +89,16 @@ def _cuts(lines: Sequence[str], delimiter: str) -> bool:
     if len(set(names)) < len(names) or not all(_is_word(name) for name in names):
         return False
     return all(line.count(delimiter) == len(names) - 1 for line in lines)
+
+
+def _cuts_first(lines: Sequence[str]) -> str:
+    """A usual delimiter, or a rare one, that cuts the first line into three names or more."""
+    first = lines[0] if lines else ""
+    for each in _LIKELY:
+        names = [name.strip(" \"'") for name in first.split(each)]
+        if len(names) > _TWO and len(set(names)) == len(names) and all(map(_is_word, filter(None, names))):
+            return each
+    return ""
 
 
 def _is_word(name: str) -> bool:

@@ -65,6 +65,9 @@ def _describe_doubt(records: Sequence[ExactRecord]) -> list[str]:
     """What is said of a first line that names one of two columns, above one that could name both, or of none."""
     if records and len(records[0].fields) > 1 and not any(records[0].fields):
         return ["its first record has nothing but empty fields; if it is none, skip_rows: 1 skips it"]
+    if len(records) > 1 and usual_width(records) == 1 and _is_comment(records[0]) and " " in records[0].raw:
+        sign = next(each for each in COMMENTS if records[0].raw.startswith(each))
+        return [f'its first line begins with {sign}, and is read; comment:"{sign}" leaves it out']
     if usual_width(records) != 2 or not (lines := _count_padded_titles(records)):
         return []
     which = "its first line" if lines == 1 else f"its first of {lines:,} such lines"
