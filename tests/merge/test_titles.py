@@ -430,3 +430,22 @@ def test_a_last_record_with_few_values_among_others_like_it_is_no_remark(merge: 
     _, warnings = read(merge, "name,city,note\nAnn,,\nBob,Ulm,\nCleo,Graz,y\nDan,,\n")
 
     assert warnings == []
+
+
+def test_a_comment_above_one_column_is_told(merge: Merge) -> None:
+    _, warnings = read(merge, "# made by me\ncode\nA-081\nB-440\nA-640\n")
+
+    assert 'a.csv: its first line begins with #, and is read; comment:"#" leaves it out.' in warnings
+
+
+def test_a_header_that_may_stand_again_in_one_column_of_text_is_told(merge: Merge) -> None:
+    _, warnings = read(merge, "city\nRome\nUlm\ncity\nGraz\n")
+    assert warnings == [
+        'a.csv: its first line, "city", was taken for data, and could be the header; '
+        "parse_headers: true or false settles it."
+    ]
+
+    result = merge.run(parse_headers=True)
+    assert result.plan.warnings == [
+        "a.csv: its header stands again as record 4: of one column of text it may be a value, and is read."
+    ]

@@ -234,7 +234,7 @@ def _occurs_again(cell: str, column: Sequence[str]) -> bool:
 
 
 def _is_name(cell: str) -> bool:
-    return not _is_of_digits(cell) and not is_number(cell) and classify([cell]) is TEXT
+    return not _is_of_digits(cell) and not is_number(cell) and classify([cell]) is TEXT and "://" not in cell
 
 
 def _is_of_digits(cell: str) -> bool:

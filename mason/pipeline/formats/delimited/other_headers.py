@@ -1,4 +1,4 @@
-"""Records that may be headers: more lines of the one above, or that of another table in the same file. They are told."""
+"""Records that may be headers and are told: more lines of the one above, or that of another table in the same file."""
 
 from __future__ import annotations
 

@@ -335,6 +335,7 @@ def _faults(text: str, dialect: Dialect, *, final: bool) -> int:
     width = usual_width(records)
     records = _records(text, dialect, final=final, width=width) if dialect.quote else records
     start = steady_from(records, width)
+    start = start if start * 2 <= len(records) else 0  # what stands before most records is rather cut wrongly
     return sum(bool(each.problem) or abs(len(each.fields) - width) > 0 for each in records[start:] if not each.is_blank)
 
 
@@ -347,7 +348,7 @@ def _is_needed(text: str, dialect: Dialect, plain: Dialect, *, final: bool) -> b
             return False
         widths = [len(each.fields) for each in _table(text, dialect, final=final)]
         return bool(great_majority(widths) == (len(rows[0]) + 1) // 2)
-    if dialect.pads:
+    if dialect.pads != plain.pads:
         padded = [len(row) > 1 and all(cell.startswith(" ") or not cell for cell in row[1:]) for row in rows]
         return great_majority(padded) is True
     if dialect.quote == "'":
