@@ -49,6 +49,7 @@ from mason.operators.operator_response import OperatorResponse
 class SlowWait(OperatorDefinition):
     def run(self, env, config, parameters, resp):
         until = Path(parameters.get_required("until"))
+        resp.add_info("It waits.")
         until.with_suffix(".pid").write_text(str(os.getpid()))
         while not until.exists():
             try:
@@ -131,7 +132,7 @@ def test_the_command_ends_while_the_job_runs(here: Mason) -> None:
     (here.folder / "go").touch()
 
     assert running["Status"] == "running"
-    assert stands(here, job, "succeeded")["Response"]["Info"] == ["It is there."]
+    assert stands(here, job, "succeeded")["Response"]["Info"] == ["It waits.", "It is there."]
 
 
 def test_no_more_jobs_work_at_once_than_there_are_slots(here: Mason) -> None:
@@ -214,6 +215,17 @@ def test_a_detached_job_whose_process_is_killed_is_lost(here: Mason) -> None:
     lost = stands(here, job, "lost")
     assert lost["Error"] == LOST
     assert here("job", "logs", job, "--follow").exit_code == 1
+
+
+def test_what_a_job_has_said_is_there_while_it_runs_and_when_its_process_was_killed(here: Mason) -> None:
+    job = detach(here, "slow", "wait", "-p", "until:never")
+    pid = process_of(here, "never")
+    until(lambda: here("job", "logs", job).stdout.rstrip().endswith(" It waits."))
+
+    os.kill(pid, signal.SIGKILL)
+
+    stands(here, job, "lost")
+    assert here("job", "logs", job).stdout.rstrip().endswith(" It waits.")
 
 
 def test_a_repeatable_job_whose_process_is_killed_is_run_again_once(here: Mason) -> None:

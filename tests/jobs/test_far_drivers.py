@@ -9,9 +9,11 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -223,6 +225,64 @@ def test_a_clock_that_is_years_ahead_does_not_matter(merge: Job) -> None:
     first, second = get(client, accepted.id), get(client, accepted.id)
 
     assert first.status is second.status is JobStatus.RUNNING
+
+
+@pytest.mark.parametrize("has_said_a_word", [True, False])
+def test_a_machine_goes_by_its_own_clock_alone(
+    merge: Job, monkeypatch: pytest.MonkeyPatch, has_said_a_word: bool
+) -> None:
+    client = WaitingClient({})
+    accepted = submit(client, merge)
+    [launch] = client.started.launches
+    if has_said_a_word:
+        JobEvents(launch.events).write(JobStatus.RUNNING, {})
+        get(client, accepted.id)
+    a_day_later = time.time() + 24 * 3600
+    monkeypatch.setattr(far_drivers, "this_host", lambda: "a machine whose clock is a day ahead")
+    monkeypatch.setattr(far_drivers, "time", SimpleNamespace(time=lambda: a_day_later))
+
+    assert get(client, accepted.id).status is JobStatus.RUNNING
+    assert get(client, accepted.id).status is JobStatus.RUNNING
+    monkeypatch.setattr(far_drivers, "time", SimpleNamespace(time=lambda: a_day_later + 301))
+    assert get(client, accepted.id).status is JobStatus.LOST
+
+
+def test_a_job_whose_driver_cannot_be_started_has_failed(merge: Job) -> None:
+    class Refusing:
+        def start(self, launch: DriverLaunch) -> None:
+            raise ClientFailed("There is no room for another pod.")
+
+    class RefusedClient(LocalExecutionClient):
+        def far_driver(self) -> Refusing:
+            return Refusing()
+
+    client = RefusedClient({})
+
+    with pytest.raises(ClientFailed, match="no room"):
+        submit(client, merge)
+
+    [job], _ = client.list_jobs(response=Response())
+    assert (job.status, job.details["Error"]) == (JobStatus.FAILED, "There is no room for another pod.")
+
+
+def test_a_driver_that_cannot_keep_its_lock_says_so(merge: Job, tmp_path: Path) -> None:
+    client = WaitingClient({})
+    accepted = submit(client, merge)
+    [launch] = client.started.launches
+    write(tmp_path, {"file": "no folder"})
+
+    driver = subprocess.run(
+        [sys.executable, "-m", "mason.pipeline.driving.driver_process"],
+        input=launch.to_bytes(),
+        env={**os.environ, "MASON_RUNTIME_DIR": str(tmp_path / "file" / "runtime")},
+        check=False,
+    )
+
+    assert driver.returncode == 1
+    ended = get(client, accepted.id)
+    assert ended.status is JobStatus.FAILED
+    assert ended.details["Error"].startswith("The driver of the job cannot keep a lock on its machine")
+    assert not (tmp_path / "out" / "people").exists()
 
 
 def test_events_on_a_storage_that_refuses_writes_stop_the_job_before_it_begins(merge: Job, tmp_path: Path) -> None:

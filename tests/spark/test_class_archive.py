@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -207,6 +208,63 @@ def test_a_java_that_cannot_make_an_archive_is_asked_once_and_doctor_says_why(
     time.sleep(1)
     assert (tmp_path / "asked").read_text(encoding="utf-8") == asked
     assert archive.failure and archive.failure in archive.describe()
+
+
+@pytest.fixture
+def quick_java(tmp_path: Path) -> Iterator[Path]:
+    """A Java that notes that it was asked, and leaves something in the place of an archive."""
+    java = tmp_path / "java"
+    (java / "bin").mkdir(parents=True)
+    (java / "bin" / "java").write_text(_QUICK_JAVA.format(folder=tmp_path), encoding="utf-8")
+    (java / "bin" / "java").chmod(0o755)
+    yield java
+
+
+_QUICK_JAVA = """\
+#!/bin/sh
+echo asked >> {folder}/asked
+sleep 0.5
+while [ "$1" != --properties-file ]; do shift; done
+archive=$(sed -n 's/.*ArchiveClassesAtExit\\\\=\\([^"]*\\)".*/\\1/p' "$2")
+echo classes > "$archive"
+exit 1
+"""
+
+
+@pytest.mark.parametrize("damage", [_cut, _leave_without_note, _break_note, _let_others_write_it, _give_away])
+def test_an_archive_that_is_not_used_is_made_anew(quick_java: Path, tmp_path: Path, damage: object) -> None:
+    archive = ClassArchive.of(quick_java, {FOLDER_VARIABLE: str(tmp_path / "archives")})
+    assert archive and archive.make() and archive.make()
+    damage(archive)  # type: ignore[operator]
+    assert not archive.is_whole
+
+    assert archive.make()
+
+    assert archive.options and archive.file.read_text(encoding="utf-8") == "classes\n"
+    assert (tmp_path / "asked").read_text(encoding="utf-8") == "asked\n" * 2
+
+
+def test_of_several_that_make_an_archive_at_once_one_does_and_the_others_wait(quick_java: Path, tmp_path: Path) -> None:
+    archive = ClassArchive.of(quick_java, {FOLDER_VARIABLE: str(tmp_path / "archives")})
+    assert archive
+
+    with ThreadPoolExecutor(3) as pool:
+        made = list(pool.map(lambda _: archive.make(), range(3)))
+
+    assert made == [True] * 3
+    assert (tmp_path / "asked").read_text(encoding="utf-8") == "asked\n"
+
+
+def test_no_archive_is_made_where_others_could_write_to_it(quick_java: Path, tmp_path: Path) -> None:
+    archive = ClassArchive.of(quick_java, {FOLDER_VARIABLE: str(tmp_path / "archives")})
+    assert archive
+    archive.file.parent.mkdir()
+    _let_others_write_its_folder(archive)
+
+    assert not archive.make()
+
+    assert not (tmp_path / "asked").exists()
+    assert archive.describe().endswith(f"since none could be made: Others may write to {archive.file.parent}.")
 
 
 def test_archives_that_nobody_uses_are_swept_and_what_a_killed_maker_left(broken_java: Path, tmp_path: Path) -> None:

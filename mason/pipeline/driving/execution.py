@@ -32,6 +32,7 @@ from mason.pipeline.driving.job_watch import (
     next_job_id,
     reconcile_record,
     token_id,
+    utc_now,
 )
 from mason.pipeline.storage.address import is_local
 from mason.pipeline.types.typed_json import from_typed
@@ -123,8 +124,14 @@ class PipelineExecutionClient(ExecutionClient):
     def _submit_far(self, plan: JobPlan, job_id: str, far: FarDriver, response: Response) -> JobRecord:
         launch = self._launch(plan, job_id, response)
         begun = {**describe_begun(plan.job), **far_record(launch.events)}
-        record = open_state(MasonEnvironment.of()).add_record(RecordKind.JOB, job_id, JobStatus.RUNNING, begun)
-        far.start(launch)
+        store = open_state(MasonEnvironment.of())
+        record = store.add_record(RecordKind.JOB, job_id, JobStatus.RUNNING, begun)
+        try:
+            far.start(launch)
+        except MasonError as error:  # nobody needs to wait for a word of it
+            ended = {**record.document, "Error": response.redactor(str(error)), "EndedAt": utc_now()}
+            store.update_record(record, JobStatus.FAILED, ended)
+            raise
         return reconcile_record(record)
 
     def _launch(self, plan: JobPlan, job_id: str, response: Response) -> DriverLaunch:
