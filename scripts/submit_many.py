@@ -111,13 +111,13 @@ def submit_many(folder: Path, words: Sequence[str], slots: int) -> Submitted:
         if not statuses["queued"] + statuses["running"] or time.monotonic() - began > _PATIENCE_SECONDS:
             break
         time.sleep(0.5)
-    begun, most = _read_notes((folder / "notes").read_text().splitlines())
+    begun, most = read_notes((folder / "notes").read_text().splitlines())
     return Submitted(
         {status: count for status, count in statuses.items() if count}, begun, most, time.monotonic() - began
     )
 
 
-def _read_notes(notes: Sequence[str]) -> tuple[Mapping[str, int], int]:
+def read_notes(notes: Sequence[str]) -> tuple[Mapping[str, int], int]:
     """Return how often each job began, and how many were between their begin and their end at the same time."""
     begun: Counter[str] = Counter()
     running = most = 0

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from mason.configurations.saved import read_configurations, save_configurations
 from mason.operators.definition_folder import read_definitions
 from mason.operators.definition_kind import OPERATORS
 from mason.operators.operator_spec import OperatorSpec
@@ -48,6 +49,15 @@ def wild_operators(folder: Path) -> Path:
         f'{begin}born = [subprocess.Popen(["sleep", "601.5"]) for _ in range(500)]\ntime.sleep(20)',
     )
     define(folder, "take", f'{begin}taken = b"x" * 5_000_000_000\nresp.add_info(str(len(taken)))')
+    grow = r"""
+import resource
+pathlib.Path("limit").write_text(str(resource.getrlimit(resource.RLIMIT_AS)[0]))
+taken = []
+for _ in range(200):
+    taken.append(b"x" * 10_000_000)
+    time.sleep(0.03)
+"""
+    define(folder, "grow", f"{begin}{grow.strip()}")
     shout_and_crash = r"""
 for _ in range(40):
     os.write(1, b"x" * 65_535 + b"\n")
@@ -76,7 +86,17 @@ def prepare(root: Path) -> Mason:
     env = MasonEnvironment(mason.home)
     found = read_definitions(wild_operators(mason.folder / "wild"), [OPERATORS])
     register(env, open_state(env), found.valid, replace=False)
+    (mason.folder / "sparky.yaml").write_text(_SPARKY)
+    save_configurations(env, read_configurations(mason.folder / "sparky.yaml").valid)
     return mason
+
+
+_SPARKY = """\
+id: sparky
+metastore_engine: local
+storage_engine: local
+execution_engine: spark
+"""
 
 
 @pytest.fixture(scope="module")
@@ -174,6 +194,17 @@ def test_an_operator_that_takes_memory_by_itself_is_ended_the_same_way(server: S
         422,
         "wild:take wanted more memory than a call may have here",
     )
+
+
+def test_where_java_may_be_started_what_is_in_use_is_watched(server: Server) -> None:
+    """Java takes far more addresses than memory, so that a limit of addresses would say nothing."""
+    reply = server.post("/api/wild/grow", json={}, params={"config_id": "sparky", "wait": 60})
+
+    assert (reply.status_code, reply.json()["Errors"][0].partition(" Ask")[0]) == (
+        422,
+        f"wild:grow wanted more memory than a call may have here ({MEMORY:,} bytes), and was ended.",
+    )
+    assert (server.mason.folder / "limit").read_text() == "-1"
 
 
 def test_an_operator_that_starts_five_hundred_processes_ends_with_all_of_them(server: Server) -> None:

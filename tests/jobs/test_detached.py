@@ -18,6 +18,7 @@ from mason.state.home import open_state
 from mason.state.models import RecordKind
 from mason.util.environment import MasonEnvironment
 from mason.util.processes import ProcessId, this_host
+from scripts.submit_many import Submitted, read_notes, submit_many
 from tests.api.support import CallsInThreads
 from tests.conftest import Mason, write
 from tests.patience import until
@@ -346,6 +347,29 @@ def test_the_command_killed_at_any_moment_leaves_one_job_or_none(here: Mason) ->
         assert len(new) <= 1
         for each in new:
             stands(here, each["JobID"], "succeeded")
+
+
+def test_jobs_that_are_detached_at_once_are_each_run_once_and_no_more_at_once_than_there_are_slots(
+    tmp_path: Path,
+) -> None:
+    words = [f"word-{number}" for number in range(8)]
+
+    came = submit_many(tmp_path, words, slots=2)
+
+    assert came.problems(words, 2) == []
+    assert came.most_at_once == 2
+
+
+def test_a_job_that_is_run_twice_or_lost_or_without_a_slot_is_noticed() -> None:
+    came = Submitted({"succeeded": 2, "lost": 1}, {"a": 1, "b": 2, "c": 0}, most_at_once=3, seconds=1.0)
+
+    assert came.problems(["a", "b", "c", "d"], 2) == [
+        "These were not run once: {'b': 2, 'c': 0, 'd': 0}",
+        "These did not succeed: {'lost': 1}",
+        "4 were submitted, and 3 have a record",
+        "3 ran at once",
+    ]
+    assert read_notes(["a begins", "b begins", "a ends", "b ends", "b begins"]) == ({"a": 1, "b": 2}, 2)
 
 
 def test_what_cannot_be_run_is_refused_at_once_and_leaves_no_job(here: Mason) -> None:

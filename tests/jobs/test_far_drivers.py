@@ -24,7 +24,7 @@ from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import BadInput, ClientFailed, UnreadableFile
-from mason.pipeline.driving import far_drivers
+from mason.pipeline.driving import far_drivers, job_books, job_watch
 from mason.pipeline.driving.driver_process import ChildDriver, DriverLaunch, drive
 from mason.pipeline.driving.execution import PipelineExecutionClient
 from mason.pipeline.driving.far_drivers import EVENTS, find_commit
@@ -292,6 +292,41 @@ def test_events_on_a_storage_that_refuses_writes_stop_the_job_before_it_begins(m
 
     with pytest.raises(ClientFailed, match="cannot be written to"):
         drive(launch)
+    assert not (tmp_path / "out" / "people").exists()
+
+
+def test_a_storage_that_refuses_writes_while_the_job_runs_does_not_keep_it_from_its_commit(
+    merge: Job, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = WaitingClient({})
+    accepted = submit(client, merge)
+    [launch] = client.started.launches
+    (Path(launch.events.path) / "00000002.json.part").mkdir(parents=True)  # all after the first is refused
+    monkeypatch.setattr(job_books, "_SECONDS_BETWEEN_TRIES", 0.0)
+
+    assert drive(launch) is JobStatus.SUCCEEDED
+
+    assert "The end of the job could not be written to" in caplog.text
+    assert get(client, accepted.id).status is JobStatus.RUNNING
+    monkeypatch.setattr(far_drivers, "_DEAD_SECONDS", -1.0)
+    found = get(client, accepted.id)
+    assert (found.status, found.details["RowsOut"]) == (JobStatus.SUCCEEDED, 2)
+
+
+def test_a_job_that_is_cancelled_before_its_driver_begins_does_nothing(
+    merge: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = WaitingClient({})
+    accepted = submit(client, merge)
+    [launch] = client.started.launches
+    monkeypatch.setattr(job_watch, "WAIT_SECONDS", 0.0)
+
+    for _ in range(2):
+        asked, _ = client.cancel_job(accepted.id, response=Response())
+        assert asked.status is JobStatus.RUNNING
+
+    assert drive(launch) is JobStatus.CANCELLED
+    assert get(client, accepted.id).status is JobStatus.CANCELLED
     assert not (tmp_path / "out" / "people").exists()
 
 
