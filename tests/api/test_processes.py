@@ -36,7 +36,8 @@ def wild_operators(folder: Path) -> Path:
     begin = "import os, pathlib, subprocess, sys, time\n"
     define(folder, "where", f'{begin}resp.add_data({{"pid": os.getpid()}})')
     define(folder, "peek", f'{begin}resp.add_data({{"token": os.environ.get("MASON_TOKEN", "")}})')
-    define(folder, "hang", f'{begin}pathlib.Path("hangs").write_text(str(os.getpid()))\ntime.sleep(600)')
+    hang = 'resp.add_info("It hangs.")\npathlib.Path("hangs").write_text(str(os.getpid()))\ntime.sleep(600)'
+    define(folder, "hang", f"{begin}{hang}")
     deaf = (
         f'{begin}import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\npathlib.Path("deaf").touch()\n'
         "while True:\n    time.sleep(1)"
@@ -300,6 +301,7 @@ def test_a_process_that_the_kernel_kills_was_out_of_memory(server: Server) -> No
     (server.mason.folder / "hangs").unlink(missing_ok=True)
     job = begin(server, "/api/wild/hang")
     until((server.mason.folder / "hangs").exists, "it hangs")
+    until(lambda: server.job(job).get("Log", [""])[-1].endswith(" It hangs."), "what it says is told while it runs")
 
     os.kill(int((server.mason.folder / "hangs").read_text()), signal.SIGKILL)
 
@@ -307,6 +309,7 @@ def test_a_process_that_the_kernel_kills_was_out_of_memory(server: Server) -> No
     assert ended["Error"].startswith(
         f"wild:hang wanted more memory than a call may have here ({MEMORY:,} bytes), and was ended."
     )
+    assert ended["Log"][-1].endswith(" It hangs.")
 
 
 def test_no_argument_and_no_environment_of_any_process_has_a_secret(server: Server) -> None:

@@ -29,6 +29,7 @@ from mason.pipeline.driving.driver_process import ChildDriver, DriverLaunch, dri
 from mason.pipeline.driving.execution import PipelineExecutionClient
 from mason.pipeline.driving.far_drivers import EVENTS, find_commit
 from mason.pipeline.driving.job_events import JobEvents, events_folder
+from mason.pipeline.driving.job_progress import JobProgress
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.tables.commit import open_table
@@ -115,6 +116,21 @@ def test_a_job_without_the_state_is_followed_through_its_events(merge: Job, tmp_
     assert EVENTS not in done.details
     assert list((tmp_path / "out" / ".mason" / "jobs" / accepted.id).glob("*.json"))
     assert done.details["Log"][-1].endswith("Committed.")
+
+
+def test_who_waits_for_a_job_sees_how_far_it_is(merge: Job, caplog: pytest.LogCaptureFixture) -> None:
+    client = WaitingClient({})
+    accepted = submit(client, merge)
+    [launch] = client.started.launches
+    told = {"TasksDone": 3, "Tasks": 10, "RowsIn": 30, "InputBytesDone": 250, "InputBytes": 1000, "SecondsLeft": 6}
+    JobEvents(launch.events).write(JobStatus.RUNNING, told)
+
+    with caplog.at_level("INFO", "mason.pipeline"):
+        client.wait_job(accepted.id, response=Response(), timeout=0.1)
+
+    shown = next(each.progress for each in caplog.records if isinstance(each.__dict__.get("progress"), JobProgress))
+    assert str(shown) == "3 of 10 tasks, 30 records"
+    assert (shown.share, shown.seconds_left) == (0.25, 6)
 
 
 def test_a_driver_that_fails_says_why(tmp_path: Path, merge: Job) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from mason.clients.spark.class_archive import FOLDER_VARIABLE, JAVA_OPTIONS, OFF, ClassArchive, with_archive
+from mason.clients.spark.execution import SparkExecutionClient
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.server.launch import Launch
 from mason.clients.spark.settings import RunnerSettings
@@ -282,6 +283,15 @@ def test_archives_that_nobody_uses_are_swept_and_what_a_killed_maker_left(broken
 
     assert sorted(each.name for each in folder.glob("*.js*")) == ["young.jsa", "young.json"]
     assert not (folder / ".making-x").exists()
+
+
+def test_doctor_says_how_the_archive_stands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(real_java()))
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+
+    told = SparkExecutionClient({}).remark()
+
+    assert told == ("Spark starts without an archive of its classes: one is made in the background after the next job.")
 
 
 def test_archives_can_be_turned_off() -> None:

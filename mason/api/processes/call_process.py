@@ -155,6 +155,9 @@ class CallProcess:
         self._send({**call.to_document(), "handover": given})
         while True:
             told = self._receive()
+            if "said" in told:
+                handover.keep_log(told["said"])
+                continue
             if "keep" in told:
                 handover.keep(*told["keep"])
             elif "announce" in told:

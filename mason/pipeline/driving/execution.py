@@ -24,6 +24,7 @@ from mason.pipeline.driving.far_drivers import events_of, far_record, was_left_u
 from mason.pipeline.driving.job_books import StateBook
 from mason.pipeline.driving.job_drivers import start_driver
 from mason.pipeline.driving.job_events import events_folder
+from mason.pipeline.driving.job_progress import JobProgress
 from mason.pipeline.driving.job_types import check_outcome, job_types, plan_work
 from mason.pipeline.driving.job_watch import (
     JobWatch,
@@ -45,6 +46,7 @@ from mason.state.models import RecordKind
 from mason.util.disk_room import DiskRoom, fullest, is_disk_full
 from mason.util.environment import MasonEnvironment
 
+_LOG = logging.getLogger("mason.pipeline")
 _MOST_LISTED = 1_000
 
 
@@ -116,6 +118,11 @@ class PipelineExecutionClient(ExecutionClient):
         if isinstance(failure, MasonError):
             failure.record = ended
         raise failure
+
+    def show_progress(self, job: JobRecord) -> None:
+        if self.far_driver() and "Tasks" in job.details:  # one that is in this process shows it by itself
+            progress = JobProgress.of_record(job.details)
+            _LOG.info("%s", progress, extra={"progress": progress})
 
     def far_driver(self) -> FarDriver | None:
         """Return what starts drivers where the state is not; None where they run in this process."""
