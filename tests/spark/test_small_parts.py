@@ -366,3 +366,10 @@ def test_how_long_spark_took_to_start_is_said_the_next_time(monkeypatch: pytest.
     assert beats()[-1] == "Starting Spark (about 1 s, once) …"
     (tmp_path / "runtime" / "spark" / "seconds-to-start-a-process").write_text("soon", encoding="ascii")
     assert beats()[0] == "Starting Spark (once) …"
+
+
+def test_spark_starts_where_its_time_cannot_be_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("MASON_RUNTIME_DIR", str(tmp_path / "file" / "runtime"))
+
+    assert [str(each) for each in start_spark("process", lambda: time.sleep(1.2))][-1] == "Starting Spark (once) …"

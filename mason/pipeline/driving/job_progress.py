@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mason.pipeline.work.tasks import Starting, TaskEvent
 from mason.util.words import counted
 
+_WORDS = ("TasksDone", "Tasks", "RowsIn", "InputBytesDone", "InputBytes")
 _LEAST_SHARE = 0.05
 _LEAST_SECONDS = 1.0
 
@@ -28,6 +29,17 @@ class JobProgress:
     """When the last task of those that are done was done."""
     starting: Starting | None = None
     """What is said of an engine that is not there yet."""
+
+    @classmethod
+    def of_record(cls, details: Mapping[str, Any]) -> JobProgress:
+        """Return how far a job is by its record, which is what another process knows of it."""
+        done, tasks, records, bytes_done, whole = (details.get(word, 0) for word in _WORDS)
+        known = cls(done, tasks, records, bytes_done, whole, 0.0, 0.0)
+        left = details.get("SecondsLeft")
+        if left is None or not 0 < known.share < 1:
+            return known
+        seconds = left * known.share / (1 - known.share)  # at the pace by which so many are left
+        return replace(known, seconds=seconds, seconds_of_done=seconds)
 
     @property
     def share(self) -> float:
@@ -49,13 +61,7 @@ class JobProgress:
         return f"{tasks}, {counted(self.records, 'record')}" if self.records or self.done == self.tasks else tasks
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "TasksDone": self.done,
-            "Tasks": self.tasks,
-            "RowsIn": self.records,
-            "InputBytesDone": self.bytes_done,
-            "InputBytes": self.bytes,
-        }
+        return dict(zip(_WORDS, (self.done, self.tasks, self.records, self.bytes_done, self.bytes), strict=True))
 
 
 class Tally:
