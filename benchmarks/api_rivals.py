@@ -31,8 +31,8 @@ def flask_as_it_was(port: int) -> None:
 
     from flask import Flask, jsonify, request
 
-    from mason.operators.definition_folder import read_definitions
-    from mason.operators.definition_kind import OPERATORS
+    from mason.operators.registration.definition_folder import read_definitions
+    from mason.operators.registration.definition_kind import OPERATORS
     from mason.operators.runner import OperatorCall, respond, run_operator
     from mason.util.environment import MasonEnvironment
 

@@ -20,7 +20,7 @@ from benchmarks.measure import Comparison, Contestant, Output, Profile, Result, 
 from benchmarks.profiling import _profile
 from benchmarks.script import Script, script
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.explode.job import ExplodeJob
 from mason.pipeline.jobs.explode.plan import plan_explode
 from mason.pipeline.jobs.explode.run import run_explode

@@ -24,7 +24,7 @@ from benchmarks.measure import Comparison, Contestant, Profile, Result, interlea
 from benchmarks.profiling import profile_call
 from benchmarks.script import Script, script
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.merge.plan import plan_merge
 from mason.pipeline.jobs.merge.run import run_merge

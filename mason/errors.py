@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 
 class MasonError(Exception):

@@ -6,7 +6,7 @@ import os
 
 import click
 
-from mason.cli import completion_sources
+from mason.cli import completion
 from mason.cli.options import log_level, resolve_given_path
 from mason.cli.output import show, show_banner, show_table, tell, tell_banner, tell_error, tell_warning
 from mason.util.dotenv import env_files, read_env_files
@@ -33,7 +33,7 @@ class WithRoles(click.Command):
     "--set-current",
     metavar="ID",
     help="Make a saved configuration the current one.",
-    shell_complete=completion_sources.config_ids,
+    shell_complete=completion.config_ids,
 )
 @log_level
 def command(path: str | None, set_current: str | None) -> int:
@@ -53,7 +53,7 @@ def command(path: str | None, set_current: str | None) -> int:
 
 def _save(env: MasonEnvironment, path: str) -> bool:
     from mason.configurations.saved import read_configurations, save_configurations
-    from mason.operators.registry import list_registered
+    from mason.operators.registration.registry import list_registered
     from mason.operators.use_warnings import warnings_of_saving
     from mason.state.home import make_home, read_state
 

@@ -11,8 +11,8 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 from mason.util.text_table import table_lines
 
 if TYPE_CHECKING:
-    from mason.cli.progress_bar import ProgressBar
-    from mason.cli.step_table import StepTable
+    from mason.cli.views.progress_bar import ProgressBar
+    from mason.cli.views.step_table import StepTable
     from mason.service.reply import Reply
 
 LEVELS = ("trace", "debug", "info", "warning", "error", "fatal")
@@ -153,7 +153,7 @@ def start_logging(table: type[StepTable] | None = None) -> None:
     """Tell what the program logs, too; how far a job is, as a bar where one can be drawn, or steps as a table."""
     import logging
 
-    from mason.cli.progress_bar import ProgressBar, can_draw
+    from mason.cli.views.progress_bar import ProgressBar, can_draw
 
     global _bar  # one process has one stderr
     _bar = (table or ProgressBar)(sys.stderr) if can_draw(sys.stderr) and _is_told("info") else None

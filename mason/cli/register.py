@@ -13,7 +13,7 @@ from mason.util.environment import MasonEnvironment
 
 if TYPE_CHECKING:
     from mason.state.models import NewRegistration
-    from mason.util.problems import Problem
+    from mason.util.yaml_file import Problem
 
 
 @click.command(name="register")
@@ -26,14 +26,13 @@ def command(path: str, force: bool) -> int:
     Every operator.yaml and workflow.yaml below PATH is checked, its code without being run, and all are registered in
     one step, or none is.
     """
-    from mason.operators.definition_folder import read_definitions
-    from mason.operators.definition_kind import OPERATORS
-    from mason.operators.registry import register
+    from mason.operators.registration.definition_folder import read_definitions
+    from mason.operators.registration.definition_kind import OPERATORS
+    from mason.operators.registration.registry import register
     from mason.operators.use_warnings import unknown_clients
     from mason.state.home import make_home, open_state, read_state
     from mason.state.models import Kind, Outcome
-    from mason.workflows.definition_kind import WORKFLOWS
-    from mason.workflows.unknown_steps import unknown_steps
+    from mason.workflows.definition.registration import WORKFLOWS, unknown_steps
 
     env = MasonEnvironment.of()
     reading = read_definitions(resolve_given_path(path), [OPERATORS, WORKFLOWS])
@@ -66,7 +65,7 @@ def command(path: str, force: bool) -> int:
 
 def _wrong_in_api(new: NewRegistration) -> Sequence[Problem]:
     """Return what is wrong with the part of an operator that is for the API alone: everything else works without it."""
-    from mason.api.server.fragments import read_fragment
+    from mason.api.server.specification.fragments import read_fragment
     from mason.operators.operator_spec import OperatorSpec
     from mason.state.models import Kind
 

@@ -14,9 +14,8 @@ from mason.clients.engines.roles import KEY_ENDING, list_role_names, roles, unkn
 from mason.configurations.templates import fill_shown, is_template, template_problems
 from mason.errors import InvalidConfiguration
 from mason.util.names import CONFIG_ID_RULE, is_config_id
-from mason.util.problems import Problem
 from mason.util.redaction import redact_values
-from mason.util.yaml_file import YamlDocument, YamlProblem, parse_yaml
+from mason.util.yaml_file import Problem, YamlDocument, YamlProblem, parse_yaml
 
 _NONE: Mapping[str, str] = {}
 

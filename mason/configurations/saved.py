@@ -28,7 +28,7 @@ from mason.util.atomic_file import write_file
 from mason.util.disk_room import why_not_written
 from mason.util.environment import MasonEnvironment
 from mason.util.names import is_utf8, readable_path
-from mason.util.problems import Problem
+from mason.util.yaml_file import Problem
 
 BUILT_IN = "local"
 _BUILT_IN_FILE = Path(__file__).parent / "local.yaml"

@@ -23,9 +23,8 @@ from mason.errors import BadPath, InvalidConfiguration, MasonError, MissingDepen
 from mason.util.dotenv import env_files, read_env_files
 from mason.util.environment import MasonEnvironment
 from mason.util.packaged import own_copy
-from mason.util.problems import Problem
 from mason.util.redaction import Redactor, secret_values
-from mason.util.yaml_file import YamlDocument
+from mason.util.yaml_file import Problem, YamlDocument
 
 C = TypeVar("C", bound=Role)
 

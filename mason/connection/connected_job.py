@@ -6,8 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mason.connection.call_response import CallResponse
-from mason.connection.failures import raise_errors_of
+from mason.connection.call_response import CallResponse, raise_errors_of
 from mason.connection.progress import progress_line, progress_text
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import Interrupted, MasonError, StateFailed

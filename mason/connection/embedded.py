@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mason.clients.response import Response
-from mason.connection.call_response import CallResponse
+from mason.connection.call_response import CallResponse, raise_errors_of
 from mason.connection.connection import Connection
-from mason.connection.failures import raise_errors_of
 from mason.connection.progress import ProgressLine, show_log_of_jobs
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import OperatorCall
@@ -70,7 +69,7 @@ class EmbeddedConnection(Connection):
         asked: Mapping[str, Any],
         line: ProgressLine,
     ) -> CallResponse:
-        from mason.workflows.parameter_file import parameters_of_request
+        from mason.workflows.definition.parameter_file import parameters_of_request
         from mason.workflows.workflow_calls import WorkflowCall
 
         name, _, digest = command.partition("@")

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from mason.errors import BadInput, InvalidParameters
-from mason.operators.registry import not_found
+from mason.operators.registration.registry import not_found
 
 _OPERATOR_KEY = "x-mason-operator"
 _ALIASES_KEY = "x-mason-aliases"

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from mason.connection.call_response import CallResponse
+from mason.connection.call_response import CallResponse, raise_errors_of
 from mason.connection.connected_job import ConnectedJob
 from mason.connection.connection import Connection
-from mason.connection.failures import raise_errors_of
 from mason.connection.operations import Operation, Operations, in_path
 from mason.connection.progress import ProgressLine, progress_text
 from mason.connection.rest import ACCEPTED, RestApi

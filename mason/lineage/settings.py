@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from mason.errors import InvalidConfiguration
-from mason.util.environment import MasonEnvironment
-from mason.util.nearest import did_you_mean
+from mason.util.environment import MasonEnvironment, read_settings
+from mason.util.names import did_you_mean
 from mason.util.redaction import redact_url
-from mason.util.settings import read_settings
 
 VARIABLE = "MASON_LINEAGE"
 OFF = "off"

@@ -13,7 +13,7 @@ from pathlib import Path
 import mason
 from mason.clients.discovery import client_names, find_client
 from mason.clients.engines import role, told_jobs
-from mason.operators.loader import find_loaded
+from mason.operators.registration.loader import find_loaded
 from mason.parameters import validated_parameters
 
 _MASON = f"{Path(mason.__file__).parent}/"

@@ -13,11 +13,11 @@ from mason.configurations.valid_config import ValidConfig
 from mason.errors import Interrupted, MasonError
 from mason.lineage.surroundings import within_operator
 from mason.operators.failed_code import describe_failure
-from mason.operators.loader import load_operator
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_spec import OperatorSpec
-from mason.operators.registry import find_operator, list_registered
+from mason.operators.registration.loader import load_operator
+from mason.operators.registration.registry import find_operator, list_registered
 from mason.operators.use_warnings import warn_of_use
 from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
 from mason.state.home import read_state
@@ -25,8 +25,7 @@ from mason.state.models import Registration
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from mason.util.json_text import json_value
-from mason.util.quiet_secrets import hide_secrets
-from mason.util.redaction import REDACTED, redact_urls
+from mason.util.redaction import REDACTED, hide_secrets, redact_urls
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from mason.errors import InvalidParameters
 from mason.parameters.definition import ParameterDefinition, ParameterDefinitions
 from mason.parameters.values import BadElements, BadValue, read_value
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from mason.errors import InvalidParameters
 from mason.parameters.definition import CHECKS, INTEGERS, ParameterDefinition
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")

@@ -8,8 +8,7 @@ from urllib.parse import quote
 
 from mason.errors import InvalidConfiguration
 from mason.util.dotenv import env_files, read_env_files
-from mason.util.environment import MasonEnvironment
-from mason.util.settings import read_settings
+from mason.util.environment import MasonEnvironment, read_settings
 
 _SCHEMES = ("postgresql://", "postgres://")
 _REFERENCE = re.compile(r"\{\{\s*(.*?)\s*\}\}")

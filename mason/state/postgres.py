@@ -11,8 +11,7 @@ import psycopg
 from psycopg import Connection
 
 from mason.errors import BadInput, StateFailed
-from mason.state.postgres_connections import connections_to
-from mason.state.postgres_migrations import MIGRATIONS, SCHEMA
+from mason.state.postgres_connections import MIGRATIONS, SCHEMA, connections_to
 from mason.state.sql_store import Row, SqlStore, Statements, T, require_any
 from mason.util.redaction import Redactor
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from mason.errors import AlreadyExists, BadInput, Conflict, NotFound
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 PREFIX = "mason_"
 TOKEN_VARIABLE = "MASON_TOKEN"

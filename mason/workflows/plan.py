@@ -15,13 +15,13 @@ from mason.operators.failed_code import describe_failure
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import PreparedOperator, respond
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.workflows.clashes import Clashes
-from mason.workflows.deployment import plan_deployment
+from mason.workflows.definition.graph import Clashes
+from mason.workflows.definition.step_code import StepCode
+from mason.workflows.definition.valid_workflow import BoundStep, ValidWorkflow
 from mason.workflows.picture import draw, to_dict
-from mason.workflows.step_code import StepCode
-from mason.workflows.step_paths import StepPath, foreseen_paths, places_of
-from mason.workflows.step_work import StepResult, StepSays
-from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
+from mason.workflows.runs.step_paths import StepPath, foreseen_paths, places_of
+from mason.workflows.runs.step_work import StepResult, StepSays
+from mason.workflows.schedules.deployment import plan_deployment
 
 _DRY_RUN = (
     "Performing Dry Run for Workflow.  To Deploy workflow use --deploy -d flag.  To run now use the --run -r flag"

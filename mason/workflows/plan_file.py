@@ -18,10 +18,15 @@ from mason.util.disk_room import why_not_written
 from mason.util.json_text import json_text, json_value
 from mason.util.packages import find_version
 from mason.util.redaction import REDACTED, redact_urls
-from mason.workflows.fingerprint import clients_for_record, digest_of, parameters_for_record
-from mason.workflows.step_code import StepCode
-from mason.workflows.step_paths import NOT_THERE, StepPath, foreseen_paths, places_of
-from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
+from mason.workflows.definition.step_code import StepCode
+from mason.workflows.definition.valid_workflow import (
+    BoundStep,
+    ValidWorkflow,
+    clients_for_record,
+    digest_of,
+    parameters_for_record,
+)
+from mason.workflows.runs.step_paths import NOT_THERE, StepPath, foreseen_paths, places_of
 
 _KIND = "mason workflow plan"
 _PACKAGES = ("pyarrow", "duckdb", "pyspark", "sqlglot")

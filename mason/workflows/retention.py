@@ -9,14 +9,13 @@ from datetime import UTC, datetime, timedelta
 from mason.engines.execution.models.job import JobStatus
 from mason.engines.scheduler.models.dags.dag_run import StepStatus
 from mason.errors import InvalidConfiguration
-from mason.operators.call_records import call_status, find_record
+from mason.operators.calls.records import call_status, find_record
 from mason.state.models import RecordKind, RecordMark
 from mason.state.schedules import run_ids_of_schedules
 from mason.state.store import StateStore
-from mason.util.durations import HOW, read_duration
-from mason.util.environment import MasonEnvironment
-from mason.util.settings import read_settings
-from mason.workflows.runs import is_alive
+from mason.util.environment import MasonEnvironment, read_settings
+from mason.util.words import DURATION_HOW, read_duration
+from mason.workflows.runs.recorded_runs import is_alive
 
 VARIABLE = "MASON_RETENTION"
 OFF = "off"
@@ -37,7 +36,7 @@ def retention_of(env: MasonEnvironment, variables: Mapping[str, str] = os.enviro
         return None
     duration = read_duration(given) if isinstance(given, str) else None
     if duration is None:
-        raise InvalidConfiguration([f'{source}: "{given}" is no time that something can be kept. {HOW}'])
+        raise InvalidConfiguration([f'{source}: "{given}" is no time that something can be kept. {DURATION_HOW}'])
     return duration
 
 

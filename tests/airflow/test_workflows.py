@@ -19,16 +19,16 @@ from mason.clients.airflow.scheduler import AirflowSchedulerClient
 from mason.clients.response import Response
 from mason.configurations.saved import read_configurations, save_configurations
 from mason.errors import ClientFailed, Conflict, Forbidden, NotFound, Unprocessable
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.pipeline.driving.handover import RUN, Handover, begin_handover
 from mason.state.home import open_state, read_state
 from mason.testing.scheduler.fixtures import a_deployment
 from mason.util.atomic_file import write_file
 from mason.util.environment import MasonEnvironment
-from mason.workflows.definition_kind import WORKFLOWS
-from mason.workflows.runs import show_run
+from mason.workflows.definition.registration import WORKFLOWS
+from mason.workflows.runs.recorded_runs import show_run
 from mason.workflows.workflow_calls import WorkflowCall
 from tests import workflow_calls
 from tests.airflow.server import Airflow, a_name

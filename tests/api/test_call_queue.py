@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from mason.api.server.call_queue import CallQueue
-from mason.api.server.calls import Call
+from mason.api.server.calls.call import Call
+from mason.api.server.calls.call_queue import CallQueue
 from mason.clients.response import Response
 from mason.configurations.saved import use_configuration
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import TooMany
-from mason.operators.call_records import list_jobs
+from mason.operators.calls.records import list_jobs
 from mason.state.home import open_state
 from mason.state.models import Kind, Record, RecordKind
 from mason.state.store import StateStore
@@ -95,7 +95,7 @@ def test_who_asks_for_a_few_of_many_jobs_reads_long_pages(
         return list_records(self, kind, **options)
 
     monkeypatch.setattr(type(store), "list_records", counted)
-    monkeypatch.setattr("mason.operators.call_records._PAGE", 5)
+    monkeypatch.setattr("mason.operators.calls.records._PAGE", 5)
     config = use_configuration(env, "local")
 
     assert list_jobs(env, config, Response(), most=1, name="test:none") == []

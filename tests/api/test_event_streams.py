@@ -11,10 +11,10 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
-from mason.api.server.calls import Call
+from mason.api.server.calls.call import Call
 from mason.api.server.own_routes import OwnRoutes
 from mason.api.server.requests import REQUEST, RequestInfo
-from mason.operators.catalogue import Catalogue, LiveCatalogue
+from mason.operators.registration.catalogue import Catalogue, LiveCatalogue
 from mason.state.home import open_state
 from mason.state.models import Kind, RecordKind
 from mason.util.environment import MasonEnvironment

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
 from mason.operators.operator_spec import OperatorSpec
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.state.home import open_state
 from mason.util.environment import MasonEnvironment
 from mason.util.yaml_file import parse_yaml

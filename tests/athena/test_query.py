@@ -24,8 +24,8 @@ from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import Unsupported
-from mason.operators.call_records import find_job
-from mason.operators.token_limits import limit_to
+from mason.operators.calls.records import find_job
+from mason.operators.calls.token_limits import limit_to
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.tables.foreign_files import Foreign, ForeignFiles

@@ -19,9 +19,9 @@ from mason.configurations.saved import read_configurations, save_configurations
 from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import Conflict
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.pipeline.driving.handover import JOB, Handover, begin_handover
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.sql.query import BadQuery

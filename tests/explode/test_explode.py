@@ -14,9 +14,9 @@ from mason.errors import BadPath, Conflict, NoData
 from mason.pipeline.jobs.explode import plan as planning
 from mason.pipeline.jobs.explode import sink
 from mason.pipeline.jobs.merge.outcome import TooManyBadRecords
-from mason.pipeline.reading.chosen_columns import NoSuchColumn
 from mason.pipeline.reading.plan import look, read_plan
 from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.request import NoSuchColumn
 from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.tables.folder import TableFolder
 from mason.pipeline.tables.rejects import read_quarantine

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.format.job import FormatJob, FormatOptions
 from mason.pipeline.jobs.format.outcome import FormatResult
 from mason.pipeline.jobs.format.plan import FormatPlan, plan_format

@@ -27,8 +27,8 @@ from mason.pipeline.jobs.format.condition import BadCondition
 from mason.pipeline.jobs.format.job import parse_size
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.plan import plan_merge
-from mason.pipeline.reading.chosen_columns import NoSuchColumn
 from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.request import NoSuchColumn
 from mason.pipeline.tables.rejects import read_quarantine
 from tests.format.conftest import Format
 
@@ -306,7 +306,7 @@ def test_a_sample_of_more_rows_than_there_are_has_all_of_them_and_one_of_none_ha
 
 def test_every_row_is_as_likely_in_a_sample_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """Over many seeds each of 60 rows in three tasks is drawn about as often: chi-square, 59 degrees, p > 0.001."""
-    from mason.pipeline.jobs.format import sample
+    from mason.pipeline.jobs.format import sink as sample
 
     counts, size, draws = [10, 30, 20], 12, 2000
     seen = [0] * sum(counts)

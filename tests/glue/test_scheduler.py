@@ -25,13 +25,13 @@ from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
 from mason.engines.scheduler.models.deployment import Deployment, StepPlace
 from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import BadInput, Conflict, NotFound, Unprocessable
-from mason.operators.definition_folder import read_definitions
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.registry import register
 from mason.state.home import open_state
 from mason.testing import SchedulerContract
 from mason.testing.contract import answer
 from mason.util.environment import MasonEnvironment
-from mason.workflows.definition_kind import WORKFLOWS
+from mason.workflows.definition.registration import WORKFLOWS
 from mason.workflows.workflow_calls import WorkflowCall
 from tests import workflow_calls
 from tests.aws import KEYS, ROLE, Moto

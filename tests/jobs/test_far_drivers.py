@@ -30,7 +30,7 @@ from mason.pipeline.driving.job_events import JobEvents, events_folder
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.tables.commit import open_table
-from mason.pipeline.types.typed_json import from_typed, to_typed
+from mason.pipeline.types.python_values import from_typed, to_typed
 from mason.state.home import open_state
 from mason.state.models import RecordKind
 from mason.testing.execution import ExecutionContract

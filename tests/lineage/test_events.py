@@ -24,16 +24,16 @@ from mason.lineage.datasets import dataset_name
 from mason.lineage.sender import Sender
 from mason.lineage.settings import LineageSettings
 from mason.lineage.stories import Moment, Said, Subject
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.pipeline.driving.calls import begin_call, end_call
 from mason.state.home import open_state
 from mason.state.models import RecordKind
 from mason.util.environment import MasonEnvironment
-from mason.workflows.definition_kind import WORKFLOWS
-from mason.workflows.outside_runs import OutsideRun, StepExit, judge_outside_run, run_outside_step
-from mason.workflows.parameter_file import parameters_of_request
+from mason.workflows.definition.parameter_file import parameters_of_request
+from mason.workflows.definition.registration import WORKFLOWS
+from mason.workflows.runs.outside_runs import OutsideRun, StepExit, judge_outside_run, run_outside_step
 from mason.workflows.workflow_calls import WorkflowCall, find_workflow
 from tests.conftest import EXAMPLES, Mason, write
 from tests.lineage.conftest import Event, Told

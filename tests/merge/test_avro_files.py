@@ -18,7 +18,7 @@ import pytest
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import MasonError, UnreadableFile
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.formats.binary import avro_files
 from mason.pipeline.jobs.query.job import QueryJob, QueryWork
 from mason.pipeline.reading.inference import infer

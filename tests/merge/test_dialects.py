@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.engines.storage.models.infer_options import DelimitedOptions
 from mason.errors import BadInput, NotFound, UnreadableFile
 from mason.pipeline.formats.file_schema import unique_names
 from mason.pipeline.jobs.merge.work import MergeWork

@@ -18,7 +18,7 @@ import pytest
 import mason.pipeline.tables.folder as table_folder
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location, TableRef
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.driving.job_types import plan_work
 from mason.pipeline.jobs.dedupe.job import DedupeJob
 from mason.pipeline.jobs.explode.job import ExplodeJob

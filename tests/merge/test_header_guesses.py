@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.engines.storage.models.infer_options import DelimitedOptions
 from mason.errors import MasonError
 from mason.pipeline.formats.delimited.headers import Header
 from mason.pipeline.formats.delimited.headers_together import headers_to_change, strangers

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.engines.storage.models.infer_options import DelimitedOptions
 from mason.pipeline.formats.delimited.dialect import Dialect
 from mason.pipeline.formats.delimited.tokens import SWALLOWS
 from mason.pipeline.formats.json.digits import lose_digits

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from mason.cli.progress_bar import bar_line
+from mason.cli.views.progress_bar import bar_line
 from mason.clients.spark.runners import build_runner
 from mason.pipeline.driving.job_progress import JobProgress, Tally
 from mason.pipeline.work.tasks import Starting, running, without_beats

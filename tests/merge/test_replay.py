@@ -27,7 +27,7 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.merge.replay import ReplayJob, plan_replay, run_replay
 
 class Killed(InProcessRunner):

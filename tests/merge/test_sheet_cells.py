@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 import xlsxwriter
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
-from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.infer_options import DelimitedOptions, InferOptions
 from mason.pipeline.reading.inference import infer
 from mason.pipeline.reading.plan.look import PlanRefused
 from tests.merge.conftest import LOCAL, Merge

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.engines.storage.models.infer_options import DelimitedOptions
 from mason.errors import BadInput
 from tests.merge.conftest import Merge
 

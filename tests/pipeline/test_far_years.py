@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mason.clients.athena.query_work import AthenaRows, AthenaWork
 from mason.engines.storage.models.location import Location, TableRef
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.formats.writers.output_format import CannotHold
 from mason.pipeline.jobs.check.job import CheckJob
 from mason.pipeline.jobs.check.reading import read_checks
@@ -33,8 +33,8 @@ from mason.pipeline.jobs.summary.work import SummaryWork
 from mason.pipeline.reading.preview import preview_table
 from mason.pipeline.reading.view import view_table
 from mason.pipeline.tables.rejects import read_quarantine
-from mason.pipeline.types.far_times import any_year_text, check_written, times_of_text
 from mason.pipeline.types.python_values import python_rows, python_values
+from mason.pipeline.types.time_text import any_year_text, check_written, times_of_text
 from tests.format.conftest import Format, read_table
 
 LOCAL = pafs.LocalFileSystem()

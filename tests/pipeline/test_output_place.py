@@ -12,7 +12,7 @@ import pytest
 
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import BadPath, Conflict
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.check.checks import Check
 from mason.pipeline.jobs.check.job import CheckJob
 from mason.pipeline.jobs.check.work import CheckWork

@@ -15,7 +15,7 @@ import yaml
 
 from mason.clients.s3.storage import S3StorageClient
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.query.inputs import ReadyTable
 from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.sql.query import SqlQuery, fetch_rows

@@ -18,7 +18,7 @@ from mason.clients.s3.storage import S3StorageClient
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location
 from mason.errors import ClientFailed, NoData
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.explode.job import ExplodeJob
 from mason.pipeline.jobs.explode.work import ExplodeWork
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions

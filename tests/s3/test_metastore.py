@@ -18,7 +18,7 @@ from mason.clients.response import Response
 from mason.clients.s3.metastore import S3MetastoreClient
 from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, Conflict, DatabaseNotFound, TableNotFound, UnreadableFile, Unsupported
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions
 from mason.pipeline.jobs.merge.work import MergeWork
 from mason.testing import Place

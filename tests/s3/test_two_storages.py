@@ -13,10 +13,10 @@ import yaml
 from mason.configurations.configuration import parse_configuration
 from mason.configurations.saved import save_configurations
 from mason.engines.storage.models.location import Location
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
 from mason.operators.operator_spec import OperatorSpec
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.operators.runner import OperatorCall, plan_operator, respond, run_operator
 from mason.pipeline.tables.rejects import read_quarantine
 from mason.state.home import open_state

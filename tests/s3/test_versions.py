@@ -11,7 +11,7 @@ from mason.clients.s3 import objects
 from mason.clients.s3.storage import S3StorageClient
 from mason.engines.storage.models.location import Location
 from mason.errors import Conflict
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.work import MergeWork
 from mason.pipeline.jobs.query.inputs import ReadyTable

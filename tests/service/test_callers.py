@@ -15,8 +15,8 @@ from mason.service.reply import reply_with
 from mason.service.service import Service
 from mason.state.tokens import Scope, Token
 from mason.util.environment import MasonEnvironment
-from mason.workflows.parameter_file import parameters_of_request
-from mason.workflows.resume import Choice
+from mason.workflows.definition.parameter_file import parameters_of_request
+from mason.workflows.runs.resume import Choice
 from mason.workflows.workflow_calls import WorkflowCall
 from tests.api.support import prepared
 

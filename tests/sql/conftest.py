@@ -14,7 +14,7 @@ import pytest
 from mason.clients.spark.runners.connect import ConnectRunner
 from mason.clients.spark.settings import RunnerSettings
 from mason.engines.storage.models.location import Location, TableRef
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions
 from mason.pipeline.jobs.merge.plan import plan_merge
 from mason.pipeline.jobs.merge.run import run_merge

@@ -21,13 +21,12 @@ from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, Conflict, InvalidParameters, PathNotFound
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import respond
-from mason.pipeline.driving.in_process import InProcessRunner
-from mason.pipeline.jobs.check.job import CheckJob
-from mason.pipeline.jobs.check.outcome import CheckOutcome
+from mason.pipeline.driving.execution import InProcessRunner
+from mason.pipeline.jobs.check.job import CheckJob, CheckOutcome
 from mason.pipeline.jobs.check.reading import read_checks
 from mason.pipeline.jobs.check.sink import CheckSink
 from mason.pipeline.jobs.check.work import CheckWork
-from mason.pipeline.reading.chosen_columns import OwnName
+from mason.pipeline.reading.request import OwnName
 from mason.pipeline.tables.folder import TableFolder
 from mason.pipeline.work.row_sums import RowsLost
 from mason.pipeline.work.tasks import TaskRunner

@@ -13,13 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mason.cli.run_view import step_rows
+from mason.cli.views.run_view import step_rows
 from mason.clients.local.execution import LocalExecutionClient
 from mason.clients.response import Response
 from mason.clients.spark.runners.connect import ConnectRunner
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import BadPath, InvalidParameters
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.query.job import QueryJob, QueryResult
 from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.sql import duckdb_engine

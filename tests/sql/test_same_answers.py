@@ -8,7 +8,7 @@ import pytest
 
 from mason.clients.local.execution import LocalExecutionClient
 from mason.engines.storage.models.location import Location, TableRef
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.sql.local.translation import translate_statement
 from mason.pipeline.sql.query import BadQuery, SqlTable, fetch_rows

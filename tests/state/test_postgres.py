@@ -18,8 +18,7 @@ from mason.state.address import state_address
 from mason.state.home import open_run_state, open_state, read_state
 from mason.state.models import Record, RecordKind, SavedConfiguration
 from mason.state.postgres import PostgresStore
-from mason.state.postgres_connections import MOST_CONNECTIONS
-from mason.state.postgres_migrations import MIGRATIONS
+from mason.state.postgres_connections import MIGRATIONS, MOST_CONNECTIONS
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from tests.postgres import PASSWORD, Postgres, Wire

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.summary.job import SummaryJob
 from mason.pipeline.jobs.summary.work import Summary, SummaryWork
 from mason.pipeline.work.tasks import TaskRunner

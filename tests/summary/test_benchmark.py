@@ -10,7 +10,7 @@ import pytest
 from benchmarks.equality import Different
 from benchmarks.summarize import check, write_table
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.summary.job import SummaryJob
 from mason.pipeline.jobs.summary.work import SummaryWork
 

@@ -18,8 +18,8 @@ from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.merge.plan import plan_merge
 from mason.pipeline.jobs.merge.run import run_merge
 from mason.pipeline.jobs.summary import leaves, work
-from mason.pipeline.jobs.summary.number_sketch import NumberSketch
-from mason.pipeline.reading.chosen_columns import NoSuchColumn
+from mason.pipeline.jobs.summary.sketches.number_sketch import NumberSketch
+from mason.pipeline.reading.request import NoSuchColumn
 from mason.pipeline.tables.folder import TableFolder
 from mason.pipeline.work.row_sums import RowsLost
 from tests.summary.conftest import Summarize

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.dedupe.job import DedupeJob, DedupeOptions, DedupeWork
 from mason.pipeline.tables.folder import TableFolder
 from mason.state.home import read_state

@@ -16,10 +16,8 @@ from mason.util.atomic_file import write_file
 from mason.util.disk_room import is_disk_full
 from mason.util.dotenv import parse_env, read_env_files
 from mason.util.json_text import compact_json, json_text
-from mason.util.names import class_name, is_config_id, is_identifier
-from mason.util.nearest import did_you_mean
-from mason.util.text_table import table_lines
-from mason.util.text_width import clip_text
+from mason.util.names import class_name, did_you_mean, is_config_id, is_identifier
+from mason.util.text_table import clip_text, table_lines
 from tests.conftest import write
 
 

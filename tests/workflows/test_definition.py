@@ -6,15 +6,14 @@ import time
 
 import pytest
 
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
 from mason.state.sqlite import SqliteStore
-from mason.workflows.definition_kind import WORKFLOWS
-from mason.workflows.graph import step_problems
+from mason.workflows.definition.graph import step_problems
+from mason.workflows.definition.registration import WORKFLOWS, unknown_steps
+from mason.workflows.definition.validation import validate_workflow
+from mason.workflows.definition.workflow_spec import StepSpec
 from mason.workflows.picture import draw
-from mason.workflows.unknown_steps import unknown_steps
-from mason.workflows.validation import validate_workflow
-from mason.workflows.workflow_spec import StepSpec
 from tests.conftest import write
 from tests.workflows.conftest import Flows, step
 

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from mason.operators.registry import remove
+from mason.operators.registration.registry import remove
 from mason.state.home import open_state, read_state
 from mason.state.models import Kind, Name, Record
 from mason.state.schedules import LOCAL, Change, change_schedule, find_schedule, forget_schedule
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
-from mason.workflows.due import Firing
-from mason.workflows.runs import list_runs, show_run
-from mason.workflows.scheduled import run_due
+from mason.workflows.runs.recorded_runs import list_runs, show_run
+from mason.workflows.schedules.due import Firing
+from mason.workflows.schedules.scheduled import run_due
 from mason.workflows.workflow_calls import WorkflowCall
 from tests import workflow_calls
 from tests.cli.support import errors, operator_with, registered, strict_json

@@ -21,7 +21,7 @@ from mason.testing.scheduler.fixtures import a_deployment
 from mason.util.environment import MasonEnvironment
 from mason.util.processes import this_host
 from mason.workflows.retention import prune, retention_of
-from mason.workflows.schedule_loop import ScheduleLoop
+from mason.workflows.schedules.schedule_loop import ScheduleLoop
 from tests.conftest import Mason, write
 
 MONTH = timedelta(days=30)

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from mason.clients.response import Response
-from mason.engines.scheduler.models.dags.retry import Retry
-from mason.operators.registry import find_operator
+from mason.engines.scheduler.models.dags.valid_dag_step import Retry
+from mason.operators.registration.registry import find_operator
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.util.processes import ProcessId
-from mason.workflows.outside_runs import OutsideRun, StepExit, judge_outside_run, run_outside_step
-from mason.workflows.parameter_file import parameters_of_request
-from mason.workflows.runs import list_runs
+from mason.workflows.definition.parameter_file import parameters_of_request
+from mason.workflows.runs.outside_runs import OutsideRun, StepExit, judge_outside_run, run_outside_step
+from mason.workflows.runs.recorded_runs import list_runs
 from mason.workflows.workflow_calls import WorkflowCall, find_workflow
 from tests import workflow_calls
 from tests.workflows.conftest import Runs, flow_class, step

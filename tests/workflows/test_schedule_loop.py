@@ -24,9 +24,9 @@ from mason.state.tokens import Scope, create_token
 from mason.testing.scheduler.fixtures import a_deployment
 from mason.util.environment import MasonEnvironment
 from mason.util.processes import ProcessId, this_host
-from mason.workflows.due import Firing
 from mason.workflows.revocation import revoke
-from mason.workflows.schedule_loop import ScheduleLoop
+from mason.workflows.schedules.due import Firing
+from mason.workflows.schedules.schedule_loop import ScheduleLoop
 from tests.api.support import until
 
 MONDAY = datetime(2026, 11, 16, 5, 0, tzinfo=UTC)

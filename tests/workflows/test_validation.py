@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from mason.workflows.graph import order_keys
-from mason.workflows.nesting import Extent, Nesting
-from mason.workflows.valid_workflow import Target
-from mason.workflows.workflow_spec import StepSpec, WorkflowSpec
+from mason.workflows.definition.expansion import Extent, Nesting
+from mason.workflows.definition.graph import order_keys
+from mason.workflows.definition.valid_workflow import Target
+from mason.workflows.definition.workflow_spec import StepSpec, WorkflowSpec
 from tests.workflows.conftest import Flows, step
 
 

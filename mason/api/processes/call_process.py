@@ -19,15 +19,14 @@ from mason.api.operator_api import Answer
 from mason.api.processes.child import serve_calls
 from mason.api.processes.limits import CallLimits, OutOfMemory, OutOfTime, TooManyProcesses
 from mason.api.processes.outcome import Outcome
-from mason.api.server.answers import answer_cancelled
-from mason.api.server.calls import Call
+from mason.api.server.calls.call import Call, answer_cancelled
 from mason.api.server.replies import document
 from mason.api.server.requests import REQUEST, RequestInfo
 from mason.api.server.settings import ServerSettings
 from mason.errors import ClientFailed, MasonError
 from mason.pipeline.driving.handover import Handover
-from mason.pipeline.driving.job_totals import TOTALS
-from mason.util.process_families import Family, find_members
+from mason.pipeline.driving.job_progress import TOTALS
+from mason.util.processes import Family, find_members
 
 LOG = logging.getLogger("mason.api")
 _KIND_SECONDS = 2.0

@@ -22,17 +22,16 @@ from pathlib import Path
 from typing import Any
 
 from mason.api.processes.limits import CallLimits
-from mason.api.server.answers import answer_cancelled
-from mason.api.server.calls import Call
-from mason.api.server.execution import Execution
+from mason.api.server.calls.call import Call, answer_cancelled
+from mason.api.server.calls.execution import Execution
 from mason.api.server.json_log import start_logging
 from mason.api.server.settings import ServerSettings
 from mason.clients.discovery import find_client
 from mason.errors import StateFailed
-from mason.operators.catalogue import LiveCatalogue
+from mason.operators.registration.catalogue import LiveCatalogue
 from mason.pipeline.driving.handover import Handover
 from mason.pipeline.driving.job_log import JobLog
-from mason.pipeline.driving.job_totals import TOTALS
+from mason.pipeline.driving.job_progress import TOTALS
 from mason.state.home import open_state
 from mason.state.models import Kind
 from mason.state.tokens import TOKEN_VARIABLE

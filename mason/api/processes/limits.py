@@ -9,10 +9,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mason.errors import InvalidConfiguration, Unprocessable
-from mason.util.environment import MasonEnvironment
-from mason.util.process_families import machine_memory
-from mason.util.settings import read_settings
-from mason.util.sizes import HOW, read_size
+from mason.util.environment import MasonEnvironment, read_settings
+from mason.util.processes import machine_memory
+from mason.util.words import SIZE_HOW, read_size
 
 OFF = "off"
 _LEAST_MEMORY = 64_000_000
@@ -120,7 +119,9 @@ def _bytes(source: str, given: object, by_default: int, least: int) -> int | Non
         return None
     size = read_size(str(given)) if isinstance(given, str | int) and not isinstance(given, bool) else None
     if size is None or size < least:
-        raise InvalidConfiguration([f'{source}: "{given}" is no limit. {HOW} The least is {least:,}; off is none.'])
+        raise InvalidConfiguration(
+            [f'{source}: "{given}" is no limit. {SIZE_HOW} The least is {least:,}; off is none.']
+        )
     return size
 
 

@@ -22,23 +22,22 @@ from mason.api.processes.limits import call_limits
 from mason.api.processes.pool import CallProcesses
 from mason.api.processes.server_calls import ServerCalls
 from mason.api.server.access import Access, token_of_environment
-from mason.api.server.call_queue import CallQueue
-from mason.api.server.calls import Call
-from mason.api.server.execution import Execution
+from mason.api.server.calls.call import Call
+from mason.api.server.calls.call_queue import CallQueue
+from mason.api.server.calls.execution import Execution
 from mason.api.server.guard import SPECIFICATION, Guard
 from mason.api.server.handlers import CallHandlers
 from mason.api.server.json_log import start_logging
 from mason.api.server.metrics import Metrics
 from mason.api.server.own_routes import OwnRoutes
 from mason.api.server.replies import JSON, PathHider, document, json_reply
-from mason.api.server.retention import Retention
 from mason.api.server.router import RoutedApp, build_routed_app
 from mason.api.server.routes import operator_routes, without_clashes
-from mason.api.server.schedules import Schedules
 from mason.api.server.settings import ServerSettings
+from mason.api.server.upkeep import Retention, Schedules
 from mason.errors import StateFailed
-from mason.operators.catalogue import Catalogue, LiveCatalogue
-from mason.pipeline.driving.job_totals import TOTALS
+from mason.operators.registration.catalogue import Catalogue, LiveCatalogue
+from mason.pipeline.driving.job_progress import TOTALS
 from mason.state.address import state_address
 from mason.state.home import check_state, open_run_state, open_state
 from mason.state.models import Kind, Name, RecordKind, Registration

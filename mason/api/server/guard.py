@@ -13,14 +13,14 @@ from starlette.responses import Response as HttpResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mason.api.server.access import Access
-from mason.api.server.fragments import BASE_PATH
 from mason.api.server.metrics import Metrics
 from mason.api.server.replies import PathHider, document, error_reply, json_reply
 from mason.api.server.requests import REQUEST, RequestInfo, request_id
 from mason.api.server.settings import ServerSettings
-from mason.api.server.swagger_ui import UI
+from mason.api.server.specification.fragments import BASE_PATH
+from mason.api.server.specification.swagger_ui import UI
 from mason.errors import BadInput, MasonError, StateFailed, TooLarge, WrongMediaType
-from mason.operators.catalogue import Catalogue
+from mason.operators.registration.catalogue import Catalogue
 from mason.state.tokens import Scope as TokenScope
 
 LOG = logging.getLogger("mason.api")

@@ -15,29 +15,35 @@ from starlette.requests import Request
 from starlette.responses import Response as HttpResponse
 
 from mason.api.operator_api import Answer
-from mason.api.server.alarm import Alarm
-from mason.api.server.answers import answer_of
-from mason.api.server.call_queue import CallQueue
-from mason.api.server.calls import Call
+from mason.api.server.calls.call import Call, answer_of
+from mason.api.server.calls.call_queue import CallQueue
+from mason.api.server.calls.daemon_pool import Alarm
 from mason.api.server.declared_checks import DeclaredChecks, GivenValues
-from mason.api.server.fragments import BASE_PATH, Declared
-from mason.api.server.given import read_body, read_query, refuse_rest, single_values, take_flag, take_number
-from mason.api.server.given_parameters import check_given
-from mason.api.server.operations import DEFAULT_WAIT, WITH_BODY, workflow_options
+from mason.api.server.given import (
+    check_given,
+    read_body,
+    read_query,
+    refuse_rest,
+    single_values,
+    take_flag,
+    take_number,
+)
 from mason.api.server.replies import document, json_reply
 from mason.api.server.requests import current_request
 from mason.api.server.routes import Handler
 from mason.api.server.settings import ServerSettings
+from mason.api.server.specification.fragments import BASE_PATH, Declared
+from mason.api.server.specification.operations import DEFAULT_WAIT, WITH_BODY, workflow_options
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import AlreadyExists, BadInput, Conflict, InvalidParameters
-from mason.operators.call_records import call_status
-from mason.operators.catalogue import LiveCatalogue
+from mason.operators.calls.records import call_status
 from mason.operators.operator_spec import OperatorSpec
+from mason.operators.registration.catalogue import LiveCatalogue
 from mason.service.caller import Caller
 from mason.service.service import Service
 from mason.state.models import Kind, Record, RecordKind, Registration
 from mason.state.store import StateStore
-from mason.workflows.runs import find_run
+from mason.workflows.runs.recorded_runs import find_run
 
 _KEY = "idempotency-key"
 _LONGEST_KEY = 200

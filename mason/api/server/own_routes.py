@@ -10,19 +10,19 @@ from starlette.requests import Request
 from starlette.responses import Response as HttpResponse
 from starlette.responses import StreamingResponse
 
-from mason.api.server.call_queue import CallQueue
-from mason.api.server.daemon_pool import DaemonPool
+from mason.api.server.calls.call_queue import CallQueue
+from mason.api.server.calls.daemon_pool import DaemonPool
 from mason.api.server.given import read_query, refuse_rest, single_values, take_count
 from mason.api.server.handlers import CallHandlers
-from mason.api.server.operations import describe_resume, replies
 from mason.api.server.replies import PathHider, document, json_reply, without_places
 from mason.api.server.requests import current_request
 from mason.api.server.routes import Handler, Route
-from mason.api.server.specification import WORKFLOW_PATH
+from mason.api.server.specification.document import WORKFLOW_PATH
+from mason.api.server.specification.operations import describe_resume, replies
 from mason.clients.response import Response
 from mason.engines.execution.models.job import JobRecord
 from mason.errors import InvalidParameters
-from mason.operators.catalogue import LiveCatalogue
+from mason.operators.registration.catalogue import LiveCatalogue
 from mason.service.caller import Caller
 from mason.service.service import Service
 from mason.state.tokens import Scope

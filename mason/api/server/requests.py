@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from mason.service.caller import ANYBODY, Caller
-from mason.util.ids import new_id
+from mason.util.names import new_id
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 

@@ -9,11 +9,11 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response as HttpResponse
 
-from mason.api.server.fragments import Declared, read_fragment
-from mason.api.server.operations import describe_operator
-from mason.operators.catalogue import Catalogue
+from mason.api.server.specification.fragments import Declared, read_fragment
+from mason.api.server.specification.operations import describe_operator
 from mason.operators.operator_spec import OperatorSpec
-from mason.operators.registry import list_packaged_operators
+from mason.operators.registration.catalogue import Catalogue
+from mason.operators.registration.registry import list_packaged_operators
 from mason.state.models import Registration
 from mason.state.tokens import Scope
 

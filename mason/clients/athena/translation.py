@@ -20,7 +20,7 @@ from sqlglot.optimizer.qualify import qualify
 from mason.clients.athena.arithmetic import keep_decimals, keep_quotients
 from mason.clients.athena.results import is_number
 from mason.clients.athena.sql_types import arrow_type, cast_to
-from mason.pipeline.sql.duckdb_types import duckdb_type
+from mason.pipeline.sql.engine_types import duckdb_type
 from mason.pipeline.sql.local.translation import translate_statement
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.statement import as_select, check_names, statements_in

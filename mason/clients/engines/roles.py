@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from mason.clients.engines.role import Role
 from mason.errors import BrokenPlugin, RoleNotFilled
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 from mason.util.packages import OWN_DISTRIBUTION, EntryPoint, error_of_double_name, points_by_name
 
 ENTRY_POINT_GROUP = "mason.roles"

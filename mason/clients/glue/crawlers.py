@@ -13,7 +13,7 @@ from mason.clients.glue.cron import aws_schedule
 from mason.clients.response import Response
 from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import AlreadyExists, BadInput, Conflict, MasonError, NotFound
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 READY = "READY"
 _NOTE = re.compile(r"Mason workflow (?P<workflow>\S+), step (?P<step>\S+?)(?:, schedule (?P<expression>.+))?")

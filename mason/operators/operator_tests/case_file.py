@@ -12,9 +12,8 @@ from mason.operators.operator_tests.case import Case, Expectation, Given, GivenF
 from mason.operators.operator_tests.cells import BadCell, arrow_type, read_cell
 from mason.operators.operator_tests.given_rows import WRITABLE
 from mason.util.json_schema import check_document
-from mason.util.nearest import did_you_mean
-from mason.util.problems import Problem
-from mason.util.yaml_file import Key, YamlDocument, YamlProblem, parse_yaml, read_yaml
+from mason.util.names import did_you_mean
+from mason.util.yaml_file import Key, Problem, YamlDocument, YamlProblem, parse_yaml, read_yaml
 
 _LOOKED_AT = ("rows", "schema", "data", "errors", "warnings", "info", "files", "nothing_written")
 

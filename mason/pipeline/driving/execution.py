@@ -21,8 +21,8 @@ from mason.errors import AlreadyExists, ChecksFailed, ClientFailed, MasonError, 
 from mason.pipeline.driving.calls import current_call
 from mason.pipeline.driving.driver_process import DriverLaunch, FarDriver
 from mason.pipeline.driving.far_drivers import events_of, far_record, was_left_unstarted
+from mason.pipeline.driving.handover import start_driver
 from mason.pipeline.driving.job_books import StateBook
-from mason.pipeline.driving.job_drivers import start_driver
 from mason.pipeline.driving.job_events import events_folder
 from mason.pipeline.driving.job_types import check_outcome, job_types, plan_work
 from mason.pipeline.driving.job_watch import (
@@ -34,11 +34,11 @@ from mason.pipeline.driving.job_watch import (
     token_id,
 )
 from mason.pipeline.storage.address import is_local
-from mason.pipeline.types.typed_json import from_typed
+from mason.pipeline.types.python_values import from_typed
 from mason.pipeline.work.base import Outcome, Work
 from mason.pipeline.work.failures import decode_failure
 from mason.pipeline.work.output_place import describe_kept_files
-from mason.pipeline.work.tasks import TaskRunner
+from mason.pipeline.work.tasks import TaskEvent, TaskRunner, kernel_named
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.util.disk_room import DiskRoom, fullest, is_disk_full
@@ -243,3 +243,20 @@ def _find_record(job_id: str) -> JobRecord:
 def _in_short(job: JobRecord) -> JobRecord:
     """A listing is to be skimmed: the lists of files, columns and log lines are left to who asks for the one job."""
     return replace(job, details={name: value for name, value in job.details.items() if not isinstance(value, list)})
+
+
+class InProcessRunner:
+    """For small data and for tests: the same plans and kernels, without an engine.
+
+    There are no beats but the results: a job is cancelled between two tasks, each of which takes some seconds at most.
+    """
+
+    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[TaskEvent]:
+        function = kernel_named(kernel)
+        for number, task in enumerate(tasks):
+            yield number, function(task)
+
+    def query(self, content: bytes) -> Iterator[TaskEvent]:
+        from mason.pipeline.sql.duckdb_engine import run_query
+
+        yield from run_query(content)

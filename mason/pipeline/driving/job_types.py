@@ -13,7 +13,7 @@ from mason.engines.execution.models.job import Job
 from mason.errors import BrokenPlugin, Unsupported
 from mason.pipeline.work.base import Outcome, Work
 from mason.pipeline.work.tasks import function_named
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 from mason.util.packages import EntryPoint, error_of_double_name, points_by_name
 
 ENTRY_POINT_GROUP = "mason.jobs"

@@ -23,10 +23,9 @@ from mason.pipeline.driving.calls import current_call
 from mason.pipeline.driving.far_drivers import EVENTS, bring_up_to_date, events_of, find_outcome
 from mason.pipeline.driving.job_books import WRITES, JobBook, lease_name
 from mason.pipeline.driving.job_log import JobLog
-from mason.pipeline.driving.job_progress import JobProgress, Tally
-from mason.pipeline.driving.job_totals import TOTALS
+from mason.pipeline.driving.job_progress import TOTALS, JobProgress, Tally
 from mason.pipeline.storage.address import with_shown_address
-from mason.pipeline.types.typed_json import to_typed
+from mason.pipeline.types.python_values import to_typed
 from mason.pipeline.work.failures import encode_failure
 from mason.pipeline.work.tasks import BEAT_SECONDS, Starting, TaskEvent, TaskRunner, running, until_closed
 from mason.state.home import open_state

@@ -9,7 +9,7 @@ from itertools import count
 from mason.pipeline.formats.delimited.headers import Header
 from mason.pipeline.formats.delimited.reading import CsvReading
 from mason.pipeline.formats.odd_values import OddValue
-from mason.pipeline.formats.sheets.parts import SheetPart
+from mason.pipeline.formats.sheets.extent import SheetPart
 from mason.pipeline.types.column_types import Evidence
 from mason.pipeline.types.pattern_hints import PatternHint
 

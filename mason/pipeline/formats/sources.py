@@ -17,11 +17,11 @@ import pyarrow.compute as pc
 
 from mason.pipeline.formats.json.values import dump
 from mason.pipeline.types.column_types import INSTANT, Evidence, decide, evidence_of, merge, storable
-from mason.pipeline.types.durations import duration_texts
 from mason.pipeline.types.given_types import Fitted, fit_given_text, fit_given_values
 from mason.pipeline.types.python_values import python_value, python_values
 from mason.pipeline.types.text_fit import evidence_in, fit_text
 from mason.pipeline.types.text_types import integer
+from mason.pipeline.types.time_text import duration_texts
 from mason.pipeline.types.value_types import classify_values
 from mason.pipeline.types.zones import instants_of
 

@@ -15,8 +15,8 @@ import pyarrow.fs as pafs
 
 from mason.pipeline.formats.binary.parquet_files import open_parquet
 from mason.pipeline.formats.sources import ArrowSource, Source
-from mason.pipeline.reading.chosen_columns import choose_columns
 from mason.pipeline.reading.plan.planned_file import PlannedFile
+from mason.pipeline.reading.request import choose_columns
 from mason.pipeline.reading.tasks.batches import Batch
 from mason.pipeline.reading.view import TableView
 from mason.pipeline.storage.archives import inside

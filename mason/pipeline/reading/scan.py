@@ -13,9 +13,8 @@ from typing import Any
 import pyarrow as pa
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.reading.chosen_columns import choose_columns
 from mason.pipeline.reading.plan.read_plan import ReadPlan
-from mason.pipeline.reading.request import ReadOptions
+from mason.pipeline.reading.request import ReadOptions, choose_columns
 from mason.pipeline.reading.tasks.rounds import Rounds
 from mason.pipeline.reading.tasks.sinks import SinkSpec
 from mason.pipeline.reading.tasks.task import TaskResult

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from mason.errors import ClientFailed
 from mason.pipeline.reading.tasks.sinks import SinkPlace, open_sink
-from mason.pipeline.sql.duckdb_types import duckdb_type, quote_name
+from mason.pipeline.sql.engine_types import duckdb_type, quote_name
 from mason.pipeline.sql.local.refusal import unlike_spark
 from mason.pipeline.sql.local.translation import Translation, translate_statement
 from mason.pipeline.sql.local_copies import at_hand

@@ -18,7 +18,7 @@ from mason.pipeline.sql.allowed import check_parts, is_of_the_machine
 from mason.pipeline.sql.gaps import find_continued_comment, find_gap, open_quote
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.spark_dialect import SparkAsWritten, function_start, simplify_tree
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 _ROW_MAKERS = {"range", "explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer", "stack"}
 _READS = (exp.Select, exp.SetOperation, exp.Values, exp.Subquery)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from mason.errors import Unprocessable
 from mason.pipeline.types.column_types import INSTANT, NAIVE
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 _TOKEN = re.compile(
     r"""\s*(?:`(?P<tick>(?:[^`]|``)+)`|"(?P<quote>(?:[^"]|"")+)"|(?P<word>[\w.]+)|(?P<mark>[<>(),:\[\]=]))"""

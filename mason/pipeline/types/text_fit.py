@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mason.pipeline.types.column_types import INSTANT, Evidence, decide, storable
-from mason.pipeline.types.decimal_text import are_plain
-from mason.pipeline.types.number_types import EXACT_IN_DOUBLE, MONEY_SCALE, SHORT_DECIMAL
+from mason.pipeline.types.number_types import EXACT_IN_DOUBLE, MONEY_SCALE, SHORT_DECIMAL, are_plain
 from mason.pipeline.types.text_types import classify
 from mason.pipeline.types.zones import NAIVE_TEXT, text_instants
 

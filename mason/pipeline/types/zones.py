@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from mason.errors import Unprocessable
 from mason.pipeline.types.column_types import INSTANT, NAIVE
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 NAIVE_TEXT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?$"
 

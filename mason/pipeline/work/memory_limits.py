@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mason.errors import InvalidConfiguration, Unprocessable
-from mason.util.environment import MasonEnvironment
-from mason.util.settings import read_settings
-from mason.util.sizes import HOW, read_size
+from mason.util.environment import MasonEnvironment, read_settings
+from mason.util.words import SIZE_HOW, read_size
 
 OFF = "off"
 SERVER_BYTES = 256_000_000
@@ -106,5 +105,7 @@ def _size(source: str, given: object) -> int | None:
         return None
     size = read_size(str(given)) if isinstance(given, str | int) and not isinstance(given, bool) else None
     if size is None or not _LEAST <= size <= _LARGEST:
-        raise InvalidConfiguration([f'{source}: "{given}" is no limit of bytes. {HOW} The least is 1kB; off is none.'])
+        raise InvalidConfiguration(
+            [f'{source}: "{given}" is no limit of bytes. {SIZE_HOW} The least is 1kB; off is none.']
+        )
     return size

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self, TypeVar, get_args, get_origin, get_type_
 from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import BadInput
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 T = TypeVar("T")
 

@@ -13,8 +13,7 @@ from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag import Dag
 from mason.engines.scheduler.models.dags.dag_run import Follow, StepEvent, StepStatus, Verdict
 from mason.engines.scheduler.models.dags.executed_dag_step import ExecutedDagStep
-from mason.engines.scheduler.models.dags.retry import Retry
-from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
+from mason.engines.scheduler.models.dags.valid_dag_step import Retry, ValidDagStep
 from mason.testing.contract import answer, tests_verbs
 from mason.testing.scheduler.fixtures import SchedulerFixtures
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from mason.clients.spark.in_process import InProcessRunner as SparkRunner
 from mason.clients.spark.settings import RunnerSettings
 from mason.engines.storage.models.location import LOCAL
-from mason.pipeline.driving.in_process import InProcessRunner as LocalRunner
+from mason.pipeline.driving.execution import InProcessRunner as LocalRunner
 from mason.pipeline.sql.query import SqlQuery, SqlTable, fetch_rows
 from mason.pipeline.sql.rendering import render_for_spark
 from mason.pipeline.types.evidence_json import encode_schema

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 WORDS = {
     "@hourly": "0 * * * *",

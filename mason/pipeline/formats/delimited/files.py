@@ -21,9 +21,8 @@ from mason.pipeline.formats.odd_values import NULL_MARK, OddValue, describe_null
 from mason.pipeline.formats.sampling import Budget
 from mason.pipeline.formats.text_buffer import TextBuffer
 from mason.pipeline.types.column_types import NOTHING, TEXT, Evidence, merge
-from mason.pipeline.types.odd_spellings import describe_odd_spellings
 from mason.pipeline.types.pattern_hints import PatternHint, find_hint, find_thousands
-from mason.pipeline.types.text_types import classify
+from mason.pipeline.types.text_types import classify, describe_odd_spellings
 
 SHOWN_RECORDS = 3
 LONGEST_CELL = 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.engines.storage.models.infer_options import DelimitedOptions
 from mason.errors import BadInput
 from mason.pipeline.formats.delimited.dialect import Ragged, check_delimiter, check_mark
 from mason.pipeline.formats.delimited.sniff import Asked

@@ -2,12 +2,12 @@
 
 Arrow's parser is fast, and silent about what it does not like. So its rows are counted against the scan of the bytes;
 where the two differ, the chunk is read again by the tokenizer of `csv_tokens`. Records with quotes where none belong
-are read so from the start, and put between the others.
+are read so from the start, and put between the others. Records with bytes that are no UTF-8 are found first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -20,10 +20,36 @@ import pyarrow.csv as pacsv
 
 from mason.pipeline.formats.delimited.dialect import Dialect, Ragged
 from mason.pipeline.formats.delimited.records import QUOTED_EMPTY
-from mason.pipeline.formats.delimited.tokens import ExactRecord, is_text
-from mason.pipeline.formats.scanning.broken_bytes import find_broken_records
+from mason.pipeline.formats.delimited.tokens import ExactRecord, is_text, split_exactly
 from mason.pipeline.formats.scanning.chunks import Chunk
-from mason.pipeline.formats.scanning.record_marks import Scan, blank_records
+from mason.pipeline.formats.scanning.record_marks import OddRecord, Scan, blank_records
+
+_PIECE = 64 * 1024  # an error of Python holds a copy of all that was decoded
+
+
+def find_broken_records(chunk: Chunk, dialect: Dialect, width: int) -> Sequence[OddRecord]:
+    """Return the records of a chunk that are not UTF-8, besides those that are odd already."""
+    known = chunk.odd_by_index
+    places = (place for index, *place in _find_broken_places(chunk) if index not in known)
+    texts = ((start, end, chunk.read[start:end].decode("utf-8", "surrogateescape")) for start, end in places)
+    return [OddRecord(start, end, next(split_exactly(text, dialect, width))) for start, end, text in texts]
+
+
+def _find_broken_places(chunk: Chunk) -> Iterator[tuple[int, int, int]]:
+    """Yield the numbers of records that cannot be decoded, with where they begin and end."""
+    ends = chunk.scan.ends
+    place = 0
+    while place < chunk.scan.end:
+        last = int(np.searchsorted(ends, min(place + _PIECE, chunk.scan.end)))
+        try:
+            chunk.read[place : int(ends[last])].decode("utf-8")
+        except UnicodeDecodeError as error:
+            index = int(np.searchsorted(ends, place + error.start, side="right"))
+            yield index, int(ends[index - 1]) if index else 0, int(ends[index])
+            place = int(ends[index])
+        else:
+            place = int(ends[last])
+
 
 TRUE, FALSE = ["true", "True", "TRUE"], ["false", "False", "FALSE"]
 _ALL_TEXT: Mapping[int, pa.DataType] = {}

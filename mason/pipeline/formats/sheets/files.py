@@ -19,8 +19,8 @@ from mason.pipeline.formats.delimited.headers import Header
 from mason.pipeline.formats.file_schema import FileSchema, unique_names
 from mason.pipeline.formats.odd_values import OddValue, are_few
 from mason.pipeline.formats.sheets.cells import cell_name, check_workbook, count_errors
+from mason.pipeline.formats.sheets.extent import SheetPart
 from mason.pipeline.formats.sheets.head import Head, SheetsAsked, name_of_cell
-from mason.pipeline.formats.sheets.parts import SheetPart
 from mason.pipeline.formats.sheets.values import Cells, evidence_of_cells, need_digits, source_of
 from mason.pipeline.formats.sheets.xml import open_sheets
 from mason.pipeline.formats.sources import Source

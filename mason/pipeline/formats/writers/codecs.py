@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mason.pipeline.types.far_times import check_written, times_of_text
+from mason.pipeline.types.time_text import check_written, times_of_text
 
 Convert = Callable[[pa.Array], pa.Array]
 

@@ -35,7 +35,7 @@ from mason.pipeline.formats.writers.output_format import (
 )
 from mason.pipeline.storage.blocks import read_blocks
 from mason.pipeline.storage.files import DataFile
-from mason.pipeline.types.far_times import check_written, is_day_or_moment, times_of_text
+from mason.pipeline.types.time_text import check_written, is_day_or_moment, times_of_text
 
 DELIMITER = ","
 _MOST_SCALE = 6  # beyond, Arrow would write small decimals with an exponent

@@ -15,7 +15,7 @@ from mason.errors import BadInput, Unprocessable
 from mason.pipeline.formats.sources import Source
 from mason.pipeline.formats.writers.codecs import Codec
 from mason.pipeline.types.python_values import first_far
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 NO_COMPRESSION = "none"
 

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 
 from mason.engines.metastore.models.partition import NULL_PARTITION
 from mason.pipeline.storage.files import make_folder
-from mason.pipeline.types.far_times import any_year_text
 from mason.pipeline.types.python_values import python_rows
+from mason.pipeline.types.time_text import any_year_text
 
 CODEC = "snappy"
 _REPETITIONS_THAT_PAY = 2

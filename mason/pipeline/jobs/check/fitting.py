@@ -10,7 +10,7 @@ from mason.errors import InvalidParameters
 from mason.pipeline.jobs.check.checks import BY_KEYS, BadCheck, Check
 from mason.pipeline.jobs.check.literals import describe_type
 from mason.pipeline.jobs.check.rows import failing
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 _SHOWN = 50
 

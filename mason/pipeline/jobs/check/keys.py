@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.check.checks import Check
-from mason.pipeline.jobs.dedupe.find import Found, Wanted, find_rows
-from mason.pipeline.jobs.dedupe.order import TABLE
+from mason.pipeline.jobs.dedupe.find import TABLE, Found, Wanted, find_rows
 from mason.pipeline.jobs.query.inputs import ReadyTable
 from mason.pipeline.reading.tasks.sinks import table_spec
 from mason.pipeline.sql.query import FILE_COLUMN, ROW_COLUMN, Output, SqlQuery, quote_identifier, write_rows

@@ -18,7 +18,7 @@ from typing import Any
 
 from mason.errors import InvalidParameters
 from mason.pipeline.jobs.check.checks import BLOCK, KINDS, LISTS, ROW_COUNT, WARN, BadCheck, Check, Kind, format_check
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 _COMMON = ("check", "column", "columns", "on_failure", "name")
 _AGE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]+)", re.IGNORECASE).fullmatch

@@ -1,11 +1,13 @@
 """What can be said of a row by itself: for each such check a mask of the rows that fail it.
 
 As in SQL, a check that has nothing to look at is not failed: a null is of no wrong value, in no wrong range and of no
-wrong form. That it is there at all is what `not_null` is for. NaN is a value, and lies in no range.
+wrong form. That it is there at all is what `not_null` is for. NaN is a value, and lies in no range. Patterns run in
+RE2: what they cost grows with the text alone, whatever the expression.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from functools import reduce
@@ -16,8 +18,33 @@ import pyarrow.compute as pc
 
 from mason.pipeline.jobs.check.checks import BadCheck, Check
 from mason.pipeline.jobs.check.literals import MOST_INTEGER, describe_type, number_of, value_of
-from mason.pipeline.jobs.check.patterns import whole_match
 from mason.pipeline.jobs.format import values
+
+
+def whole_match(pattern: str) -> str:
+    """Return the expression for texts that match from their first to their last character.
+
+    Raises:
+        BadCheck: it is none; the message says where.
+    """
+    try:
+        pc.match_substring_regex(pa.array([""]), pattern=pattern)
+    except pa.ArrowInvalid as error:
+        place, reason = _place(pattern, str(error))
+        told = f'the regular expression "{pattern}" cannot be understood at character {place}: {reason}.'
+        raise BadCheck(told) from error
+    return rf"\A(?:{pattern})\z"
+
+
+def _place(pattern: str, said: str) -> tuple[int, str]:
+    """Where an expression goes wrong, from 1, and how. RE2 names the piece, and Python, where it agrees, its place."""
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        return (error.pos or 0) + 1, error.msg
+    reason, _, piece = said.removeprefix("Invalid regular expression: ").partition(": ")
+    return max(pattern.find(piece), 0) + 1, f"{reason}: {piece}"
+
 
 Failing = Callable[[pa.RecordBatch], pa.Array]
 """Takes rows and says of each whether it fails; there are no nulls in what it says."""

@@ -14,18 +14,15 @@ from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.location import Location
 from mason.errors import BadPath
 from mason.pipeline.jobs.check.checks import BY_KEYS
-from mason.pipeline.jobs.check.failures import commit_failures
 from mason.pipeline.jobs.check.fitting import check_fit
-from mason.pipeline.jobs.check.job import CheckJob
+from mason.pipeline.jobs.check.job import CheckJob, CheckOutcome, commit_failures
 from mason.pipeline.jobs.check.keys import failing_keys
-from mason.pipeline.jobs.check.outcome import CheckOutcome
 from mason.pipeline.jobs.check.sink import FAILED_CHECKS, SINK
 from mason.pipeline.jobs.check.verdicts import Totals, verdicts
-from mason.pipeline.jobs.dedupe.find import Found
-from mason.pipeline.jobs.dedupe.order import TABLE
+from mason.pipeline.jobs.dedupe.find import TABLE, Found
 from mason.pipeline.jobs.query.inputs import ReadyTable, TableInput, prepare_table
 from mason.pipeline.jobs.table_output import TableOutput
-from mason.pipeline.reading.chosen_columns import refuse_own_names
+from mason.pipeline.reading.request import refuse_own_names
 from mason.pipeline.reading.scan import Scan, ScanResult, ScanWork, plan_scan, run_scan
 from mason.pipeline.reading.tasks.sinks import SinkSpec
 from mason.pipeline.sql.query import PLACES

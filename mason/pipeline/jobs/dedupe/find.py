@@ -2,7 +2,8 @@
 
 A task reads the narrow columns alone (keys, order, places) and keeps those keys whose hash is its own, so that nothing
 is shuffled between tasks. Each of them reads all keys, which pays as long as they are few; beyond that the engine's own
-shuffle is the better way. Both give the same rows.
+shuffle is the better way. Both give the same rows, for their order is total: by what the user names, nulls last, then
+by file, then by row.
 """
 
 from __future__ import annotations
@@ -16,17 +17,71 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 
 import duckdb
+import pyarrow as pa
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.jobs.dedupe.order import TABLE
 from mason.pipeline.jobs.query.inputs import ReadyTable
+from mason.pipeline.reading.request import choose_columns
 from mason.pipeline.reading.tasks.sinks import SinkPlace, open_sink, table_spec
 from mason.pipeline.sql.duckdb_engine import BATCH, create_views, ctrl_c_kept, to_duckdb
-from mason.pipeline.sql.duckdb_types import quote_name
+from mason.pipeline.sql.engine_types import quote_name
 from mason.pipeline.sql.local_copies import at_hand
-from mason.pipeline.sql.query import FILE_COLUMN, Output, Piece, SqlQuery, SqlTable, write_rows
+from mason.pipeline.sql.query import (
+    FILE_COLUMN,
+    ROW_COLUMN,
+    Output,
+    Piece,
+    SqlQuery,
+    SqlTable,
+    quote_identifier,
+    write_rows,
+)
 from mason.pipeline.storage.address import is_local, open_filesystem
 from mason.pipeline.work.tasks import TaskRunner, running, without_beats
+
+TABLE = "t"
+
+
+@dataclass(frozen=True)
+class OrderColumn:
+    """A column to order by."""
+
+    name: str
+    descending: bool = False
+
+    @classmethod
+    def of(cls, text: str, names: Sequence[str]) -> OrderColumn:
+        """Read `updated_at`, `updated_at desc` or `updated_at asc`; a column that is called so is taken by its name."""
+        name, _, word = text.rpartition(" ")
+        if text not in names and word.casefold() in ("asc", "desc"):
+            return cls(name.strip(), word.casefold() == "desc")
+        return cls(text)
+
+
+def order_columns(texts: Sequence[str], schema: pa.Schema) -> list[OrderColumn]:
+    """Return the columns to order by.
+
+    Raises:
+        NoSuchColumn: one of them is not there.
+    """
+    columns = [OrderColumn.of(text, schema.names) for text in texts]
+    choose_columns(schema, [each.name for each in columns])
+    return columns
+
+
+def query_of_removed_rows(keys: Sequence[str], order: Sequence[OrderColumn], *, keep_last: bool) -> str:
+    """Return the query for the rows that go: all but the first of each key, in the order or against it.
+
+    A row without a value to order by never wins over one that has it, whichever end is kept.
+    """
+    ordered = [(quote_identifier(each.name), each.descending != keep_last) for each in order]
+    ordered += [(FILE_COLUMN, keep_last), (ROW_COLUMN, keep_last)]
+    by = ", ".join(f"{name} {'DESC' if descending else 'ASC'} NULLS LAST" for name, descending in ordered)
+    grouped = ", ".join(quote_identifier(key) for key in keys)
+    rank = f"row_number() OVER (PARTITION BY {grouped} ORDER BY {by})"
+    ranked = f"SELECT {FILE_COLUMN}, {ROW_COLUMN}, {rank} AS _mason_rank FROM {TABLE}"  # noqa: S608 (names are quoted)
+    return f"SELECT {FILE_COLUMN}, {ROW_COLUMN} FROM ({ranked}) WHERE _mason_rank > 1"  # noqa: S608
+
 
 KERNEL = "mason.pipeline.jobs.dedupe.find:find_task"
 MOST_ROWS_BY_TASKS = 50_000_000

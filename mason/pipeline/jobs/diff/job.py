@@ -13,8 +13,8 @@ from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.diff.schemas import SchemaDiff, schema_diff
 from mason.pipeline.jobs.query.inputs import ReadyTable, TableInput, prepare_table
-from mason.pipeline.reading.chosen_columns import choose_columns, refuse_own_names
 from mason.pipeline.reading.preview import Preview
+from mason.pipeline.reading.request import choose_columns, refuse_own_names
 from mason.pipeline.reading.scan import Scan, plan_scan
 from mason.pipeline.reading.tasks.sinks import table_spec
 from mason.pipeline.sql.query import Output, SqlQuery, SqlTable, fetch_rows, quote_identifier, write_rows

@@ -13,10 +13,9 @@ from mason.errors import BadPath
 from mason.pipeline.jobs.explode.job import ExplodeJob
 from mason.pipeline.jobs.explode.json_text import find_texts, is_worth_it, type_of_evidence
 from mason.pipeline.jobs.explode.shape import FlatTable, Form, Path, describe_path, flat_tables
-from mason.pipeline.reading.chosen_columns import choose_columns
 from mason.pipeline.reading.plan.look import PlanRefused
 from mason.pipeline.reading.preview import preview_table
-from mason.pipeline.reading.request import ReadOptions
+from mason.pipeline.reading.request import ReadOptions, choose_columns
 from mason.pipeline.reading.scan import Scan, plan_scan
 from mason.pipeline.reading.view import TableView
 from mason.pipeline.storage.address import open_filesystem

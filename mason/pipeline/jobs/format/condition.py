@@ -23,7 +23,7 @@ from mason.pipeline.jobs.format import values
 from mason.pipeline.jobs.format.values import Unequal, Values
 from mason.pipeline.sql.gaps import open_quote
 from mason.pipeline.sql.spark_dialect import SparkAsWritten
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 ALLOWED = (
     "Allowed are columns, literals, =, <>, <, <=, >, >=, <=>, and, or, not, in (…), between, like, ilike, is null, "

@@ -10,7 +10,7 @@ from mason.engines.storage.models.location import Location
 from mason.errors import BadInput
 from mason.pipeline.tables.foreign_files import Foreign
 from mason.pipeline.work.request import INPUT, OPTIONS, JobRequest, output_named
-from mason.util.sizes import HOW, read_size
+from mason.util.words import SIZE_HOW, read_size
 
 SMALLEST_FILE = 1024
 LARGEST_FILE = 10**15
@@ -51,7 +51,7 @@ def parse_size(text: str) -> int:
         return 0
     size = read_size(text)
     if size is None:
-        raise BadInput(f'"{text}" is no size.', hint=HOW)
+        raise BadInput(f'"{text}" is no size.', hint=SIZE_HOW)
     if size < SMALLEST_FILE:
         raise BadInput(f'"{text}" is too small for a file.', hint=f"The least is {SMALLEST_FILE} bytes.")
     if size > LARGEST_FILE:

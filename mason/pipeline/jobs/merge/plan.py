@@ -1,18 +1,24 @@
-"""What a merge will read, and into which schema: data that can be printed, saved and compared. No engine is needed."""
+"""What a merge will read, into which schema, partitioned by what: data that can be printed, saved and compared.
+
+No engine is needed.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import pyarrow as pa
 
 from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, MasonError, NoData
 from mason.pipeline.formats.file_readings import describe_readings, explain_file
 from mason.pipeline.formats.file_warnings import group_warnings
+from mason.pipeline.formats.writers.table_writer import can_name_folders
 from mason.pipeline.jobs.merge.adopting import describe_adopted, list_adopted
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
-from mason.pipeline.jobs.merge.partition_keys import wrong_keys
 from mason.pipeline.jobs.merge.sources_merged import find_merged_sources
 from mason.pipeline.reading.plan.base import BaseTable, is_as_before
 from mason.pipeline.reading.plan.column_notes import find_respelled_columns, notes_on_columns
@@ -30,7 +36,25 @@ from mason.pipeline.types.sql_types import parse_given_schema
 from mason.pipeline.types.zones import check_zone
 from mason.pipeline.work.output_place import check_apart
 from mason.pipeline.work.record_parts import describe_columns, where_given
-from mason.pipeline.work.step_work import Work
+from mason.pipeline.work.step_attempt import Work
+
+
+def wrong_keys(keys: Sequence[str], schema: pa.Schema) -> list[str]:
+    """Return what is wrong with the columns that a table is to be partitioned by."""
+    problems = [f'There is no column "{key}" to partition by.' for key in keys if key not in schema.names]
+    problems += [f'"{key}" is among the columns to partition by more than once.' for key in _find_repeated(keys)]
+    problems += [
+        f'Column "{key}" is {schema.field(key).type}: such values cannot be the names of folders.'
+        for key in keys
+        if key in schema.names and not can_name_folders(schema.field(key).type)
+    ]
+    if keys and not set(schema.names) - set(keys):
+        problems.append("Every column is to be partitioned by: at least one must be left for the files.")
+    return problems
+
+
+def _find_repeated(keys: Sequence[str]) -> list[str]:
+    return [key for key, count in Counter(keys).items() if count > 1]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,8 +22,7 @@ from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.mended import NotMended, read_mended
 from mason.pipeline.jobs.merge.outcome import MergeResult, Sums
 from mason.pipeline.jobs.merge.plan import MergePlan
-from mason.pipeline.jobs.merge.readings import Reading, reading_of
-from mason.pipeline.jobs.merge.run import run_merge
+from mason.pipeline.jobs.merge.run import Reading, reading_of, run_merge
 from mason.pipeline.reading.plan.base import BaseTable
 from mason.pipeline.reading.plan.look import PlanRefused, constants_of
 from mason.pipeline.reading.plan.planned_file import PlannedFile

@@ -1,23 +1,28 @@
-"""Runs a merge: tasks, the sums, the commit. Nothing is visible before the last of them."""
+"""Runs a merge: tasks, the sums, the commit. Nothing is visible before the last of them.
+
+How the files were read is kept with the commit: a quarantined record is read in the same way again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
 from mason.errors import MasonError
+from mason.pipeline.formats.delimited.dialect import Dialect
+from mason.pipeline.formats.delimited.reading import CsvReading
 from mason.pipeline.formats.writers.table_writer import write_empty_file
 from mason.pipeline.jobs.merge.appending import Patience, may_follow
 from mason.pipeline.jobs.merge.job import Mode
 from mason.pipeline.jobs.merge.outcome import MergeResult, Sums, check_share
 from mason.pipeline.jobs.merge.plan import MergePlan
-from mason.pipeline.jobs.merge.readings import readings
 from mason.pipeline.jobs.merge.sources_merged import fingerprints
 from mason.pipeline.jobs.table_output import SOURCES, StagedTable, TableOutput
 from mason.pipeline.reading.plan.kept_patterns import pattern_details
+from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.reading.tasks.rounds import Rounds
 from mason.pipeline.reading.tasks.sinks import table_spec
 from mason.pipeline.reading.tasks.staging import list_accepted_paths
@@ -31,6 +36,46 @@ from mason.pipeline.tables.commit import (
 )
 from mason.pipeline.work.base import Progress
 from mason.pipeline.work.tasks import TaskRunner
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The dialect and the columns of a file."""
+
+    format: str
+    csv: CsvReading | None
+    columns: tuple[str, ...]
+
+    @classmethod
+    def of(cls, planned: PlannedFile) -> Reading:
+        schema = planned.schema
+        return cls(schema.format, schema.csv, tuple(schema.columns) if schema.format == "csv" else ())
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Reading:
+        if "delimiter" in value:  # an older Mason kept nothing else of a dialect
+            csv = CsvReading(Dialect(value["delimiter"])) if value["format"] == "csv" else None
+        else:
+            csv = CsvReading.of(value["csv"]) if value["csv"] else None
+        return cls(value["format"], csv, tuple(value["columns"]))
+
+
+def readings(plan: MergePlan) -> Mapping[str, Any]:
+    """Return the ways in which files were read, and for each file which of them: most share one."""
+    numbers: dict[Reading, int] = {}
+    files = {
+        each.file.name: numbers.setdefault(Reading.of(each), len(numbers)) for each in plan.files if each.is_source
+    }
+    return {"readings": [asdict(each) for each in numbers], "read_by": files}
+
+
+def reading_of(details: Mapping[str, Any], file: str) -> Reading | None:
+    """Return how a file was read, by the details of a commit."""
+    if file not in details.get("read_by", {}):
+        return None
+    value = details["readings"][details["read_by"][file]]
+    return Reading.from_json(value)
+
 
 Finish = Callable[[str, Sequence[str], Sums], None]
 """Called with the staging folder, the new files of the quarantine in it, and the sums, when only the commit is left."""

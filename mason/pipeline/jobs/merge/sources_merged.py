@@ -14,7 +14,7 @@ from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.storage.archives import stamp_of_file
 from mason.pipeline.storage.files import DataFile
 from mason.pipeline.tables.commit import CommitRecord, TableStore
-from mason.pipeline.work.step_work import Work
+from mason.pipeline.work.step_attempt import Work
 
 Fingerprint = tuple[int, int]
 

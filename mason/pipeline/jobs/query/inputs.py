@@ -13,8 +13,8 @@ from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.merge.plan import plan_table
 from mason.pipeline.jobs.merge.run import run_merge
 from mason.pipeline.reading.scan import Scan, plan_scan
+from mason.pipeline.sql.engine_types import sql_schema
 from mason.pipeline.sql.query import SqlTable
-from mason.pipeline.sql.table_types import sql_schema
 from mason.pipeline.storage.scratch import scratch_folder
 from mason.pipeline.types.evidence_json import encode_schema
 from mason.pipeline.work.base import Progress

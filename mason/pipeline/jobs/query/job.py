@@ -18,10 +18,10 @@ from mason.pipeline.jobs.table_output import StagedTable, TableOutput
 from mason.pipeline.reading.preview import Preview
 from mason.pipeline.reading.scan import Scan, plan_scan
 from mason.pipeline.reading.tasks.sinks import table_spec
+from mason.pipeline.sql.engine_types import sql_schema
 from mason.pipeline.sql.query import Output, SqlQuery, fetch_rows, write_rows
 from mason.pipeline.sql.rendering import render_for_spark
 from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
-from mason.pipeline.sql.table_types import sql_schema
 from mason.pipeline.sql.value_sizes import check_value_sizes
 from mason.pipeline.storage.scratch import scratch_folder
 from mason.pipeline.tables.commit import CommitRecord

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
-from mason.pipeline.jobs.summary.histogram import Bin
 from mason.pipeline.jobs.summary.shown import render_deviation, render_value
+from mason.pipeline.jobs.summary.sketches.moments import Bin
 from mason.pipeline.jobs.summary.summaries import ColumnSummary
 from mason.util.words import counted
 

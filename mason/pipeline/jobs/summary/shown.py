@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mason.util.json_text import json_value
-from mason.util.text_width import clip_text
+from mason.util.text_table import clip_text
 
 _MANY, _TOO_MANY = 1e6, 1e15
 """Numbers between these are told whole: six digits and an exponent are harder to read."""

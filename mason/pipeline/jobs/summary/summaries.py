@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from mason.pipeline.jobs.summary.columns import ColumnSketch, ListSketch
-from mason.pipeline.jobs.summary.hashing import Numbers
-from mason.pipeline.jobs.summary.histogram import Bin, histogram
-from mason.pipeline.jobs.summary.kinds import NumberKind
 from mason.pipeline.jobs.summary.leaves import Leaf
-from mason.pipeline.jobs.summary.number_sketch import NumberSketch
-from mason.pipeline.jobs.summary.quantiles import quantiles
-from mason.pipeline.jobs.summary.text_sketch import LONGEST_VALUE, TextSketch
+from mason.pipeline.jobs.summary.sketches.columns import ColumnSketch, ListSketch
+from mason.pipeline.jobs.summary.sketches.hashing import Numbers
+from mason.pipeline.jobs.summary.sketches.kinds import NumberKind
+from mason.pipeline.jobs.summary.sketches.moments import Bin, histogram
+from mason.pipeline.jobs.summary.sketches.number_sketch import NumberSketch
+from mason.pipeline.jobs.summary.sketches.quantiles import quantiles
+from mason.pipeline.jobs.summary.sketches.text_sketch import LONGEST_VALUE, TextSketch
 
 SHARES = {"P1": 0.01, "P5": 0.05, "P25": 0.25, "P50": 0.5, "P75": 0.75, "P95": 0.95, "P99": 0.99}
 MOST_FREQUENT = 10

@@ -9,14 +9,14 @@ from typing import Any
 
 from mason.engines.execution.models.job import Job
 from mason.errors import Unprocessable
-from mason.pipeline.jobs.summary.columns import ColumnSketch, ListSketch, column_sketch, column_sketch_of
 from mason.pipeline.jobs.summary.job import SummaryJob
 from mason.pipeline.jobs.summary.leaves import Leaf, leaves_of
 from mason.pipeline.jobs.summary.output import check_place, commit_summary
 from mason.pipeline.jobs.summary.page import page
 from mason.pipeline.jobs.summary.picture import picture
 from mason.pipeline.jobs.summary.sink import SINK
-from mason.pipeline.jobs.summary.sketch import Sizes
+from mason.pipeline.jobs.summary.sketches.columns import ColumnSketch, ListSketch, column_sketch, column_sketch_of
+from mason.pipeline.jobs.summary.sketches.sketch import Sizes
 from mason.pipeline.jobs.summary.summaries import ColumnSummary, summarize
 from mason.pipeline.jobs.table_output import TableOutput
 from mason.pipeline.reading.scan import Scan, ScanResult, ScanWork, plan_scan, run_scan

@@ -8,14 +8,13 @@ from functools import partial
 import pyarrow.fs as pafs
 
 from mason.errors import Problems, UnreadableFile
-from mason.pipeline.formats.binary.row_group_splits import find_group_ranges
+from mason.pipeline.formats.binary.parquet_files import find_group_ranges
 from mason.pipeline.formats.delimited.headers_together import describe_doubts, headers_to_change, strangers
 from mason.pipeline.formats.delimited.options import check_csv_options
 from mason.pipeline.formats.file_reader import FileReader, OpenedFile
 from mason.pipeline.formats.file_schema import FileSchema
 from mason.pipeline.formats.sampling import budget_for
-from mason.pipeline.formats.scanning.line_splits import find_line_ranges
-from mason.pipeline.formats.scanning.splits import Range, find_ranges
+from mason.pipeline.formats.scanning.splits import Range, find_line_ranges, find_ranges
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.reading.request import Names, ReadOptions
 from mason.pipeline.storage.archives import stamp_of_file

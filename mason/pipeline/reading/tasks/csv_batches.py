@@ -19,9 +19,9 @@ from mason.pipeline.formats.scanning.csv_typed import can_be_typed, parse_typed,
 from mason.pipeline.formats.scanning.header_repeats import REPEATS, find_repeats
 from mason.pipeline.formats.sources import Source, TextSource
 from mason.pipeline.reading.tasks.batches import Batch, CannotBeCut, Place
-from mason.pipeline.reading.tasks.long_fields import long_record, set_aside_long
 from mason.pipeline.reading.tasks.task import FileInTask
 from mason.pipeline.reading.tasks.text_blocks import utf8_blocks
+from mason.pipeline.reading.tasks.text_checks import long_record, set_aside_long
 from mason.pipeline.storage.blocks import open_bytes
 from mason.pipeline.storage.blocks import reading as opening
 from mason.pipeline.storage.format_names import codec_of

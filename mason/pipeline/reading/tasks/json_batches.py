@@ -25,9 +25,9 @@ from mason.pipeline.formats.json.values import (
     load_object,
 )
 from mason.pipeline.reading.tasks.batches import Batch, Place, json_text, rows_batch
-from mason.pipeline.reading.tasks.long_fields import long_record, refuse_long_value, set_aside_long
 from mason.pipeline.reading.tasks.task import FileInTask
 from mason.pipeline.reading.tasks.text_blocks import BLOCK, utf8_blocks
+from mason.pipeline.reading.tasks.text_checks import long_record, refuse_long_value, set_aside_long
 from mason.pipeline.tables.rejects import Reject
 
 ROWS = 20_000

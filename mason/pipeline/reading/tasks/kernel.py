@@ -21,21 +21,20 @@ from mason.pipeline.formats.delimited.records import QUOTED_EMPTY
 from mason.pipeline.formats.odd_values import Misfit
 from mason.pipeline.formats.sources import ArrowSource, Source, TextSource
 from mason.pipeline.formats.writers.table_writer import too_far_for_folders, too_long_for_folders
-from mason.pipeline.reading.tasks.batches import Batch, CannotBeCut
-from mason.pipeline.reading.tasks.misfit import find_misfit
+from mason.pipeline.reading.tasks.batches import Batch, CannotBeCut, find_misfit
 from mason.pipeline.reading.tasks.numbering import COUNTED_FROM
 from mason.pipeline.reading.tasks.sinks import Sink, SinkPlace, open_sink
 from mason.pipeline.reading.tasks.task import FileInTask, MergeTask, TaskResult
 from mason.pipeline.reading.tasks.task_files import read_files
-from mason.pipeline.reading.tasks.texts import fit_texts, is_text_at
+from mason.pipeline.reading.tasks.text_blocks import fit_texts, is_text_at
 from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.files import make_folder
 from mason.pipeline.tables.rejects import Reject
 from mason.pipeline.types.column_types import NOTHING, Evidence, decide, evidence_of, merge, storable
 from mason.pipeline.types.evidence_json import decode_schema, encode
-from mason.pipeline.types.far_times import is_day_or_moment
 from mason.pipeline.types.given_types import Fitted, describe_type
 from mason.pipeline.types.python_values import python_value
+from mason.pipeline.types.time_text import is_day_or_moment
 from mason.pipeline.types.value_patterns import describe_misfit
 
 _LONGEST_SHOWN = 60

@@ -11,19 +11,17 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
-from mason.pipeline.formats.binary.columnar_files import parsing
+from mason.pipeline.formats.binary.columnar_files import parsing, without_views
 from mason.pipeline.formats.binary.finer_times import count_finer
-from mason.pipeline.formats.binary.list_views import without_views
-from mason.pipeline.formats.binary.row_group_splits import groups_in
+from mason.pipeline.formats.binary.parquet_files import groups_in
 from mason.pipeline.formats.scanning.header_repeats import REPEATS
 from mason.pipeline.formats.sources import ArrowSource, Source, with_text_inside
 from mason.pipeline.reading.tasks.batches import Batch, Place, json_text, rows_batch
-from mason.pipeline.reading.tasks.broken_text import set_aside_broken_text
 from mason.pipeline.reading.tasks.csv_batches import read_csv
 from mason.pipeline.reading.tasks.json_batches import read_json, read_json_lines
-from mason.pipeline.reading.tasks.long_fields import set_aside_long
 from mason.pipeline.reading.tasks.task import FileInTask
 from mason.pipeline.reading.tasks.text_blocks import BLOCK, raw_blocks
+from mason.pipeline.reading.tasks.text_checks import set_aside_broken_text, set_aside_long
 from mason.pipeline.storage.archives import inside, stamp_of_file
 from mason.pipeline.storage.blocks import open_stream, reading
 from mason.pipeline.storage.file_stamp import FileStamp
@@ -126,7 +124,7 @@ def _read_own(
     filesystem: pafs.FileSystem, file: FileInTask, schema: pa.Schema, columns: Collection[str]
 ) -> Iterator[Batch]:
     """A file that Mason wrote: whatever the format made of its types is taken back."""
-    from mason.pipeline.formats.writers.read_back import read_back, types_as_stored
+    from mason.pipeline.formats.writers.json_values_back import read_back, types_as_stored
 
     schema = decode_schema(file.own_schema) if file.own_schema else schema
     for batch in _read(filesystem, file, (), types_as_stored(file.format, schema), columns):

@@ -10,7 +10,7 @@ from typing import Any
 from mason.engines.storage.models.location import Location
 from mason.pipeline.formats.delimited.reading import CsvReading
 from mason.pipeline.formats.scanning.splits import Range
-from mason.pipeline.formats.sheets.parts import SheetPart
+from mason.pipeline.formats.sheets.extent import SheetPart
 from mason.pipeline.reading.plan.gather import folder_evidence
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.reading.plan.read_plan import ReadPlan

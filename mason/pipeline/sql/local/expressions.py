@@ -10,19 +10,18 @@ from sqlglot import exp
 
 from mason.pipeline.sql.local import arithmetic, functions
 from mason.pipeline.sql.local import spark_types as st
-from mason.pipeline.sql.local.given_type import type_in_statement
-from mason.pipeline.sql.local.literals import literal
 from mason.pipeline.sql.local.patterns import like_pattern
-from mason.pipeline.sql.local.places import picks_rows, stands_among_groups
 from mason.pipeline.sql.local.refusal import Refusal, does_not_fit, unlike_spark
 from mason.pipeline.sql.local.sameness import in_order, is_same, one_zero
-from mason.pipeline.sql.local.scope import Scope
+from mason.pipeline.sql.local.scope import Scope, picks_rows, stands_among_groups
+from mason.pipeline.sql.local.spark_types import type_in_statement
 from mason.pipeline.sql.local.values import (
     Typed,
     build_stated_cast,
     call,
     convert_value,
     describe_type,
+    literal,
     plain_cast,
     text,
     try_convert,

@@ -2,8 +2,7 @@ from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.operators.operator_definition import DataOperator
-from mason.operators.query_tables import find_tables
-from mason.operators.table_place import find_written
+from mason.operators.table_parameters import find_tables, find_written
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.sql.changing import changing_in
