@@ -83,8 +83,8 @@ def _show(env: MasonEnvironment) -> None:
     rows: list[list[str]] = []
     for configuration in configurations:
         label = f"{'*' if configuration.id == current else '.'}  {configuration.id}"
-        shown = list(configuration.shown(variables)) or [("", "", {})]
-        for number, (role, client, values) in enumerate(shown):
+        lines = list(configuration.shown(variables)) or [("", "", {})]
+        for number, (role, client, values) in enumerate(lines):
             rows.append([label if number == 0 else "", role, client, str(dict(values))])
     show_banner("Configurations")
     show_table(["Config ID", "Engine", "Client", "Configuration"], rows)

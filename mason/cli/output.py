@@ -86,14 +86,14 @@ def show_reply(reply: Reply, title: str = "") -> int:
 def stdout_kept_clean() -> Iterator[None]:
     """Send to stderr whatever other code prints meanwhile, a child process or a library in C included."""
     sys.stdout.flush()
-    kept = os.dup(1)
+    original = os.dup(1)
     os.dup2(2, 1)
     try:
         yield
     finally:
         sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(original, 1)
+        os.close(original)
 
 
 def tell_banner(text: str) -> None:
@@ -135,9 +135,9 @@ def terminal_width(stream: IO[str]) -> int | None:
     """Return the width of the terminal that a stream writes to, or None when it is not one."""
     if not stream.isatty():
         return None
-    told = os.environ.get("COLUMNS", "")
-    if told.isdecimal() and int(told):
-        return int(told)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
     # Not shutil's: it asks stdout, which may go to a file while this stream does not.
     return os.get_terminal_size(stream.fileno()).columns or _USUAL_WIDTH
 

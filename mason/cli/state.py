@@ -37,8 +37,8 @@ def copy() -> None:
     target = open_state(env)
     assert isinstance(target, SqlStore)
     counts = copy_state(SqliteStore(env.state_file), target)
-    told = ", ".join(f"{number:,} {table}" for table, number in counts.items())
-    tell(f"Copied {env.shown(env.state_file)} to {target.describe()}: {told}.")
+    amounts = ", ".join(f"{number:,} {table}" for table, number in counts.items())
+    tell(f"Copied {env.shown(env.state_file)} to {target.describe()}: {amounts}.")
 
 
 @command.command()

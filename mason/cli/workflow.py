@@ -69,9 +69,9 @@ def check_flags(given: Mapping[str, Any]) -> None:
     for pair in combinations(doings, 2):
         if set(pair) not in _TOGETHER:
             raise click.UsageError(f"{_DOINGS[pair[0]]} and {_DOINGS[pair[1]]} do not go together.")
-    for name, (flag, others, told) in _NEEDS.items():
+    for name, (flag, others, advice) in _NEEDS.items():
         if given[name] and not any(given[each] for each in others):
-            raise click.UsageError(f"{flag} goes with {told}.")
+            raise click.UsageError(f"{flag} goes with {advice}.")
     if given["first"] and given["only"]:
         raise click.UsageError("--from and --only do not go together.")
     _check_what_it_is_of(given, doings)

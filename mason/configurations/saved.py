@@ -58,8 +58,8 @@ def read_configurations(path: Path) -> ConfigurationsRead:
             problems += error.messages
     twice = _duplicates(valid)
     refused = {configuration.id.casefold() for configuration, _ in twice}
-    kept = [each for each in valid if each[1].id.casefold() not in refused]
-    return ConfigurationsRead(kept, [*problems, *(text for _, text in twice)])
+    accepted = [each for each in valid if each[1].id.casefold() not in refused]
+    return ConfigurationsRead(accepted, [*problems, *(text for _, text in twice)])
 
 
 def save_configurations(env: MasonEnvironment, valid: Sequence[tuple[Path, Configuration]]) -> str | None:

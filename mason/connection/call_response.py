@@ -67,8 +67,8 @@ class CallResponse:
 
     def __repr__(self) -> str:
         counts = {"errors": self.errors, "warnings": self.warnings, "data": self.data}
-        told = ", ".join(f"{len(found)} {name}" for name, found in counts.items() if found or name == "data")
-        return f"<response {self.status}: {told}>"
+        amounts = ", ".join(f"{len(found)} {name}" for name, found in counts.items() if found or name == "data")
+        return f"<response {self.status}: {amounts}>"
 
     def _repr_html_(self) -> str:
 
@@ -93,11 +93,11 @@ def response_html(
     warnings: Sequence[str], info: Sequence[str], tables: Sequence[Mapping[str, Any]], data: Sequence[Any]
 ) -> str:
     """Return warnings, and the rows as tables; without any, what was said and the data as they are."""
-    told = "".join(f"<div><b>Warning:</b> {escape(each)}</div>" for each in warnings)
+    notes = "".join(f"<div><b>Warning:</b> {escape(each)}</div>" for each in warnings)
     if tables:
-        return f"<div>{told}{''.join(map(_table, tables))}</div>"
+        return f"<div>{notes}{''.join(map(_table, tables))}</div>"
     said = f"<pre>{escape(_clip_text(chr(10).join(info), _LONGEST_DATA))}</pre>" if info else ""
-    return f"<div>{told}{said}{_plain(data)}</div>"
+    return f"<div>{notes}{said}{_plain(data)}</div>"
 
 
 def _table(data: Mapping[str, Any]) -> str:

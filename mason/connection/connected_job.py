@@ -74,8 +74,8 @@ class ConnectedJob:
         error = str(self.record.get("Error") or f"The job {self.id} is {self.status}.")
         is_well = self.status is JobStatus.SUCCEEDED
         status = 200 if is_well else _STATUS.get(self.status, MasonError.status)
-        told = {"Errors": [] if is_well else [error], "Info": [], "Warnings": [], "Data": [dict(self.record)]}
-        return raise_errors_of(CallResponse(told, status))
+        document = {"Errors": [] if is_well else [error], "Info": [], "Warnings": [], "Data": [dict(self.record)]}
+        return raise_errors_of(CallResponse(document, status))
 
     def cancel(self) -> ConnectedJob:
         """Ask for the job's end; one that is over stays what it is."""

@@ -51,11 +51,11 @@ class NotebookLine(ProgressLine):
         self._handle: Any = None
 
     def show(self, text: str) -> None:
-        told = {"text/plain": text}
+        forms = {"text/plain": text}
         if self._handle is None:
-            self._handle = self._display(told, raw=True, display_id=True)
+            self._handle = self._display(forms, raw=True, display_id=True)
         else:
-            self._handle.update(told, raw=True)
+            self._handle.update(forms, raw=True)
 
     def end(self) -> None:
         if self._handle is not None:

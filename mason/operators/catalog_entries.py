@@ -135,12 +135,12 @@ def _follow_all(
     config: ValidConfig, objects: ObjectStore, location: Location, entries: Sequence[CatalogEntry], resp: Response
 ) -> Response:
     for entry in entries:
-        shown = f'Table "{entry.table}" in database "{entry.database}" of {entry.catalog}'
+        subject = f'Table "{entry.table}" in database "{entry.database}" of {entry.catalog}'
         try:
             if _follow(config, objects, location, entry):
-                resp.add_info(f"{shown} shows it.")
+                resp.add_info(f"{subject} shows it.")
         except MasonError as error:
-            resp.add_warning(f"{shown} still shows the former version: {error}")
+            resp.add_warning(f"{subject} still shows the former version: {error}")
     return resp
 
 

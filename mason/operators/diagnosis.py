@@ -60,10 +60,10 @@ def diagnose(env: MasonEnvironment, config_id: str, paths: Sequence[str] = ()) -
 
 
 def _check_python() -> Finding:
-    told = f"{platform.python_version()} at {sys.executable}, Mason {__version__}"
+    version = f"{platform.python_version()} at {sys.executable}, Mason {__version__}"
     if sys.version_info < OLDEST_PYTHON:
-        return Finding("Python", Verdict.WRONG, f"{told}. Mason needs {'.'.join(map(str, OLDEST_PYTHON))} or newer.")
-    return Finding("Python", Verdict.FINE, told)
+        return Finding("Python", Verdict.WRONG, f"{version}. Mason needs {'.'.join(map(str, OLDEST_PYTHON))} or newer.")
+    return Finding("Python", Verdict.FINE, version)
 
 
 def _check_java() -> Finding:
@@ -94,9 +94,9 @@ def _check_home(env: MasonEnvironment) -> Finding:
     if not os.access(_nearest(env.home), os.W_OK):
         return Finding("Home", Verdict.WRONG, f"{place} cannot be written to. Make it writable, or set MASON_HOME.")
     if env.home.exists() and env.home.stat().st_mode & 0o007 and not is_closed_by_mason(env.home):
-        told = f"{place} is not Mason's alone, and everybody on this machine can look into it"
+        problem = f"{place} is not Mason's alone, and everybody on this machine can look into it"
         return Finding(
-            "Home", Verdict.FINE, f"{told}. Run chmod 700 {place}, or set MASON_HOME to a folder of its own."
+            "Home", Verdict.FINE, f"{problem}. Run chmod 700 {place}, or set MASON_HOME to a folder of its own."
         )
     return Finding("Home", Verdict.FINE, place)
 
@@ -104,23 +104,23 @@ def _check_home(env: MasonEnvironment) -> Finding:
 def _check_state(env: MasonEnvironment) -> Finding:
     try:
         store = read_state(env)
-        told, count = store.describe(), len(store.list_registrations(Kind.OPERATOR))
+        description, count = store.describe(), len(store.list_registrations(Kind.OPERATOR))
     except MasonError as error:
         return Finding("State", Verdict.WRONG, " ".join(error.messages))
     if not count:
-        told, place = f"{told}, no operators yet", "mason/examples/operators/"
-        return Finding("State", Verdict.FINE, f'{told}: run "mason register {place}"')
-    return Finding("State", Verdict.FINE, f"{told}, {count} operators")
+        description, place = f"{description}, no operators yet", "mason/examples/operators/"
+        return Finding("State", Verdict.FINE, f'{description}: run "mason register {place}"')
+    return Finding("State", Verdict.FINE, f"{description}, {count} operators")
 
 
 def _check_disk(env: MasonEnvironment) -> Finding:
     free = shutil.disk_usage(_nearest(env.home)).free
-    told = f"{free / 2**30:.1f} GiB free"
+    room = f"{free / 2**30:.1f} GiB free"
     if free < LEAST_FREE_BYTES:
         return Finding(
-            "Disk", Verdict.WRONG, f"{told}. Spark wants at least {LEAST_FREE_BYTES // 2**30} GiB to work in."
+            "Disk", Verdict.WRONG, f"{room}. Spark wants at least {LEAST_FREE_BYTES // 2**30} GiB to work in."
         )
-    return Finding("Disk", Verdict.FINE, told)
+    return Finding("Disk", Verdict.FINE, room)
 
 
 def _check_lineage(env: MasonEnvironment) -> Iterator[Finding]:
@@ -170,11 +170,11 @@ def _check_place(config: ValidConfig, path: str) -> Iterator[Finding]:
 def _check_reach(config: ValidConfig) -> Iterator[Finding]:
     """What the execution engine needs to read the storage by itself."""
     try:
-        told = config.execution.client.reach(config.storage.client.address())
+        reached = config.execution.client.reach(config.storage.client.address())
     except MasonError:
         return  # a client that cannot be used has been told about already
-    if told:
-        yield Finding("Packages for Spark", Verdict.FINE, told)
+    if reached:
+        yield Finding("Packages for Spark", Verdict.FINE, reached)
 
 
 def _check_client(engine: Engine[Any], role: str, name: str) -> Iterator[Finding]:

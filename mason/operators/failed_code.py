@@ -65,8 +65,8 @@ def describe_failure(error: BaseException, *, with_folder: bool = True) -> str:
     caller = next(filter(None, map(_place, _innermost_first(error))), None)
     if caller is None:
         return f"This should not have happened: {said}"
-    shown = str(caller) if with_folder else f"{caller.owner}, {caller.in_folder}"
-    return f"This should not have happened: {said} (in Mason, called by {shown})"
+    where = str(caller) if with_folder else f"{caller.owner}, {caller.in_folder}"
+    return f"This should not have happened: {said} (in Mason, called by {where})"
 
 
 def _innermost_first(error: BaseException) -> Iterator[traceback.FrameSummary]:

@@ -99,12 +99,12 @@ def show_result(
     """Return a result in JSON; should that fail, since an author's object cannot be shown, the call has failed."""
     response = result.response
     try:
-        shown: dict[str, Any] = json_value(result.to_dict())
+        document: dict[str, Any] = json_value(result.to_dict())
     except Exception as error:  # noqa: BLE001 (the author's objects)
         LOG.error("%s", response.redactor(traceback.format_exc()))
         response.add_error(describe_bug(error))
         return {**response.to_dict(), "Data": []}
-    return shown
+    return document
 
 
 def prepare_operator(

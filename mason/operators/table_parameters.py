@@ -116,8 +116,8 @@ def find_tables(config: ValidConfig, database: str, statement: Statement, resp: 
     tables: dict[str, TableRef] = {}
     for table in statement.tables:
         if table.database and table.database.casefold() != name.casefold():
-            told = f'"{table.database}.{table.name}" is not in the database "{database}", which this query is about.'
-            raise statement.problem(table.start, told)
+            message = f'"{table.database}.{table.name}" is not in the database "{database}", which this query is about.'
+            raise statement.problem(table.start, message)
         if table.name.casefold() not in known:
             raise unknown_table(statement, table, database, [each.name for each in listed])
         found = known[table.name.casefold()]

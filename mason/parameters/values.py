@@ -61,8 +61,8 @@ def _read_value(definition: ParameterDefinition, given: Any) -> Any:
     if definition.type == "map":
         return _read_map(given)
     if isinstance(given, Mapping | list):
-        shown = "" if definition.type == "secret" else f", not {json.dumps(given)}"
-        raise BadValue(f"must be of type {definition.type}{shown}")
+        but_given = "" if definition.type == "secret" else f", not {json.dumps(given)}"
+        raise BadValue(f"must be of type {definition.type}{but_given}")
     value = _READERS[definition.type](_text(given))
     _check_limits(definition, value)
     return value

@@ -155,8 +155,8 @@ class SqliteStore(SqlStore):
         folder = Path(self._name).parent
         room = DiskRoom.of(folder)
         if "full" in message or ("disk I/O" in message and room.free < _LITTLE_ROOM):
-            told = room.describe(f"The file system of {folder}", needed=LEAST_ROOM)
-            return f"{told} Please free some space. Nothing was changed."
+            room_left = room.describe(f"The file system of {folder}", needed=LEAST_ROOM)
+            return f"{room_left} Please free some space. Nothing was changed."
         return next((advice for part, advice in _ADVICE.items() if part in message), "")
 
     def _version(self) -> int:

@@ -105,8 +105,8 @@ def _warn(file: Path, line: int, name: str) -> None:
     place = f"{file}:{line}: {name}"
     if place not in _told:
         _told.add(place)
-        told = "%s is not taken from a .env file: it changes how programs start. Set it in the environment instead."
-        logging.getLogger("mason.util").warning(told, place)
+        message = "%s is not taken from a .env file: it changes how programs start. Set it in the environment instead."
+        logging.getLogger("mason.util").warning(message, place)
 
 
 def _unquote(value: str) -> str:

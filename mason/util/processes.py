@@ -67,8 +67,8 @@ def start_time(pid: int) -> str:
             return ""
         state, started = fields[0], fields[19]
         return "" if state in "ZX" else started
-    told = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return told.stdout.strip()
+    answer = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return answer.stdout.strip()
 
 
 def die_with_parent() -> None:

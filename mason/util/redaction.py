@@ -65,8 +65,8 @@ def redact_url(text: str) -> str:
     """Hide the password in every URL of a text, and what its parameters call a secret: `sc://host/;token=…`."""
     if "://" not in text:
         return text
-    shown = _URL_PASSWORD.sub(rf"\g<before>{REDACTED}", text)
-    return _URL.sub(lambda url: _URL_PARAMETER.sub(_redact_parameter, url[0]), shown)
+    redacted = _URL_PASSWORD.sub(rf"\g<before>{REDACTED}", text)
+    return _URL.sub(lambda url: _URL_PARAMETER.sub(_redact_parameter, url[0]), redacted)
 
 
 def _redact_parameter(found: re.Match[str]) -> str:
@@ -133,15 +133,15 @@ class Redactor:
         return value if self._without_secrets(text) == text else REDACTED
 
     def _redact_mapping(self, value: Mapping[Any, Any]) -> dict[Any, Any]:
-        shown: dict[Any, Any] = {}
+        redacted: dict[Any, Any] = {}
         for key, each in value.items():
             name = self._without_secrets(key) if isinstance(key, str) else key
             number = 2
-            while name in shown:  # two secrets are two keys all the same
+            while name in redacted:  # two secrets are two keys all the same
                 name = f"{self._without_secrets(str(key))} {number}"
                 number += 1
-            shown[name] = self.redact_data(each)
-        return shown
+            redacted[name] = self.redact_data(each)
+        return redacted
 
     def _without_secrets(self, text: str) -> str:
         for secret in sorted(self._secrets, key=len, reverse=True):

@@ -53,12 +53,13 @@ def table_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: in
 def clip_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> tuple[list[str], int]:
     """Return a table with one line to a row, and how many of its columns have room; what is too long ends in `…`."""
     widths = [min(max(map(room, column)), _WIDEST_COLUMN) for column in zip(headers, *rows, strict=True)]
-    shown = max(sum(total - 2 <= width for total in accumulate(each + 2 for each in widths)), 1)
-    kept = widths[:shown]
+    columns = max(sum(total - 2 <= width for total in accumulate(each + 2 for each in widths)), 1)
+    fitting = widths[:columns]
     lines = [
-        _line([clip_text(cell, size) for cell, size in zip(row, kept, strict=False)], kept) for row in (headers, *rows)
+        _line([clip_text(cell, size) for cell, size in zip(row, fitting, strict=False)], fitting)
+        for row in (headers, *rows)
     ]
-    return [lines[0], _line(["-" * each for each in kept], kept), *lines[1:]], shown
+    return [lines[0], _line(["-" * each for each in fitting], fitting), *lines[1:]], columns
 
 
 def _narrow_columns(widths: list[int], most: int) -> list[int]:

@@ -92,13 +92,17 @@ class _Planner:
     def plan(self, step: ValidDagStep) -> dict[str, Any]:
         """Return the plan of a step, and tell what there is to know of it."""
         bound = self.workflow.bound[step.key]
-        shown = {"Id": step.key, "Dependencies": list(step.dependencies), **({"When": step.when} if step.when else {})}
-        shown["Operator"] = step.pinned_operator
+        document = {
+            "Id": step.key,
+            "Dependencies": list(step.dependencies),
+            **({"When": step.when} if step.when else {}),
+        }
+        document["Operator"] = step.pinned_operator
         if bound.parameters is None:
             self._warn(step, self.clashes.add(step, (), ()))
             waits = ", ".join(f"{{{{{text}}}}}" for text in bound.targets)
             self._tell(step, f"It is planned when {waits} is known.")
-            return {**shown, "Waits": f"planned when {waits} is known"}
+            return {**document, "Waits": f"planned when {waits} is known"}
         said = StepSays(step.key, silent=True)
         paths, planned = self._plan_step(bound, bound.parameters, said)
         has_plan = self.code.has_plan(bound.operator.registration)
@@ -109,10 +113,10 @@ class _Planner:
         waits = self._waits(step, paths, planned["Errors"][0]) if may_wait else ""
         self.writers |= {str(each).rstrip("/"): step.key for each in paths.writes}
         if waits:
-            return {**shown, **paths.to_dict(), "Waits": waits}
+            return {**document, **paths.to_dict(), "Waits": waits}
         for error in planned["Errors"]:
             self.response.add_error(f"{step.key}: {error}", said.status)
-        return {**shown, **paths.to_dict(), "Plan": planned["Data"], "Info": planned["Info"]}
+        return {**document, **paths.to_dict(), "Plan": planned["Data"], "Info": planned["Info"]}
 
     def _plan_step(
         self, bound: BoundStep, parameters: ValidatedParameters, said: Response

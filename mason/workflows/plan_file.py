@@ -117,8 +117,8 @@ def _pin_workflow(workflow: ValidWorkflow) -> dict[str, Any]:
             if str(each) not in files:  # many steps may read one table
                 files[str(each)] = _content(each)
         if id(bound.config) not in clients:
-            shown = clients_for_record(bound.config)
-            clients[id(bound.config)] = {role: digest_of(each) for role, each in shown.items()}
+            pinned = clients_for_record(bound.config)
+            clients[id(bound.config)] = {role: digest_of(each) for role, each in pinned.items()}
         steps[step.key] = {
             "Operator": step.pinned_operator,
             "Dependencies": list(step.dependencies),

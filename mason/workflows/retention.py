@@ -46,18 +46,20 @@ def prune(store: StateStore, keep: timedelta) -> dict[str, int]:
     The last run of a schedule stays, however old: it tells the scheduler that the run has begun.
     """
     before = (datetime.now(UTC) - keep).isoformat(timespec="microseconds")
-    kept = run_ids_of_schedules(store)
-    removed = {kind: _prune_kind(store, kind, before, kept) for kind in (RecordKind.CALL, RecordKind.JOB)}
-    runs = _prune_kind(store, RecordKind.RUN, before, kept)
-    _prune_kind(store, RecordKind.CANCELLATION, before, kept)  # last: it stays as long as its job
+    scheduled_runs = run_ids_of_schedules(store)
+    removed = {kind: _prune_kind(store, kind, before, scheduled_runs) for kind in (RecordKind.CALL, RecordKind.JOB)}
+    runs = _prune_kind(store, RecordKind.RUN, before, scheduled_runs)
+    _prune_kind(store, RecordKind.CANCELLATION, before, scheduled_runs)  # last: it stays as long as its job
     return {"jobs": sum(removed.values()), "runs": runs}
 
 
-def _prune_kind(store: StateStore, kind: RecordKind, before: str, kept: set[str]) -> int:
+def _prune_kind(store: StateStore, kind: RecordKind, before: str, exempt: set[str]) -> int:
     removed, last = 0, None
     while True:
         found = store.list_old_records(kind, before, after=last, limit=_PAGE)
-        over = [each.id for each in found if not (kind is RecordKind.RUN and each.id in kept) and _is_over(store, each)]
+        over = [
+            each.id for each in found if not (kind is RecordKind.RUN and each.id in exempt) and _is_over(store, each)
+        ]
         removed += store.remove_old_records(kind, over, before)
         if len(found) < _PAGE:
             return removed

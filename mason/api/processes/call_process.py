@@ -151,25 +151,25 @@ class CallProcess:
         }
         self._send({**call.to_document(), "handover": given})
         while True:
-            told = self._receive()
-            if "keep" in told:
-                handover.keep(*told["keep"])
-            elif "announce" in told:
-                handover.announce(*told["announce"])
+            message = self._receive()
+            if "keep" in message:
+                handover.keep(*message["keep"])
+            elif "announce" in message:
+                handover.announce(*message["announce"])
             else:
                 break
             self._send({})
-        handover.is_forgotten = told["is_forgotten"]
-        TOTALS.add_sums(told["sums"])
-        answer, status = told["answer"]
-        return Outcome((answer, status), told["log"])
+        handover.is_forgotten = message["is_forgotten"]
+        TOTALS.add_sums(message["sums"])
+        answer, status = message["answer"]
+        return Outcome((answer, status), message["log"])
 
     def _send(self, message: Mapping[str, Any]) -> None:
         self._connection.send_bytes(json.dumps(message).encode())
 
     def _receive(self) -> dict[str, Any]:
-        told: dict[str, Any] = json.loads(self._connection.recv_bytes())
-        return told
+        message: dict[str, Any] = json.loads(self._connection.recv_bytes())
+        return message
 
     def _kill_because(self, why: Answer) -> Answer:
         self._why = self._why or why

@@ -55,8 +55,8 @@ def serve_calls(connection: Connection, output: Connection, settings: str, limit
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _volunteer()
-    told = ServerSettings.of_json(settings)
-    start_logging(told.log_level, open(os.dup(2), "w", buffering=1, encoding="utf-8"))  # noqa: SIM115
+    server = ServerSettings.of_json(settings)
+    start_logging(server.log_level, open(os.dup(2), "w", buffering=1, encoding="utf-8"))  # noqa: SIM115
     for each in (1, 2):
         os.dup2(output.fileno(), each)
     output.close()
@@ -64,7 +64,7 @@ def serve_calls(connection: Connection, output: Connection, settings: str, limit
     os.environ.pop(TOKEN_VARIABLE, None)  # it opens everything, and is for who asks the server
     threading.Thread(target=_end_with_server, daemon=True).start()
     with suppress(EOFError, KeyboardInterrupt, ConnectionError):
-        _Child(connection, told, CallLimits(**limits)).work()
+        _Child(connection, server, CallLimits(**limits)).work()
 
 
 def _volunteer() -> None:

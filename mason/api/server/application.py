@@ -225,8 +225,8 @@ class WithoutState:
             await json_reply({"status": "ok"})(scope, receive, send)
         elif scope["type"] == "http":
             await asyncio.to_thread(self._end_if_back)
-            told = document(errors=["The state cannot be used. Try again later."])
-            await json_reply(told, StateFailed.status)(scope, receive, send)
+            body = document(errors=["The state cannot be used. Try again later."])
+            await json_reply(body, StateFailed.status)(scope, receive, send)
 
     def _end_if_back(self) -> None:
         with suppress(StateFailed):

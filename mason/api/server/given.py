@@ -51,8 +51,8 @@ async def read_body(request: Request) -> dict[str, Any]:
         return {}
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        told = f'The body is "{kind}".' if kind else "The body does not say what it is."
-        raise WrongMediaType(told, hint="Send JSON, with Content-Type: application/json.")
+        message = f'The body is "{kind}".' if kind else "The body does not say what it is."
+        raise WrongMediaType(message, hint="Send JSON, with Content-Type: application/json.")
     try:
         value = json.loads(content, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats)
     except RecursionError:
@@ -196,9 +196,9 @@ def _ill_typed(definitions: ParameterDefinitions, body: Mapping[str, Any]) -> It
     for name, value in body.items():
         definition = definitions.find(name)
         if definition is not None and value is not None and not _fits(definition, value):
-            shown = "" if definition.type == "secret" else f", not {json.dumps(value)[:100]}"
+            but_given = "" if definition.type == "secret" else f", not {json.dumps(value)[:100]}"
             yield ParameterProblem(
-                definition.name, f'The parameter "{name}" must be {_describe_wanted(definition)}{shown}.'
+                definition.name, f'The parameter "{name}" must be {_describe_wanted(definition)}{but_given}.'
             )
 
 

@@ -52,7 +52,7 @@ class Guard:
         settings: ServerSettings,
         access: Access,
         metrics: Metrics,
-        look: Callable[[], Awaitable[Catalogue]],
+        find_catalogue: Callable[[], Awaitable[Catalogue]],
         own_answers: Mapping[str, Callable[[], Awaitable[HttpResponse]]],
         app_for: Answering,
         hide: PathHider,
@@ -60,7 +60,7 @@ class Guard:
         self._settings = settings
         self._access = access
         self._metrics = metrics
-        self._look = look
+        self._look = find_catalogue
         self._own_answers = own_answers
         self._app_for = app_for
         self._hide = hide
@@ -87,8 +87,8 @@ class Guard:
     ) -> None:
         path = scope["path"]
         if (path in _OPEN or path in self._own_answers) and scope["method"] not in _READING:
-            told = document(errors=["This path does not take this method."])
-            await json_reply(told, 405, {"Allow": ", ".join(_READING)})(scope, receive, send)
+            body = document(errors=["This path does not take this method."])
+            await json_reply(body, 405, {"Allow": ", ".join(_READING)})(scope, receive, send)
             return
         asked.is_open = path in _OPEN or path == UI or path.startswith(f"{UI}/")
         self._check_size(scope, headers)
@@ -124,17 +124,17 @@ class Guard:
             return await self._look()
         except StateFailed as error:
             LOG.error("%s", error)
-            told = f"The state cannot be used. The server's log says more, under the request {asked.id}."
-            raise StateFailed(told, hint="Try again later.") from error
+            message = f"The state cannot be used. The server's log says more, under the request {asked.id}."
+            raise StateFailed(message, hint="Try again later.") from error
 
     def _check_size(self, scope: Scope, headers: Mapping[str, str]) -> None:
         length = len(scope.get("raw_path") or b"") + len(scope.get("query_string", b""))
         if length > self._settings.url_bytes:
             raise TooLarge(f"The path and the query have more than {self._settings.url_bytes:,} bytes.")
-        told = headers.get("content-length", "0")
-        if not told.isdecimal():
+        announced = headers.get("content-length", "0")
+        if not announced.isdecimal():
             raise BadInput("Content-Length is no number.")
-        if int(told) > self._settings.body_bytes:
+        if int(announced) > self._settings.body_bytes:
             raise _too_large(self._settings)
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind.startswith("multipart/") or kind == "application/x-www-form-urlencoded":

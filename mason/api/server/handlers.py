@@ -253,8 +253,8 @@ def _describe_caller(caller: Caller, besides: str = "") -> dict[str, Any]:
 
 def _goes_on(call_id: str, status: JobStatus) -> HttpResponse:
     place = f"{BASE_PATH}/job/{call_id}"
-    told = document([{"JobID": call_id, "Status": status}], info=[f"It goes on as a job: GET {place} says how it is."])
-    return json_reply(told, 202, {"Location": place, "Retry-After": "1"})
+    body = document([{"JobID": call_id, "Status": status}], info=[f"It goes on as a job: GET {place} says how it is."])
+    return json_reply(body, 202, {"Location": place, "Retry-After": "1"})
 
 
 def _refuse_secrets(given: Mapping[str, Any], secrets: set[str]) -> None:

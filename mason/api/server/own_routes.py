@@ -165,15 +165,15 @@ class OwnRoutes:
         return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
     async def _stream(self, job: JobRecord, caller: Caller) -> AsyncIterator[bytes]:
-        told, quiet = b"", 0.0
+        sent, quiet = b"", 0.0
         while True:
             news = compact_json(_in_short(job))
             if job.status.is_final:
                 yield b"event: end\ndata: " + news + b"\n\n"
                 return
-            if news != told:
+            if news != sent:
                 yield b"event: progress\ndata: " + news + b"\n\n"
-                told, quiet = news, 0.0
+                sent, quiet = news, 0.0
             elif quiet >= QUIET_SECONDS:
                 yield b": nothing new\n\n"  # whoever stands between does not take the connection for dead
                 quiet = 0.0
@@ -227,8 +227,8 @@ def _in_short(job: JobRecord) -> dict[str, Any]:
 
 
 def _describe_operation(tag: str, summary: str, *parameters: Mapping[str, Any], events: bool = False) -> dict[str, Any]:
-    told = replies(None, "What was asked for.")
-    told.pop("202")
+    responses = replies(None, "What was asked for.")
+    responses.pop("202")
     if events:
-        told["200"] = {"description": "Events.", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
-    return {"summary": summary, "tags": [tag], "parameters": list(parameters), "responses": told}
+        responses["200"] = {"description": "Events.", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
+    return {"summary": summary, "tags": [tag], "parameters": list(parameters), "responses": responses}

@@ -111,8 +111,8 @@ def build_routed_app(
 
 
 def _refuse_method(allowed: Sequence[str]) -> HttpResponse:
-    told = document(errors=["This path does not take this method."])
-    return json_reply(told, 405, {"Allow": ", ".join(allowed)})
+    body = document(errors=["This path does not take this method."])
+    return json_reply(body, 405, {"Allow": ", ".join(allowed)})
 
 
 def _answer_nothing() -> HttpResponse:

@@ -59,18 +59,18 @@ def operator_routes(catalogue: Catalogue, handler: OperatorHandler) -> tuple[lis
 
 def without_clashes(own: Sequence[Route], of_operators: Sequence[Route]) -> tuple[list[Route], list[str]]:
     """Return the routes that can be told apart, and of those that cannot, which are left out and because of which."""
-    kept: dict[tuple[str, str], Route] = {}
+    by_path: dict[tuple[str, str], Route] = {}
     problems: list[str] = []
     firm = [each for each in own if not each.is_fallback]
     for route in (*firm, *of_operators, *(each for each in own if each.is_fallback)):
         shape = _shape(route)
-        other = kept.setdefault(shape, route)
+        other = by_path.setdefault(shape, route)
         if other is not route and not route.is_fallback:
             problems.append(
                 f"{route.source}: {route.method.upper()} {route.path} is the path of {other.source} as well, "
                 "which has it; change one of the two."
             )
-    return sorted(kept.values(), key=_in_braces), problems
+    return sorted(by_path.values(), key=_in_braces), problems
 
 
 def _operator_route(

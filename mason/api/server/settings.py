@@ -46,8 +46,8 @@ class ServerSettings:
     def url(self) -> str:
         """Where a person on this machine finds the server."""
         name = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
-        shown = f"[{name}]" if ":" in name else name
-        return f"{'https' if self.certificate else 'http'}://{shown}:{self.port}"
+        host = f"[{name}]" if ":" in name else name
+        return f"{'https' if self.certificate else 'http'}://{host}:{self.port}"
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

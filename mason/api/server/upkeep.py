@@ -75,4 +75,4 @@ class Schedules:
 
     def _run(self) -> None:
         store = open_state(self._env)  # in this thread: a connection to the state is one thread's
-        ScheduleLoop(store, lambda name, told: RunProcess(self._env, name, told, self._options)).run(self._stop)
+        ScheduleLoop(store, lambda name, due: RunProcess(self._env, name, due, self._options)).run(self._stop)

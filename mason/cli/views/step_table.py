@@ -64,15 +64,15 @@ class StepTable:
 
     def _lines(self, now: float) -> list[str]:
         size = self._size()
-        shown = list(self._steps.values())
+        steps = list(self._steps.values())
         room = max(1, size.lines - _LINES_AROUND)
         counts: list[str] = []
-        if len(shown) > room:  # those that are done and well are the least of interest
-            shown = sorted(shown, key=lambda each: (each[0].status.is_well, -each[1]))[:room]
+        if len(steps) > room:  # those that are done and well are the least of interest
+            steps = sorted(steps, key=lambda each: (each[0].status.is_well, -each[1]))[:room]
             counted = Counter(str(event.status) for event, _, _ in self._steps.values())
             counts = [", ".join(f"{count:,} {status}" for status, count in counted.items())]
-        rows = [[event.step.key, event.status, f"{(ended or now) - began:.1f} s"] for event, began, ended in shown]
-        remarks = ["", "", *(event.reason or event.step.operator for event, _, _ in shown)]
+        rows = [[event.step.key, event.status, f"{(ended or now) - began:.1f} s"] for event, began, ended in steps]
+        remarks = ["", "", *(event.reason or event.step.operator for event, _, _ in steps)]
         lines, _ = clip_lines(["step", "status", "time"], rows, size.columns - 1)
         return [*_with_remarks(lines, remarks, size.columns - 1), *counts]
 

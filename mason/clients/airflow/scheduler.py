@@ -121,15 +121,15 @@ class AirflowSchedulerClient(SchedulerClient):
 
     @verb
     def follow_run(self, name: str, run: str, *, response: Response) -> Mapping[str, StepStatus]:
-        told: dict[str, StepStatus] = {}
+        reported: dict[str, StepStatus] = {}
         try:
             while True:
                 state = self._api.patiently(lambda: self._api.run_state(name, run))
                 statuses = self._statuses(name, run)
                 for key, status in statuses.items():
-                    if told.get(key, StepStatus.WAITING) is not status:
+                    if reported.get(key, StepStatus.WAITING) is not status:
                         LOG.info("%s: %s", key, status)
-                told = statuses
+                reported = statuses
                 if not state:
                     raise NotFound(f'Airflow has no run "{run}" of {name} any more.', hint="Was its DAG deleted?")
                 if state in _OVER:

@@ -132,8 +132,8 @@ def athena_schema(table: Table) -> pa.Schema:
     text_only = storage_format(table).text_only
     columns = []
     for each in table.schema.columns:
-        kept = pa.types.is_nested(each.type) or pa.types.is_timestamp(each.type)
-        kind = each.type if kept else arrow_type(hive_type(each.type))
+        is_native = pa.types.is_nested(each.type) or pa.types.is_timestamp(each.type)
+        kind = each.type if is_native else arrow_type(hive_type(each.type))
         columns.append((each.name, pa.string() if text_only and each.name not in table.partition_keys else kind))
     return pa.schema(columns)
 

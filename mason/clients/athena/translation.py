@@ -150,9 +150,9 @@ def _fit(measure: Any, text: Any) -> None:
 def _name_outputs(tree: Any, names: Sequence[str] | None) -> None:
     for select in list(_selects(tree))[:1]:
         for name, output in zip(names or (), select.selects, strict=False):
-            kept = exp.alias_(output.unalias().copy(), name, quoted=True)
-            kept.type = output.type
-            output.replace(kept)
+            named = exp.alias_(output.unalias().copy(), name, quoted=True)
+            named.type = output.type
+            output.replace(named)
 
 
 def _limit(tree: Any, most: int) -> None:

@@ -70,10 +70,10 @@ def verb(plain: Callable[P, T]) -> Callable[P, tuple[T, Response]]:
         try:
             return plain(*given, **named), response
         except Exception as error:
-            told = _translate_error(client, plain, error, response)
-            if told is error:
+            translated = _translate_error(client, plain, error, response)
+            if translated is error:
                 raise
-            raise told from error
+            raise translated from error
         finally:
             LOG.debug("%s.%s took %.0f ms", type(client).__name__, plain.__name__, 1000 * (time.perf_counter() - began))
 

@@ -60,9 +60,9 @@ class LocalSchedulerClient(SchedulerClient):
             is_same = before.get("Schedule") == deployment.schedule.expression and PAUSED not in before
             # What was missed of the same schedule is still to be done; another one, or one that was paused, begins now.
             since = before["DoneUpTo"] if is_same else now
-            kept = {key: before[key] for key in ("Firing", "Triggered") if key in before}
+            unchanged = {key: before[key] for key in ("Firing", "Triggered") if key in before}
             who = {"DeployedAt": now, "DeployedBy": deployment.deployed_by}
-            return {**deployment.to_dict(), **who, "DoneUpTo": since, **kept}
+            return {**deployment.to_dict(), **who, "DoneUpTo": since, **unchanged}
 
         name = deployment.schedule.name
         schedule = _schedule(change_schedule(open_state(MasonEnvironment.of()), LOCAL, name, add_deployment))

@@ -46,8 +46,8 @@ def s3_failures(path: str) -> Iterator[None]:
     except FileNotFoundError as error:
         raise PathNotFound(f"s3://{path}") from error
     except OSError as error:
-        told = _ARROW.search(str(error))
-        raise failure(path, told["code"], told["status"] or "", told["text"]) if told else error from error
+        found = _ARROW.search(str(error))
+        raise failure(path, found["code"], found["status"] or "", found["text"]) if found else error from error
 
 
 def require_attribute(path: str, answer: Mapping[str, Any], name: str, client: Any) -> Any:
@@ -115,6 +115,6 @@ def _not_asked(path: str, error: ParamValidationError) -> MasonError:
 
 
 def _of_botocore(error: ClientError) -> tuple[str, str, str]:
-    told = error.response.get("Error", {})
+    details = error.response.get("Error", {})
     status = str(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", ""))
-    return code_of(error), status, str(told.get("Message", ""))
+    return code_of(error), status, str(details.get("Message", ""))

@@ -137,8 +137,8 @@ class S3MetastoreClient(MetastoreClient):
         if found.place.startswith(f"{place}/") and not others:
             trash = f"{place}/{OWN_FOLDER}/trash/{_now().replace(':', '')}-{quote(table[:_SHOWN_NAME], safe=' ')}"
             if self._move(found.place, trash):
-                told = f'The data of table "{table}" are now at s3://{trash}; remove that to free their space.'
-                response.add_info(told)
+                message = f'The data of table "{table}" are now at s3://{trash}; remove that to free their space.'
+                response.add_info(message)
         if found.entry:
             self._objects.delete([found.entry])
 

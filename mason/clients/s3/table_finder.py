@@ -103,8 +103,10 @@ def _entries(objects: S3Objects, database: str) -> list[FoundTable]:
 
 def _parse_entry(path: str, content: bytes) -> FoundTable:
     try:
-        told = json.loads(content)
-        return FoundTable(unquote(path.rpartition("/")[2].removesuffix(".json")), told.get("Path", ""), path, told)
+        document = json.loads(content)
+        return FoundTable(
+            unquote(path.rpartition("/")[2].removesuffix(".json")), document.get("Path", ""), path, document
+        )
     except (ValueError, AttributeError) as error:
         raise damaged_entry(path, error) from error
 

@@ -220,11 +220,11 @@ def _limits(root: Path) -> Iterator[int]:
 
 def _stated_memory(file: Path) -> Iterator[int]:
     try:
-        told = file.read_text("ascii").strip()
+        limit = file.read_text("ascii").strip()
     except OSError:
         return
-    if told.isdigit():  # and not "max"
-        yield int(told)
+    if limit.isdigit():  # and not "max"
+        yield int(limit)
 
 
 def is_version(found: str, wanted: str) -> bool:

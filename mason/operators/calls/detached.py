@@ -64,12 +64,12 @@ def slot_count(variables: Mapping[str, str] = os.environ) -> int:
     Raises:
         BadInput: the variable is no number above 0.
     """
-    told = variables.get(VARIABLE, "")
-    if not told:
+    given = variables.get(VARIABLE, "")
+    if not given:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not told.isdecimal() or not int(told):
-        raise BadInput(f'{VARIABLE} is "{told}".', hint="It says how many jobs run at the same time: 4.")
-    return int(told)
+    if not given.isdecimal() or not int(given):
+        raise BadInput(f'{VARIABLE} is "{given}".', hint="It says how many jobs run at the same time: 4.")
+    return int(given)
 
 
 def wait_for_slot(store: StateStore, owner: str, count: int, look_up: Callable[[], None]) -> Heartbeat:
@@ -114,15 +114,15 @@ class DetachedCall:
 
     @classmethod
     def of(cls, text: str) -> DetachedCall:
-        told = json.loads(text)
-        given = [(name, value) for name, value in told["call"].pop("given")]
-        return cls(**{**told, "call": OperatorCall(**told["call"], given=given)})
+        document = json.loads(text)
+        given = [(name, value) for name, value in document["call"].pop("given")]
+        return cls(**{**document, "call": OperatorCall(**document["call"], given=given)})
 
     def to_document(self) -> dict[str, Any]:
         """Return what the record of the call begins with; no value of a parameter that is a secret."""
-        kept = {DETACHED: json.loads(self.to_json())} if self.may_be_kept else {}
+        saved = {DETACHED: json.loads(self.to_json())} if self.may_be_kept else {}
         return {
-            **kept,
+            **saved,
             "JobType": Kind.OPERATOR.value,
             "Operator": full_name(self.call.namespace, self.call.command),
             "Configuration": self.config_id,
@@ -170,12 +170,12 @@ def repeat_lost(env: MasonEnvironment, job_id: str) -> bool:
             return False
     except (MasonError, OSError):  # nobody can tell what became of it: it is not done twice
         return False
-    told = {**call.document[DETACHED], "repeated": True}
+    details = {**call.document[DETACHED], "repeated": True}
     try:  # who writes this first has it; should this process end now, the call is lost for good, and never run twice
-        store.update_record(call, JobStatus.RUNNING, {**call.document, DETACHED: told, "Process": this_process()})
+        store.update_record(call, JobStatus.RUNNING, {**call.document, DETACHED: details, "Process": this_process()})
     except Conflict:
         return False
-    _start(env, DetachedCall.of(json.dumps(told)))
+    _start(env, DetachedCall.of(json.dumps(details)))
     return True
 
 

@@ -125,14 +125,14 @@ class _OperatorProcess:
     def follow(self, ending: Ending) -> OperatorResponse:
         """Wait for the answer."""
         while True:
-            told = self._receive(ending)
-            if "log" in told:
-                self._response.log(*told["log"])
-            elif "ready" in told:
+            message = self._receive(ending)
+            if "log" in message:
+                self._response.log(*message["log"])
+            elif "ready" in message:
                 self._is_ready = True
                 ending.begin()
             else:
-                return self._take(told)
+                return self._take(message)
 
     def end(self) -> None:
         """Kill it with all that it has started, and let go of it."""
@@ -149,8 +149,8 @@ class _OperatorProcess:
             self._unread += self._read(ending)
         line = self._unread[:end]
         del self._unread[: end + 1]
-        told: dict[str, Any] = json.loads(line)
-        return told
+        message: dict[str, Any] = json.loads(line)
+        return message
 
     def _read(self, ending: Ending) -> bytes:
         """Read to the end of a line, or as much as there is."""
@@ -179,10 +179,10 @@ class _OperatorProcess:
         with suppress(ProcessLookupError, PermissionError):  # there is nobody left in its group
             os.killpg(self._process.pid, signal.SIGKILL)
 
-    def _take(self, told: Mapping[str, Any]) -> OperatorResponse:
-        TOTALS.add_sums(told["sums"])
-        given = _unpickle_object(told["object"])
-        self._response.take({**told["said"], **({} if given is None else {"Data": told["data"]})}, told["status"])
+    def _take(self, answer: Mapping[str, Any]) -> OperatorResponse:
+        TOTALS.add_sums(answer["sums"])
+        given = _unpickle_object(answer["object"])
+        self._response.take({**answer["said"], **({} if given is None else {"Data": answer["data"]})}, answer["status"])
         return OperatorResponse(self._response, given)
 
     def _listen(self) -> None:
@@ -249,10 +249,10 @@ def _work(launch: _Launch, answers: _Answers) -> None:
     redactor.learn(launch.parameters.secrets)
     result = respond(work, Response(redactor), describe_bug)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # from here on all is done
-    shown = show_result(result, describe_bug)
+    document = show_result(result, describe_bug)
     answers.send(
         {
-            "said": shown,
+            "said": document,
             "status": result.response.status,
             "object": _pickle_object(result),
             "data": redactor.redact_data(json_value(list(result.response.data))),
@@ -292,12 +292,12 @@ def main() -> None:
     os.set_inheritable(number, False)
     answers = _Answers(number)
     os.dup2(2, 1)  # what is printed is no answer
-    told = os.fdopen(os.dup(0), "rb", buffering=0)
-    launch: _Launch = pickle.load(told)
+    pipe = os.fdopen(os.dup(0), "rb", buffering=0)
+    launch: _Launch = pickle.load(pipe)
     nowhere = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nowhere, 0)
     os.close(nowhere)
-    threading.Thread(target=_end_with, args=(told.fileno(),), daemon=True).start()
+    threading.Thread(target=_end_with, args=(pipe.fileno(),), daemon=True).start()
     LOG.addHandler(answers)
     LOG.setLevel(launch.log_level)
     LOG.propagate = False

@@ -177,9 +177,9 @@ def cancel_calls_of(store: StateStore, caller: str, reason: str) -> int:
 
 def ask_to_end(store: StateStore, job_id: str, reason: str = "") -> None:
     """Write down that a job is to end; whoever runs it looks for that."""
-    told = {"Reason": reason} if reason else {}
+    reasons = {"Reason": reason} if reason else {}
     with suppress(AlreadyExists):  # somebody else asked, too
-        store.add_record(RecordKind.CANCELLATION, job_id, "asked", {"AskedAt": _now(), **told})
+        store.add_record(RecordKind.CANCELLATION, job_id, "asked", {"AskedAt": _now(), **reasons})
 
 
 def call_job(store: StateStore, call: Record, of_engine: Mapping[str, Any] | None = None) -> JobRecord:
@@ -322,5 +322,5 @@ def answer_for_record(answer: Answer) -> dict[str, Any]:
     if response.get("Data") and len(json.dumps(response["Data"])) > MOST_DATA:
         response = {**response, "Data": [], "DataLeftOut": True}
     errors = response.get("Errors")
-    told = {"Error": errors[0]} if errors else {}
-    return {**told, "HttpStatus": answer[1], "Response": response}
+    problem = {"Error": errors[0]} if errors else {}
+    return {**problem, "HttpStatus": answer[1], "Response": response}

@@ -215,9 +215,9 @@ def _explain_full_disk(job: Job, read: int) -> Iterator[None]:
         is_output = output and DiskRoom.of(output) == room
         is_confined = any(each != LOCAL for each in job.storages)
         named = f"The file system of {output if is_output else 'temporary files'}" if is_confined else ""
-        told = room.describe(named, needed=read)
+        message = room.describe(named, needed=read)
         where = f"{output} cannot be written" if is_output else "Temporary files cannot be written"
-        raise ClientFailed(f"{where}: {told}", hint="Free some space. Nothing was committed.") from error
+        raise ClientFailed(f"{where}: {message}", hint="Free some space. Nothing was committed.") from error
 
 
 _ENDS = {

@@ -135,9 +135,9 @@ class JobWatch:
         TOTALS.add(ended.details)
         return ended
 
-    def show(self, shown: Mapping[str, Any], warnings: Sequence[str], summary: str) -> None:
+    def show(self, document: Mapping[str, Any], warnings: Sequence[str], summary: str) -> None:
         """Keep what is to be shown beside the record, for whoever waits elsewhere."""
-        self._book.keep_result({"Shown": to_typed(shown), "Warnings": list(warnings), "Info": [summary]})
+        self._book.keep_result({"Shown": to_typed(document), "Warnings": list(warnings), "Info": [summary]})
 
     def failed(self, error: BaseException, result: Mapping[str, Any] | None = None) -> JobRecord:
         """Say why the job is not done, and what it found all the same."""

@@ -57,8 +57,8 @@ def explain_file(name: str, schemas: Mapping[str, FileSchema]) -> dict[str, Any]
 
 def _way(schema: FileSchema) -> dict[str, Any]:
     if schema.sheets:
-        told = {"Sheets": [part.sheet for part in schema.sheets], "FirstRow": schema.sheets[0].first_row + 1}
-        return {"Format": schema.format, **told, "HeaderIs": _how_sure(schema.guess)}
+        details = {"Sheets": [part.sheet for part in schema.sheets], "FirstRow": schema.sheets[0].first_row + 1}
+        return {"Format": schema.format, **details, "HeaderIs": _how_sure(schema.guess)}
     if schema.csv is None:
         return {"Format": schema.format, **(_encoding(schema) if schema.encoding else {})}
     reading, dialect = schema.csv, schema.csv.dialect

@@ -67,8 +67,10 @@ def unique_names(names: Sequence[str], warnings: list[str]) -> list[str]:
     """
     for name in names:
         if "\n" in name or "\r" in name:
-            told = name.replace("\r", "\\r").replace("\n", "\\n")
-            warnings.append(f'the column "{told}" has a line end in its name (that of delimited text is read as \\n)')
+            one_line = name.replace("\r", "\\r").replace("\n", "\\n")
+            warnings.append(
+                f'the column "{one_line}" has a line end in its name (that of delimited text is read as \\n)'
+            )
     if len({name.casefold() for name in names}) == len(names):
         return list(names)
     unique: list[str] = []

@@ -103,10 +103,10 @@ def without_end_mark(texts: Iterable[AnyStr], mark: AnyStr, warn: Callable[[str]
     held: AnyStr | None = None
     for text in texts:
         whole = held + text if held else text
-        kept = whole.rstrip(mark) if whole.endswith(mark) else whole
-        held = whole[len(kept) :]
-        if kept:
-            yield kept
+        clean = whole.rstrip(mark) if whole.endswith(mark) else whole
+        held = whole[len(clean) :]
+        if clean:
+            yield clean
     if held:
         warn(END_MARK)
 

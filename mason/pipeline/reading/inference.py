@@ -82,18 +82,18 @@ def _as_committed(found: Inferred, commit: CommitRecord) -> Inferred:
     But text files keep the types that they show: others read these, whatever the values were made from.
     """
     stated = {each.name: each.type for each in decode_schema(commit.schema)}
-    shown = {each.name: each for each in found.schema.columns}
+    found_columns = {each.name: each for each in found.schema.columns}
     if commit.format == "parquet":
         known = [
-            shown[name]
-            if name in shown and shown[name].type == stated[name]
+            found_columns[name]
+            if name in found_columns and found_columns[name].type == stated[name]
             else column_from_parquet(name, stated[name])
             for name in stated
             if name not in commit.partition_keys
         ]
         found = replace(found, sampled=False)
     else:
-        known = [each for name, each in shown.items() if name not in commit.partition_keys]
+        known = [each for name, each in found_columns.items() if name not in commit.partition_keys]
     keys = [Column(name, stated[name]) for name in commit.partition_keys]
     return replace(
         found, schema=replace(found.schema, columns=[*known, *keys]), partition_keys=list(commit.partition_keys)
@@ -178,8 +178,8 @@ def _read_files(
             warnings.add(name, problem)
         for column, odd in schema.odd_values.items():
             warnings.add(name, odd.describe(column))
-        for column, told in schema.spellings.items():
-            warnings.add(name, f'column "{column}" {told}')
+        for column, note in schema.spellings.items():
+            warnings.add(name, f'column "{column}" {note}')
     if not schemas and failure:
         raise failure
     if not schemas:
@@ -258,12 +258,12 @@ def _compare_headers(schemas: Mapping[str, FileSchema], warnings: FileWarnings) 
 def _case_twins(schemas: Mapping[str, FileSchema]) -> Iterator[str]:
     """Columns of different files that may be meant to be one; those within a file are told of that file."""
     first: dict[str, tuple[str, str]] = {}
-    told: set[str] = set()
+    warned: set[str] = set()
     for file, schema in schemas.items():
         for name in schema.columns:
             other, other_file = first.setdefault(name.casefold(), (name, file))
-            if other != name and name not in told and other_file != file:
-                told.add(name)
+            if other != name and name not in warned and other_file != file:
+                warned.add(name)
                 yield f'The columns "{other}" ({other_file}) and "{name}" ({file}) differ only in case.'
 
 

@@ -51,8 +51,8 @@ class Preview:
         names = self.schema.names[:width]
         types = [str(self.schema.field(name).type) for name in names]
         rows = [[_cell(row[name]) for name in names] for row in self.rows]
-        lines, shown = clip_lines([*map(_cell, names)], [types, *rows], width)
-        hidden = len(self.schema) - shown
+        lines, fitting = clip_lines([*map(_cell, names)], [types, *rows], width)
+        hidden = len(self.schema) - fitting
         return [*lines, f"… and {counted(hidden, 'column')} more"] if hidden else lines
 
     def to_dict(self) -> dict[str, Any]:
@@ -66,12 +66,12 @@ def preview_plan(view: TableView, limit: int, columns: Sequence[str] = ()) -> di
         NoSuchColumn: a column that was asked for is not there.
     """
     schema, rows = choose_columns(view.schema, columns), view.rows_in_files
-    told: dict[str, Any] = {
+    document: dict[str, Any] = {
         "Inputs": [each.file.path for each in view.files],
         "Columns": _columns_told(schema),
         "Limit": limit,
     }
-    return told if rows is None else {**told, "RowsShown": min(limit, sum(rows))}
+    return document if rows is None else {**document, "RowsShown": min(limit, sum(rows))}
 
 
 def preview_table(

@@ -62,17 +62,17 @@ class Scan:
         return self.plan.task_bytes
 
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "Inputs": [each.file.path for each in self.plan.files],
             "InputBytes": self.input_bytes,
             "Columns": describe_columns(self.schema),
             "Tasks": len(self.task_bytes),
         }
         if self.rows is not None:
-            told["RowsIn"] = self.rows
+            document["RowsIn"] = self.rows
         if self.commit:
-            told["InputCommit"] = self.commit.id
-        return told
+            document["InputCommit"] = self.commit.id
+        return document
 
 
 class ScanWork(Work):

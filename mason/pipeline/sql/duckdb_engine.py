@@ -209,8 +209,8 @@ def _explain_error(error: Exception, statement: str) -> Exception:
     if isinstance(error, duckdb.BinderException) and "volatile" in str(error):
         return unlike_spark("window over a value that may be an error", ": compute it in a subquery first")
     if isinstance(error, duckdb.BinderException) and (found := _NOT_GROUPED.search(str(error))):
-        told = f'"{found[1]}" is neither in GROUP BY nor inside of an aggregate such as max.'
-        return bad_query(statement, column_start(statement, found[1]), told)
+        message = f'"{found[1]}" is neither in GROUP BY nor inside of an aggregate such as max.'
+        return bad_query(statement, column_start(statement, found[1]), message)
     if isinstance(error, duckdb.ConversionException) and "UTF8" in str(error):
         return error_of_broken_text()
     if isinstance(error, duckdb.Error) or _OF_A_READER.match(str(error)):

@@ -208,10 +208,10 @@ def without_database(statement: Statement, database: str) -> str:
 def bad_query(text: str, start: int, message: str, hint: str = "") -> BadQuery:
     """Return an error that points at a place: line and column, the line itself, and a caret below it."""
     line, column = position(text, start)
-    shown = text.splitlines()[line - 1] if text.splitlines() else ""
-    picture = f"\n  {shown}\n  {' ' * (column - 1)}^" if len(shown) <= _LONGEST_LINE else ""
-    told = f"{message} {hint}".strip()  # the hint before the picture, which ends the message
-    return BadQuery(f"query:{line}:{column}: {told}{picture}")
+    source_line = text.splitlines()[line - 1] if text.splitlines() else ""
+    picture = f"\n  {source_line}\n  {' ' * (column - 1)}^" if len(source_line) <= _LONGEST_LINE else ""
+    explanation = f"{message} {hint}".strip()  # the hint before the picture, which ends the message
+    return BadQuery(f"query:{line}:{column}: {explanation}{picture}")
 
 
 def position(text: str, start: int) -> tuple[int, int]:
@@ -291,8 +291,8 @@ def _check_reach(statement: Statement) -> None:
         name = table.this.sql_name() if isinstance(table.this, exp.Func) else ""
         name = table.this.name if isinstance(table.this, exp.Anonymous) else name
         if name.casefold() not in _ROW_MAKERS:
-            told = f"{name}(…)" if name else "This"
-            raise statement.problem(_find(statement, name), f"{told} is no table of the database.")
+            caller = f"{name}(…)" if name else "This"
+            raise statement.problem(_find(statement, name), f"{caller} is no table of the database.")
 
 
 def _start(node: Any) -> int:
@@ -362,8 +362,8 @@ def _names_inside(field: pa.Field) -> Iterator[str]:
 
 
 def _columns_told(schemas: Mapping[str, pa.Schema]) -> str:
-    told = [f"{table}: {', '.join(schema.names[:30])}" for table, schema in schemas.items()]
-    return f"Columns: {'; '.join(told[:5])}." if told else ""
+    tables = [f"{table}: {', '.join(schema.names[:30])}" for table, schema in schemas.items()]
+    return f"Columns: {'; '.join(tables[:5])}." if tables else ""
 
 
 def check_names(names: Sequence[str]) -> None:

@@ -75,8 +75,8 @@ def constant_size(text: str) -> Size:
     except ValueError:
         number = math.nan
     low = None if math.isnan(number) else number
-    kept = text if len(text) <= _LONGEST_TEXT else None
-    return Size(len(text.encode("utf-8", "surrogatepass")), low=low, high=low, text=kept)
+    constant = text if len(text) <= _LONGEST_TEXT else None
+    return Size(len(text.encode("utf-8", "surrogatepass")), low=low, high=low, text=constant)
 
 
 def parameter_size(value: Any) -> Size:

@@ -181,12 +181,12 @@ class _Sizes:
     def _too_large(self, node: Any, size: Size) -> BadQuery:
         word = name_in_statement(node)
         start = max(self._statement.text.casefold().find(word), 0)
-        told = "|| " if word == "||" else f"{word}(…) "
+        subject = "|| " if word == "||" else f"{word}(…) "
         most = f"{size.bytes:,.0f} bytes" if size.bytes < 1e18 else "very many bytes"
         raised = ", or have result_bytes of the server raised" if self._limit < LARGEST_VALUE else ""
         return self._statement.problem(
             start,
-            f"{told}can make a value of {most}, and here a value has at most {self._limit:,}.",
+            f"{subject}can make a value of {most}, and here a value has at most {self._limit:,}.",
             f"Make it smaller{raised}.",
         )
 

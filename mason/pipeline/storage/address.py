@@ -60,15 +60,15 @@ def redact_address(address: str) -> str:
     return before + mark + urlencode([each for each in parse_qsl(query) if not each[1].startswith("/")])
 
 
-def with_shown_address(told: Any) -> Any:
+def with_shown_address(record: Any) -> Any:
     """Return what is told of a job with the address of its storage as others may read it.
 
     An older Mason wrote it down with the file in which tasks find keys.
     """
-    inputs = told.get("Inputs") if isinstance(told, Mapping) else None
+    inputs = record.get("Inputs") if isinstance(record, Mapping) else None
     if not isinstance(inputs, Mapping) or not isinstance(inputs.get("storage"), str):
-        return told
-    return {**told, "Inputs": {**inputs, "storage": redact_address(inputs["storage"])}}
+        return record
+    return {**record, "Inputs": {**inputs, "storage": redact_address(inputs["storage"])}}
 
 
 def open_filesystem(address: str) -> pafs.FileSystem:

@@ -91,8 +91,8 @@ def reading(file: DataFile, filesystem: pafs.FileSystem) -> Iterator[None]:
         raise UnreadableFile(file.name, "permission denied.") from error
     except OSError as error:
         asked = isinstance(filesystem, StreamingFiles)
-        told = filesystem.why_unreadable(file.path, error) if asked else error.strerror or str(error)
-        raise UnreadableFile(file.name, told.rstrip(".") + ".") from error
+        reason = filesystem.why_unreadable(file.path, error) if asked else error.strerror or str(error)
+        raise UnreadableFile(file.name, reason.rstrip(".") + ".") from error
 
 
 def open_bytes(filesystem: pafs.FileSystem, path: str, *, buffer: int = 0) -> IO[bytes] | Any:

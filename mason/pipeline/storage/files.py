@@ -248,8 +248,8 @@ def _check_name(path: str) -> None:
     try:
         path.encode()
     except UnicodeEncodeError as error:
-        shown = os.fsencode(path).decode(errors="backslashreplace")
-        raise UnreadableFile(shown, "its name is not valid UTF-8: give it another one.") from error
+        name = os.fsencode(path).decode(errors="backslashreplace")
+        raise UnreadableFile(name, "its name is not valid UTF-8: give it another one.") from error
 
 
 def _partition_folder(file: DataFile) -> str:

@@ -150,13 +150,13 @@ _MINUS_ZEROS = frozenset("-0." + "0" * digits for digits in range(1, 19))
 
 def describe_odd_spellings(columns: Sequence[Sequence[str]], seen: Sequence[Evidence], quote: str) -> dict[int, str]:
     """Return what is to be said of columns, by their numbers, that look otherwise in a table, or may be expected to."""
-    told = {}
+    notes = {}
     for number, (values, evidence) in enumerate(zip(columns, seen, strict=True)):
         if evidence is TEXT and quote != "'" and _are_wrapped(values):
-            told[number] = """has values in ' quotes, which are part of them (quote:"'" takes them off)"""
+            notes[number] = """has values in ' quotes, which are part of them (quote:"'" takes them off)"""
         elif _has_decimals(evidence) and not _MINUS_ZEROS.isdisjoint(values) and pa.types.is_decimal(decide(evidence)):
-            told[number] = "has -0.0, which is 0.0 in a decimal (the type double keeps the sign)"
-    return told
+            notes[number] = "has -0.0, which is 0.0 in a decimal (the type double keeps the sign)"
+    return notes
 
 
 def _has_decimals(evidence: Evidence) -> bool:

@@ -41,13 +41,13 @@ _LONGEST_BAR = 40
 def row_shares(parts: Mapping[str, int], width: int) -> list[str]:
     """Return the lines; parts without rows are left out, except for the first."""
     first, *others = parts
-    told = {name: f"{parts[name]:,}" for name in (first, *(each for each in others if parts[each]))}
-    names, counts = (max(map(len, texts)) for texts in (told, told.values()))
+    amounts = {name: f"{parts[name]:,}" for name in (first, *(each for each in others if parts[each]))}
+    names, counts = (max(map(len, texts)) for texts in (amounts, amounts.values()))
     room = min(width - names - counts - len("    100 %"), _LONGEST_BAR)
     total = sum(parts.values()) or 1
     return [
         f"{name.ljust(names)}  {count.rjust(counts)}  {_bar(parts[name] / total, room)}{_percent(parts[name] / total)}"
-        for name, count in told.items()
+        for name, count in amounts.items()
     ]
 
 

@@ -190,14 +190,14 @@ def _ends_first(dependencies: Dependencies, keys: Collection[str]) -> Iterator[s
 
 
 def _path(cycle: Sequence[str]) -> str:
-    shown = [*cycle, cycle[0]]
-    if len(shown) > _LONGEST_CYCLE:
-        shown = [
-            *shown[: _LONGEST_CYCLE // 2],
-            f"… {len(shown) - _LONGEST_CYCLE} more …",
-            *shown[-_LONGEST_CYCLE // 2 :],
+    closed = [*cycle, cycle[0]]
+    if len(closed) > _LONGEST_CYCLE:
+        closed = [
+            *closed[: _LONGEST_CYCLE // 2],
+            f"… {len(closed) - _LONGEST_CYCLE} more …",
+            *closed[-_LONGEST_CYCLE // 2 :],
         ]
-    return " → ".join(shown)
+    return " → ".join(closed)
 
 
 class Clashes:

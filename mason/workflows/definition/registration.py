@@ -61,12 +61,12 @@ def unknown_steps(documents: Sequence[tuple[Kind, YamlDocument]], store: StateSt
 def _unknown(document: YamlDocument, known: dict[Kind, set[str]]) -> Iterator[Problem]:
     if not isinstance(document.value, dict):
         return
-    told: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for number, step in readable_steps(document.value.get("dag")):
         names = next((names for kind, names in known.items() if kind == step.type), None)
-        if names is None or not step.command or step.name in names or (step.type, step.name) in told:
+        if names is None or not step.command or step.name in names or (step.type, step.name) in reported:
             continue
-        told.add((step.type, step.name))
+        reported.add((step.type, step.name))
         message = f'{step.type} "{step.name}" is not registered. {did_you_mean(step.name, names)}'
         yield document.problem(("dag", number, "command"), message.rstrip())
 

@@ -53,8 +53,8 @@ def _choose_scheduler(expansion: Expansion, owner: Registration, spec: WorkflowS
     chosen = next((name for name in offered if all(name in each for each in limits.values())), "")
     if not chosen:
         has = f"has {' and '.join(offered)}" if offered else "has no scheduler"
-        told = [f"{name} supports {', '.join(supported)}" for name, supported in limits.items()]
-        wanted = "; ".join(told) or "name one in it"
+        supports = [f"{name} supports {', '.join(supported)}" for name, supported in limits.items()]
+        wanted = "; ".join(supports) or "name one in it"
         expansion.note(owner, ("supported_schedulers",), f'the configuration "{config.id}" {has}; {wanted}')
     return chosen
 

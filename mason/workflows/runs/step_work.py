@@ -71,8 +71,8 @@ class StepResult(OperatorResponse):
     @classmethod
     def of(cls, result: OperatorResponse, describe_bug: Callable[[BaseException], str]) -> StepResult:
         response = result.response
-        shown = show_result(result, describe_bug)
-        return cls(response, None if response.errors else result.object, shown)
+        document = show_result(result, describe_bug)
+        return cls(response, None if response.errors else result.object, document)
 
     def to_dict(self) -> dict[str, Any]:
         return dict(self.shown)

@@ -145,17 +145,17 @@ def _others(workflow: ValidWorkflow) -> list[str]:
 def _tell(workflow: ValidWorkflow, outside: OutsideRun, statuses: Mapping[str, StepStatus], response: Response) -> None:
     """Say how a run went: what Mason wrote down of it, or else what the scheduler says of its steps."""
     try:
-        shown = show_run(read_state(workflow.definitions.env), outside.run_id)
+        run = show_run(read_state(workflow.definitions.env), outside.run_id)
     except NotFound:
-        shown = {"Steps": []}
-    steps = {each["Id"]: each for each in shown["Steps"]}
+        run = {"Steps": []}
+    steps = {each["Id"]: each for each in run["Steps"]}
     final = {key: _status(steps[key]["Status"]) if key in steps else status for key, status in statuses.items()}
     for key, status in final.items():
         if status is StepStatus.FAILED:
             reason = steps.get(key, {}).get("Reason") or _not_begun(workflow, outside, key)
             response.add_error(f"{key}: {reason}", FAILED)
     is_well = all(each.is_well for each in final.values())
-    said = {key: value for key, value in shown.items() if key != "Steps"}
+    said = {key: value for key, value in run.items() if key != "Steps"}
     status = StepStatus.SUCCEEDED if is_well else StepStatus.FAILED
     response.add_data({**said, "SchedulerRun": outside.run, "Status": status, "Statuses": final})
 

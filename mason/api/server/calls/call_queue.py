@@ -132,12 +132,12 @@ class CallQueue:
         queued = self._store.count_records(RecordKind.CALL, JobStatus.QUEUED).get(JobStatus.QUEUED, 0)
         if queued + len(self._in_memory) >= self._most_queued:  # what may not be written down waits as well
             raise TooMany(f"{self._most_queued:,} jobs are queued already, which is the most.", hint="Try again later.")
-        told = {"Fingerprint": fingerprint} if fingerprint else {}
+        fingerprinted = {"Fingerprint": fingerprint} if fingerprint else {}
         future: Future[Answer] = Future()
         if keep:
-            self._store.add_record(RecordKind.CALL, call.id, JobStatus.QUEUED, {**call.to_document(), **told})
+            self._store.add_record(RecordKind.CALL, call.id, JobStatus.QUEUED, {**call.to_document(), **fingerprinted})
         else:
-            document = {**call.shown(), "Process": self._process, **told}
+            document = {**call.shown(), "Process": self._process, **fingerprinted}
             self._store.add_record(RecordKind.CALL, call.id, JobStatus.RUNNING, document)
             self._in_memory[call.id] = call
         future = self._futures.setdefault(call.id, future)  # somebody with the same key may wait already
@@ -290,8 +290,8 @@ class CallQueue:
     def _end(
         self, record: Record, answer: Answer, status: JobStatus, log: Mapping[str, Any] = MappingProxyType({})
     ) -> None:
-        shown = {key: value for key, value in record.document.items() if key != "Call"}
-        document = {**shown, "EndedAt": now(), **log, **answer_for_record(answer)}
+        remaining = {key: value for key, value in record.document.items() if key != "Call"}
+        document = {**remaining, "EndedAt": now(), **log, **answer_for_record(answer)}
         try:
             self._write(record, status, document)
         except StateFailed as error:  # who waits for the answer still gets it
@@ -353,8 +353,10 @@ class CallQueue:
         except (MasonError, OSError):  # nobody can tell what became of it: it is not done twice
             self._settle(record)
             return
-        kept = {key: value for key, value in record.document.items() if key not in ("Process", "Claim", "StartedAt")}
-        again = {**kept, "Call": {**kept["Call"], "repeated": True}}
+        document = {
+            key: value for key, value in record.document.items() if key not in ("Process", "Claim", "StartedAt")
+        }
+        again = {**document, "Call": {**document["Call"], "repeated": True}}
         with suppress(Conflict):  # another server was faster
             self._store.update_record(record, JobStatus.QUEUED, again)
             LOG.info("The server that ran the job %s is gone: it is run again.", call.id)
@@ -365,10 +367,10 @@ class CallQueue:
         ended = JobStatus.LOST
         with suppress(MasonError, OSError):  # whoever cannot look, cannot tell
             ended = how_job_ended(self._store, record.id) or ended
-        told = {key: value for key, value in record.document.items() if key != "Call"}
+        document = {key: value for key, value in record.document.items() if key != "Call"}
         reason = {} if ended is JobStatus.SUCCEEDED else {"Error": _LOST}
         with suppress(Conflict):  # another server settled it
-            self._store.update_record(record, ended, {**told, "EndedAt": now(), **reason})
+            self._store.update_record(record, ended, {**document, "EndedAt": now(), **reason})
             self._log(record.id, ended, record.document)
 
     def _look_around(self) -> None:
@@ -399,5 +401,5 @@ class CallQueue:
 
     def _log(self, call_id: str, status: JobStatus, document: Mapping[str, Any]) -> None:
         name = document.get("Operator") or document.get("Workflow")
-        told = {"job": call_id, "status": status.value, "name": name, "request": document.get("RequestID")}
-        LOG.info("job %s is %s", call_id, status, extra={"event": "job", "fields": told})
+        fields = {"job": call_id, "status": status.value, "name": name, "request": document.get("RequestID")}
+        LOG.info("job %s is %s", call_id, status, extra={"event": "job", "fields": fields})

@@ -85,9 +85,9 @@ class RunningRecord:
         """Write down with which token an engine is about to be asked."""
         self._note({ENGINE_TOKEN: token, ENGINE_NOTES: dict(notes)})
 
-    def _note(self, told: Mapping[str, Any]) -> None:
+    def _note(self, change: Mapping[str, Any]) -> None:
         try:
-            self.now = self._store.update_record(self.now, JobStatus.RUNNING, {**self.now.document, **told})
+            self.now = self._store.update_record(self.now, JobStatus.RUNNING, {**self.now.document, **change})
         except (Conflict, StateFailed) as error:  # the call goes on, and ends with this process
             LOG.warning("The record of the job %s does not say that an engine has it: %s", self.now.id, error)
 

@@ -234,13 +234,13 @@ class Execution:
         return Service(self._env, _caller(call), catalogue)
 
     def _answer(self, call: Call, result: OperatorResponse) -> Answer:
-        shown = result.to_dict()
-        check_result(shown["Data"])
+        body = result.to_dict()
+        check_result(body["Data"])
         if call.kind is Kind.WORKFLOW:
-            shown["Data"] = [without_places(each) for each in shown["Data"]]
-        if shown["Errors"]:
-            shown = self.hider(call.config_id).in_errors(shown)
-        return shown, result.response.status
+            body["Data"] = [without_places(each) for each in body["Data"]]
+        if body["Errors"]:
+            body = self.hider(call.config_id).in_errors(body)
+        return body, result.response.status
 
 
 def _sources(catalogue: Catalogue) -> tuple[tuple[str, str], ...]:

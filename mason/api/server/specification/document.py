@@ -37,12 +37,12 @@ def build_specification(
         if route.path == WORKFLOW_PATH:
             paths |= _workflow_paths(workflows, operators)
         else:
-            shown = {**route.shown, "operationId": _operation_id(route.method, route.path)}
-            paths.setdefault(route.path, {})[route.method] = shown
-    for path, shown in paths.items():
+            operations = {**route.shown, "operationId": _operation_id(route.method, route.path)}
+            paths.setdefault(route.path, {})[route.method] = operations
+    for path, operations in paths.items():
         for route in routes:
-            if route.method not in shown and route.path != WORKFLOW_PATH and _fits(path, route.path):
-                shown[route.method] = _operation_at(path, route)
+            if route.method not in operations and route.path != WORKFLOW_PATH and _fits(path, route.path):
+                operations[route.method] = _operation_at(path, route)
     return {
         **_head(),
         "components": {
@@ -86,9 +86,9 @@ def _operation_at(path: str, route: Route) -> dict[str, Any]:
     given = {name: part for name, part in parts.items() if not _is_in_braces(part)}
     renamed = {name: part[1:-1] for name, part in parts.items() if _is_in_braces(part)}
     where = " and ".join(f'{name} is "{part}"' for name, part in given.items())
-    shown = {key: value for key, value in route.shown.items() if key not in (OPERATOR_KEY, "description")}
+    operation = {key: value for key, value in route.shown.items() if key not in (OPERATOR_KEY, "description")}
     return {
-        **shown,
+        **operation,
         "summary": f"As {route.method.upper()} {route.path}{f', where {where}' if where else ''}.",
         "operationId": _operation_id(route.method, path),
         "parameters": [

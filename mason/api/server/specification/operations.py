@@ -74,7 +74,7 @@ def describe_operator(registration: Registration, spec: OperatorSpec, declared: 
         if not words & taken and each.type not in _BODY_ONLY:
             in_query = _in_query(each, required=each.required and not has_body)
             parameters.append(_without_default(in_query) if has_body else in_query)
-    shown: dict[str, Any] = {
+    operation: dict[str, Any] = {
         "summary": spec.description,
         "tags": [spec.namespace or spec.command],
         **declared.words,
@@ -85,8 +85,8 @@ def describe_operator(registration: Registration, spec: OperatorSpec, declared: 
     if has_body:
         body = _body(spec, declared)
         required = {"required": True} if body["schema"].get("required") else {}
-        shown["requestBody"] = {**required, "content": {"application/json": body}}
-    return shown
+        operation["requestBody"] = {**required, "content": {"application/json": body}}
+    return operation
 
 
 def describe_workflow(spec: WorkflowSpec, known: Known) -> dict[str, Any]:
@@ -169,10 +169,10 @@ def _in_path(name: str, spec: OperatorSpec) -> dict[str, Any]:
     assert definition is not None
     others = [word for word in (definition.name, *definition.aliases) if word != name]
     aliases = {ALIASES_KEY: others} if others else {}
-    shown = _in_query(definition, required=True)
-    is_text = shown["schema"]["type"] == "string" and "enum" not in shown["schema"]
-    schema = {**shown["schema"], "minLength": 1} if is_text else shown["schema"]  # no path has an empty part
-    return {**shown, "name": name, "in": "path", "schema": schema, **aliases}
+    described = _in_query(definition, required=True)
+    is_text = described["schema"]["type"] == "string" and "enum" not in described["schema"]
+    schema = {**described["schema"], "minLength": 1} if is_text else described["schema"]  # no path has an empty part
+    return {**described, "name": name, "in": "path", "schema": schema, **aliases}
 
 
 def _in_query(definition: ParameterDefinition, *, required: bool) -> dict[str, Any]:

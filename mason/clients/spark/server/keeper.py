@@ -204,13 +204,13 @@ def idle_minutes(variables: Mapping[str, str] = os.environ) -> float:
     Raises:
         BadInput: the variable says something else than a number of minutes.
     """
-    told = variables.get(IDLE_VARIABLE) or str(DEFAULT_IDLE_MINUTES)
+    given = variables.get(IDLE_VARIABLE) or str(DEFAULT_IDLE_MINUTES)
     try:
-        minutes = float(told)
+        minutes = float(given)
     except ValueError:
         minutes = math.nan
     if not (math.isfinite(minutes) and minutes >= 0):
-        raise BadInput(f'{IDLE_VARIABLE} is "{told}": it must be a number of minutes.')
+        raise BadInput(f'{IDLE_VARIABLE} is "{given}": it must be a number of minutes.')
     return minutes
 
 
@@ -227,8 +227,8 @@ def main(folder: Path) -> None:
     if os.fork():
         # The command waits for this process, not for its child: no zombie stays with it.
         os._exit(0)
-    told = json.loads((folder / "launch.json").read_text(encoding="utf-8"))
-    Keeper(folder, told["key"], told["conf"], idle_minutes()).run()
+    launch = json.loads((folder / "launch.json").read_text(encoding="utf-8"))
+    Keeper(folder, launch["key"], launch["conf"], idle_minutes()).run()
 
 
 if __name__ == "__main__":

@@ -77,14 +77,14 @@ def give_up(session: WarmSession) -> None:
             stop_server(session.folder)
 
 
-def retire_others(servers: Path, kept: Path) -> None:
+def retire_others(servers: Path, current: Path) -> None:
     """Have the servers of other keys stopped: each as soon as no command uses it."""
     for folder in server_folders(servers):
-        if folder != kept:
+        if folder != current:
             (folder / record.RETIRE).touch()
             _stop_if_orphan(folder)
     for folder in servers.iterdir():
-        if folder != kept and not (folder / record.RECORD).exists() and _age(folder) > _SECONDS_TO_KEEP_LOGS:
+        if folder != current and not (folder / record.RECORD).exists() and _age(folder) > _SECONDS_TO_KEEP_LOGS:
             shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -62,5 +62,5 @@ def _check_apart(asked: Asked) -> None:
     quote = '"' if asked.quote is None else asked.quote
     marks = [mark for mark in (asked.delimiter, quote, asked.escape, asked.comment) if mark]
     if len(set(marks)) < len(marks):
-        told = "delimiter, quote, escape and comment must differ."
-        raise BadInput(told, hint="A quote inside quotes is doubled by default: leave escape out.")
+        message = "delimiter, quote, escape and comment must differ."
+        raise BadInput(message, hint="A quote inside quotes is doubled by default: leave escape out.")

@@ -41,8 +41,8 @@ def doubt_one_column(text: str, *, final: bool) -> list[str]:
     if found:
         return [f'each of its lines has as many "{found}" as the first; delimiter:"{found}" reads them as columns']
     if widths := _find_widths(lines):
-        shown = ",".join(map(str, widths))
-        return [f'its lines seem to have fields of fixed width; widths:"{shown}" reads them as columns']
+        counts_text = ",".join(map(str, widths))
+        return [f'its lines seem to have fields of fixed width; widths:"{counts_text}" reads them as columns']
     return []
 
 

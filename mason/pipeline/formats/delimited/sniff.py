@@ -67,9 +67,9 @@ def sniff(text: str, asked: Asked, *, final: bool) -> Sniffed:
     """Return how a text, with line ends `\\n`, is written. Unless `final`, more is to come."""
     excel = _EXCEL.match(text) if asked.skip_rows is None and not asked.delimiter and not asked.widths else None
     if excel:
-        told = f'its first line says "{excel[0].strip()}" and is no record'
+        note = f'its first line says "{excel[0].strip()}" and is no record'
         rest = sniff(text[excel.end() :], replace(asked, delimiter=excel[1], is_below_another=True), final=final)
-        return Sniffed(rest.dialect, 1 + rest.skip_rows, [told, *rest.notes])
+        return Sniffed(rest.dialect, 1 + rest.skip_rows, [note, *rest.notes])
     if asked.skip_rows:
         place = _end_of_lines(text, asked.skip_rows)
         rest = sniff(text[place:], replace(asked, skip_rows=0), final=final)
@@ -253,7 +253,7 @@ def _table(text: str, dialect: Dialect, *, final: bool) -> list[ExactRecord]:
 
 def _settle_dialect(text: str, plain: Dialect, asked: Asked, *, final: bool) -> tuple[Dialect, list[str]]:
     """The dialect by which the most records are whole and alike, the plainest first."""
-    best, told = plain, ""
+    best, reason = plain, ""
     fewest = _faults(text, plain, final=final)
     for dialect, note in _others(text, plain, asked, final=final):
         is_needed = _is_needed(text, dialect, plain, final=final)
@@ -261,8 +261,8 @@ def _settle_dialect(text: str, plain: Dialect, asked: Asked, *, final: bool) -> 
             continue
         faults = _faults(text, dialect, final=final)
         if faults < fewest or (is_needed and faults == fewest):
-            best, told, fewest = dialect, note, faults
-    return best, [told] if told else []
+            best, reason, fewest = dialect, note, faults
+    return best, [reason] if reason else []
 
 
 def _others(text: str, plain: Dialect, asked: Asked, *, final: bool) -> Iterator[tuple[Dialect, str]]:

@@ -61,25 +61,33 @@ def read_workbook(name: str, source: Any, asked: SheetsAsked) -> FileSchema | No
         found = (
             _look(Cells(book.get_sheet_by_name(each), xml(each), frozenset(asked.nulls)), asked) for each in wanted
         )
-        looks = [look for look in found if look is not None]
+        looks = [found_sheet for found_sheet in found if found_sheet is not None]
         hidden = [sheet for sheet in hidden if book.get_sheet_by_name(sheet).height]
     if not looks:
         return None
     first = looks[0]
-    chosen = [look for look in looks if asked.sheet == ALL or set(look.columns) == set(first.columns)]
-    left_out = [look.part.sheet for look in looks if look not in chosen]
-    begins = Counter(look.part.header for look in looks)
-    doubts = {look.part.sheet: [look.doubt] for look in chosen if look.doubt and begins[look.part.header] == 1}
-    warnings = [note for look in chosen for note in (*doubts.get(look.part.sheet, ()), *look.notes)]
-    warnings += count_errors(name, content, [look.part.sheet for look in chosen])
+    chosen = [
+        found_sheet for found_sheet in looks if asked.sheet == ALL or set(found_sheet.columns) == set(first.columns)
+    ]
+    left_out = [found_sheet.part.sheet for found_sheet in looks if found_sheet not in chosen]
+    begins = Counter(found_sheet.part.header for found_sheet in looks)
+    doubts = {
+        found_sheet.part.sheet: [found_sheet.doubt]
+        for found_sheet in chosen
+        if found_sheet.doubt and begins[found_sheet.part.header] == 1
+    }
+    warnings = [
+        note for found_sheet in chosen for note in (*doubts.get(found_sheet.part.sheet, ()), *found_sheet.notes)
+    ]
+    warnings += count_errors(name, content, [found_sheet.part.sheet for found_sheet in chosen])
     warnings += _tell_left_out(left_out, "has other columns", "have other columns")
     warnings += _tell_left_out(hidden, "is hidden", "are hidden")
     columns: dict[str, Evidence] = {}
-    for look in chosen:
-        columns |= {each: merge(columns.get(each, NOTHING), seen) for each, seen in look.columns.items()}
-    rows = sum(look.part.rows for look in chosen)
-    parts = tuple(look.part for look in chosen)
-    odd = {name: each for look in reversed(chosen) for name, each in look.odd.items()}
+    for found_sheet in chosen:
+        columns |= {each: merge(columns.get(each, NOTHING), seen) for each, seen in found_sheet.columns.items()}
+    rows = sum(found_sheet.part.rows for found_sheet in chosen)
+    parts = tuple(found_sheet.part for found_sheet in chosen)
+    odd = {name: each for found_sheet in reversed(chosen) for name, each in found_sheet.odd.items()}
     return FileSchema(
         "xlsx",
         columns,
@@ -178,8 +186,8 @@ def _tell_left_out(sheets: Sequence[str], one: str, several: str) -> list[str]:
         return []
     named = ", ".join(f'"{each}"' for each in sheets[:5]) + (f" and {len(sheets) - 5:,} more" if sheets[5:] else "")
     is_one = len(sheets) == 1
-    told = f"sheet {named} {one} and is" if is_one else f"sheets {named} {several} and are"
-    return [f"{told} left out (the parameter sheet names one to be read, or * for all that are visible)"]
+    subject = f"sheet {named} {one} and is" if is_one else f"sheets {named} {several} and are"
+    return [f"{subject} left out (the parameter sheet names one to be read, or * for all that are visible)"]
 
 
 def _look(cells: Cells, asked: SheetsAsked) -> _Look | None:

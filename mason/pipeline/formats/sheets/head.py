@@ -47,9 +47,9 @@ class Head:
             return None
         titles = count_titles(rows, notes) if asked.skip_rows is None else 0
         if titles:
-            told = " ".join(str(cell) for _, row in rows[:titles] for cell in row if is_there(cell))[:_SHOWN]
+            title = " ".join(str(cell) for _, row in rows[:titles] for cell in row if is_there(cell))[:_SHOWN]
             notes.append(
-                f'its first {"row is" if titles == 1 else f"{titles} rows are"} a title, and skipped: "{told}"'
+                f'its first {"row is" if titles == 1 else f"{titles} rows are"} a title, and skipped: "{title}"'
             )
         elif asked.skip_rows is None and asked.read_headers is None:
             notes += describe_rows_before(rows)
@@ -109,7 +109,7 @@ def _describe_doubt(guess: Header, number: int, first: Sequence[Any]) -> str:
     if not guess.is_doubtful:
         return ""
     line = ", ".join(str(cell) for cell in first if is_there(cell))
-    shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+    clipped = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
     taken, other = ("the header", "data") if guess.is_there else ("data", "the header")
     row = "its first row" if not number else f"its row {number + 1:,}"
-    return f'{row}, "{shown}", was taken for {taken}, and could be {other}; parse_headers: true or false settles it'
+    return f'{row}, "{clipped}", was taken for {taken}, and could be {other}; parse_headers: true or false settles it'

@@ -57,9 +57,9 @@ def _codec_of_times(declared: pa.DataType) -> Codec:
             values.cast(pa.timestamp("ns", declared.tz))
         except pa.ArrowInvalid as error:
             first, last = map(python_value, pc.min_max(values).values())
-            told = f"from {first} to {last}"
+            message = f"from {first} to {last}"
             raise ValueError(
-                f"times {told} cannot all be read back from ORC, only those between 1677-09-22 and 2262-04-11; "
+                f"times {message} cannot all be read back from ORC, only those between 1677-09-22 and 2262-04-11; "
                 "Parquet, CSV and JSON lines hold them."
             ) from error
         return values

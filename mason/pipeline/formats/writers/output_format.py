@@ -117,14 +117,14 @@ class OutputFormat:
             TooLarge: they do not.
         """
         if self.most_columns is not None and columns > self.most_columns:
-            told = f"{self.most_columns:,} columns at most, and there are {columns:,}"
-            raise TooLarge(f"{self.name} holds {told}.", hint="Choose some of them (columns), or another format.")
+            limit = f"{self.most_columns:,} columns at most, and there are {columns:,}"
+            raise TooLarge(f"{self.name} holds {limit}.", hint="Choose some of them (columns), or another format.")
         if self.most_rows is not None and rows > self.most_rows:
-            told = f"{self.most_rows:,} rows at most, and there are {rows:,}"
+            limit = f"{self.most_rows:,} rows at most, and there are {rows:,}"
             hint = (
                 "Take fewer (filter, sample_size), one file for each partition (partition_columns), or another format."
             )
-            raise TooLarge(f"{self.name} holds {told}.", hint=hint)
+            raise TooLarge(f"{self.name} holds {limit}.", hint=hint)
 
 
 def output_format(name: str) -> OutputFormat:
@@ -170,8 +170,8 @@ def python_columns(stored: pa.RecordBatch, names: Sequence[str], format_: str) -
             far = first_far(values)
             if far is None:
                 raise
-            told = f"{far} is not in the years from 1 to 9999, and {format_} is written with these alone."
-            raise CannotHold(name, told, hint="Parquet, CSV and JSON lines hold it.") from problem
+            message = f"{far} is not in the years from 1 to 9999, and {format_} is written with these alone."
+            raise CannotHold(name, message, hint="Parquet, CSV and JSON lines hold it.") from problem
     return found
 
 

@@ -89,11 +89,11 @@ class Check:
                 yield name, value
 
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"Name": self.name, "Check": self.kind, "OnFailure": self.on_failure}
+        document: dict[str, Any] = {"Name": self.name, "Check": self.kind, "OnFailure": self.on_failure}
         if self.columns:
-            told["Columns"] = list(self.columns)
+            document["Columns"] = list(self.columns)
         words = {name: "".join(part.capitalize() for part in name.split("_")) for name, _ in self.arguments()}
-        return told | {
+        return document | {
             words[name]: list(value) if isinstance(value, list | tuple) else value for name, value in self.arguments()
         }
 

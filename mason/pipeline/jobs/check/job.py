@@ -61,8 +61,10 @@ class CheckOutcome(Outcome):
     @property
     def summary(self) -> str:
         counts = Counter(each.status for each in self.verdicts)
-        told = ", ".join(f"{counts[status]:,} {status}" for status in ("passed", "warned", "failed") if counts[status])
-        said = f"{counted(len(self.verdicts), 'check')} of {counted(self.totals.rows, 'row')}: {told}."
+        amounts = ", ".join(
+            f"{counts[status]:,} {status}" for status in ("passed", "warned", "failed") if counts[status]
+        )
+        said = f"{counted(len(self.verdicts), 'check')} of {counted(self.totals.rows, 'row')}: {amounts}."
         return f"{said} {counted(self.totals.failed, 'row')} saved: {self.failures}" if self.commit else said
 
     @property
@@ -82,7 +84,7 @@ class CheckOutcome(Outcome):
         return {"Checks": [_with_samples(each) for each in self.verdicts]}
 
     def to_dict(self) -> dict[str, Any]:
-        told = {
+        document = {
             **self.plan,
             "RowsIn": self.rows_in,
             "RowsPassed": self.totals.rows - self.totals.failed,
@@ -90,7 +92,7 @@ class CheckOutcome(Outcome):
             "RowsQuarantined": self.quarantined,
             "Checks": [each.to_dict() for each in self.verdicts],
         }
-        return {**told, "Commit": self.commit.id} if self.commit else told
+        return {**document, "Commit": self.commit.id} if self.commit else document
 
     def picture(self, width: int) -> list[str]:
         """Return a line for each check, and some of the rows below those that do not hold."""
@@ -106,13 +108,13 @@ _MARKS = {"passed": "✓", "warned": "!", "failed": "✗"}
 
 
 def _with_samples(verdict: Verdict) -> dict[str, Any]:
-    told = verdict.to_dict()
-    return {**told, "Samples": list(verdict.samples)} if verdict.samples else told
+    document = verdict.to_dict()
+    return {**document, "Samples": list(verdict.samples)} if verdict.samples else document
 
 
 def _row(sample: Mapping[str, Any]) -> str:
-    told = ("null" if value is None else render_value(value, _LONGEST_VALUE) for value in sample.values())
-    return ", ".join(f"{name} {value}" for name, value in zip(sample, told, strict=True))
+    cells = ("null" if value is None else render_value(value, _LONGEST_VALUE) for value in sample.values())
+    return ", ".join(f"{name} {value}" for name, value in zip(sample, cells, strict=True))
 
 
 def commit_failures(staged: StagedTable, job: CheckJob, done: ScanResult, failed: int) -> CommitRecord:

@@ -123,8 +123,8 @@ def _columns(given: Mapping[Any, Any], kind: Kind) -> tuple[str, ...]:
     columns = tuple(_texts(given.get("column", given.get("columns", []))))
     wanted = {"none": not columns, "one": len(columns) == 1, "some": bool(columns)}
     if not wanted[kind.columns]:
-        told = {"none": "takes no column", "one": "takes one column", "some": "needs a column"}
-        raise BadCheck(f"{_text(given['check'])} {told[kind.columns]}.")
+        rules = {"none": "takes no column", "one": "takes one column", "some": "needs a column"}
+        raise BadCheck(f"{_text(given['check'])} {rules[kind.columns]}.")
     return columns
 
 

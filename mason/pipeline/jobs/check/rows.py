@@ -31,8 +31,8 @@ def whole_match(pattern: str) -> str:
         pc.match_substring_regex(pa.array([""]), pattern=pattern)
     except pa.ArrowInvalid as error:
         place, reason = _place(pattern, str(error))
-        told = f'the regular expression "{pattern}" cannot be understood at character {place}: {reason}.'
-        raise BadCheck(told) from error
+        message = f'the regular expression "{pattern}" cannot be understood at character {place}: {reason}.'
+        raise BadCheck(message) from error
     return rf"\A(?:{pattern})\z"
 
 

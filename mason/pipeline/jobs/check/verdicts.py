@@ -73,34 +73,36 @@ def _verdict(number: int, check: Check, totals: Totals, as_of: datetime, samples
         return _freshness(check, totals.newest.get(str(number)), as_of)
     count = totals.counts[number]
     some = totals.samples[number][:samples] if count else []
-    told = f"{check.name}: {count:,} of {counted(totals.rows, 'row')} {'fails' if count == 1 else 'fail'}"
-    return Verdict(check, not count, {"RowsFailed": count}, f"{told}{_such_as(check, some)}.", some)
+    message = f"{check.name}: {count:,} of {counted(totals.rows, 'row')} {'fails' if count == 1 else 'fail'}"
+    return Verdict(check, not count, {"RowsFailed": count}, f"{message}{_such_as(check, some)}.", some)
 
 
 def _such_as(check: Check, samples: Sequence[Mapping[str, Any]]) -> str:
     if not samples or check.kind == "not_null":
         return ""
-    told = [f"{name} {render_value(samples[0].get(name), _LONGEST_VALUE)}" for name in check.columns]
-    return f", such as {', '.join(told)}"
+    values = [f"{name} {render_value(samples[0].get(name), _LONGEST_VALUE)}" for name in check.columns]
+    return f", such as {', '.join(values)}"
 
 
 def _row_count(check: Check, rows: int) -> Verdict:
     few = bool(check.min) and rows < int(check.min)
     many = bool(check.max) and rows > int(check.max)
     wanted = f"at least {int(check.min or 0):,}" if few else f"at most {int(check.max or 0):,}"
-    told = f"{check.name}: there are {counted(rows, 'row')}, not {wanted}."
-    return Verdict(check, not few and not many, {"Rows": rows}, told)
+    message = f"{check.name}: there are {counted(rows, 'row')}, not {wanted}."
+    return Verdict(check, not few and not many, {"Rows": rows}, message)
 
 
 def _freshness(check: Check, micros: int | None, as_of: datetime) -> Verdict:
     if micros is None:
-        told = f"{check.name}: there is no value that could be new."
-        return Verdict(check, False, {"Newest": None, "AsOf": as_of.isoformat()}, told)
+        message = f"{check.name}: there is no value that could be new."
+        return Verdict(check, False, {"Newest": None, "AsOf": as_of.isoformat()}, message)
     oldest = _before(as_of, read_age(check.max_age))
     newest = _isoformat(micros)
-    told = f"{check.name}: the newest is of {newest}, and should be of {oldest.isoformat(timespec='seconds')} or later."
+    message = (
+        f"{check.name}: the newest is of {newest}, and should be of {oldest.isoformat(timespec='seconds')} or later."
+    )
     is_fresh = micros >= (oldest - _EPOCH) // timedelta(microseconds=1)
-    return Verdict(check, is_fresh, {"Newest": newest, "AsOf": as_of.isoformat()}, told)
+    return Verdict(check, is_fresh, {"Newest": newest, "AsOf": as_of.isoformat()}, message)
 
 
 def _before(moment: datetime, age: timedelta) -> datetime:

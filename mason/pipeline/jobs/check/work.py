@@ -171,5 +171,5 @@ def _check_sums(done: ScanResult, totals: Totals, found: Mapping[int, Found]) ->
         raise RowsLost(f"{done.rows:,} rows were read, and {totals.rows:,} were checked.", hint=hint)
     for number, each in found.items():
         if totals.counts[number] != each.rows:
-            told = f"{each.rows:,} rows fail by their keys, and {totals.counts[number]:,} were met."
-            raise RowsLost(told, hint=hint)
+            message = f"{each.rows:,} rows fail by their keys, and {totals.counts[number]:,} were met."
+            raise RowsLost(message, hint=hint)

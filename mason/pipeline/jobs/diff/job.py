@@ -152,8 +152,8 @@ class DiffWork(Work):
             rows = f"SELECT SUM({added}) AS a, SUM({removed}) AS r FROM {_DIFFERENCE} GROUP BY {keys}"  # noqa: S608
         changed = "SUM(least(a, r))" if self.job.options.keys else "CAST(0 AS BIGINT)"
         counts = {"added": "SUM(a)", "removed": "SUM(r)", "changed": changed}
-        told = ", ".join(f"CAST(COALESCE({value}, 0) AS BIGINT) AS {name}" for name, value in counts.items())
-        return f"SELECT {told} FROM ({rows})"  # noqa: S608
+        columns = ", ".join(f"CAST(COALESCE({value}, 0) AS BIGINT) AS {name}" for name, value in counts.items())
+        return f"SELECT {columns} FROM ({rows})"  # noqa: S608
 
     def _samples(self, runner: TaskRunner, difference: SqlTable) -> Mapping[str, Sequence[Any]]:
         """Return some rows of each kind, always the same ones."""
@@ -257,7 +257,7 @@ class DiffResult(Outcome):
         return [*lines, *(Preview(pa.schema(fields), rows).picture(width) if rows else [])]
 
     def to_dict(self) -> dict[str, Any]:
-        told = {
+        document = {
             **self.work.to_dict(),
             "RowsIn": self.before.rows + self.after.rows,
             "RowsBefore": self.before.rows,
@@ -266,7 +266,7 @@ class DiffResult(Outcome):
             "RowsAdded": self.added,
             "RowsRemoved": self.removed,
         }
-        return {**told, "RowsChanged": self.changed} if self.work.job.options.keys else told
+        return {**document, "RowsChanged": self.changed} if self.work.job.options.keys else document
 
 
 def _check(result: DiffResult) -> None:

@@ -68,14 +68,14 @@ class ExplodePlan:
         return replace(self, texts=texts)
 
     def to_dict(self) -> dict[str, Any]:
-        told = self.scan.to_dict()
-        rows = [told.get("RowsIn")] + [None] * (len(self.tables) - 1)
+        document = self.scan.to_dict()
+        rows = [document.get("RowsIn")] + [None] * (len(self.tables) - 1)
         tables = [table_dict(table, self.job.output) for table in self.tables]
-        told["Tables"] = [
+        document["Tables"] = [
             table if count is None else {**table, "Rows": count} for table, count in zip(tables, rows, strict=True)
         ]
-        told["JsonTexts"] = list(map(describe_path, self.form.texts))
-        return {**told, **where_given({"Output": str(self.job.output or "")})}
+        document["JsonTexts"] = list(map(describe_path, self.form.texts))
+        return {**document, **where_given({"Output": str(self.job.output or "")})}
 
 
 def table_dict(table: FlatTable, output: Location | None) -> dict[str, Any]:

@@ -149,7 +149,7 @@ def _commit(staged: StagedTable, tables: Sequence[WrittenTable], plan: ExplodePl
     """Commit the output: who reads the output itself gets the table of the records."""
     main = tables[0]
     files = [replace(each, path=f"{main.flat.folder}/{each.path}") for each in main.files]
-    told = {
+    details = {
         table.flat.name: {
             "folder": table.flat.folder,
             "rows": table.rows,
@@ -159,4 +159,4 @@ def _commit(staged: StagedTable, tables: Sequence[WrittenTable], plan: ExplodePl
         }
         for table in tables
     }
-    return staged.commit(files, sums, main.flat.schema, details={"tables": told, "from": str(plan.job.path)})
+    return staged.commit(files, sums, main.flat.schema, details={"tables": details, "from": str(plan.job.path)})

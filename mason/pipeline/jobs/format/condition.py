@@ -62,8 +62,8 @@ class Condition:
         except RecursionError as error:
             raise BadCondition("filter: it is nested too deeply to be understood.") from error
         if len(trees) != 1 or trees[0] is None:
-            told = "there is nothing in it" if not any(trees) else "it is more than one statement"
-            raise BadCondition(f"filter: {told}.", hint="Say one condition, such as price > 10.")
+            reason = "there is nothing in it" if not any(trees) else "it is more than one statement"
+            raise BadCondition(f"filter: {reason}.", hint="Say one condition, such as price > 10.")
         return cls(text, trees[0])
 
     def columns(self, schema: pa.Schema) -> list[str]:

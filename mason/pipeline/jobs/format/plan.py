@@ -77,7 +77,7 @@ class FormatPlan:
 
     def to_dict(self) -> dict[str, Any]:
         options = self.job.options
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             **self.scan.to_dict(),
             "Columns": describe_columns(self.schema),
             "Output": str(self.job.output),
@@ -86,9 +86,9 @@ class FormatPlan:
             "Changes": list(self.changes),
         }
         if self.rows is not None:
-            told["RowsOut"] = self.rows
+            document["RowsOut"] = self.rows
         given = where_given({"PartitionColumns": list(options.partition_columns), "FileSize": self.file_size})
-        return {**told, **given}
+        return {**document, **given}
 
 
 def plan_format(job: FormatJob) -> FormatPlan:

@@ -122,10 +122,10 @@ class MergePlan(ReadPlan):
                 f"The table is in {self.base.commit.format}: only to one in Parquet can something be added."
             )
         problems += wrong_keys(self.partition_keys, self.schema)
-        kept = list(self.base.commit.partition_keys) if self.base else []
-        if kept and kept != list(self.partition_keys):
-            problems.append(f"The table is partitioned by {', '.join(kept)}: what is added must be, too.")
-        if self.base and self.base.commit.files and self.partition_keys and not kept:
+        current_keys = list(self.base.commit.partition_keys) if self.base else []
+        if current_keys and current_keys != list(self.partition_keys):
+            problems.append(f"The table is partitioned by {', '.join(current_keys)}: what is added must be, too.")
+        if self.base and self.base.commit.files and self.partition_keys and not current_keys:
             problems.append("The table is not partitioned: what is added cannot be, either (repartition_keys).")
         if self.job.options.mode is Mode.REPLACE_PARTITIONS and not self.partition_keys:
             problems.append("Partitions can be replaced only of a table that has some: give repartition_keys.")
@@ -133,7 +133,7 @@ class MergePlan(ReadPlan):
 
     def to_dict(self) -> dict[str, Any]:
         inputs = [each for each in self.files if not each.is_base]
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "Inputs": [each.file.path for each in inputs],
             "InputBytes": sum(each.file.size for each in inputs),
             "Output": str(self.job.output),
@@ -144,11 +144,11 @@ class MergePlan(ReadPlan):
             "Readings": describe_readings(self.schemas),
         }
         if self.job.options.explain:
-            told["Explained"] = explain_file(self.job.options.explain, self.schemas)
-        told |= where_given({"PartitionKeys": list(self.partition_keys)})
+            document["Explained"] = explain_file(self.job.options.explain, self.schemas)
+        document |= where_given({"PartitionKeys": list(self.partition_keys)})
         if self.job.options.incremental or self.merged_before:
-            told["MergedBefore"] = self.merged_before
-        return {**told, **where_given({"RowsRewritten": self.rows_rewritten, "Adopted": list(self.adopted)})}
+            document["MergedBefore"] = self.merged_before
+        return {**document, **where_given({"RowsRewritten": self.rows_rewritten, "Adopted": list(self.adopted)})}
 
     def _holds_base(self, name: str) -> bool:
         """Whether the type that was given for a column holds every value that the table may have in it."""

@@ -284,11 +284,11 @@ def _take_out(filesystem: pafs.FileSystem, plan: ReplayPlan, staging: str) -> No
     selector = pafs.FileSelector(f"{plan.job.table.path}/{FOLDER}", allow_not_found=True)
     for info in filesystem.get_file_info(selector):
         lines = read_bytes(filesystem, info.path).splitlines(keepends=True)
-        kept = [line for line in lines if json.loads(line)["Id"] not in plan.replaced]
-        left += len(kept)
-        if len(kept) < len(lines):
+        remaining = [line for line in lines if json.loads(line)["Id"] not in plan.replaced]
+        left += len(remaining)
+        if len(remaining) < len(lines):
             make_folder(filesystem, f"{staging}/{FOLDER}")
-            write_bytes(filesystem, f"{staging}/{FOLDER}/{info.base_name}", b"".join(kept))
+            write_bytes(filesystem, f"{staging}/{FOLDER}/{info.base_name}", b"".join(remaining))
     if left != plan.unchanged + plan.others:
         current = open_table(plan.job.table).current()
         if current is None or current.id != plan.base.id:

@@ -122,9 +122,9 @@ def run_merge(
             adds=plan.base is not None,
             details=_details(plan),
         )
-        kept, adopted = _files_to_keep(plan, files), plan.adopted
+        old_files, adopted = _files_to_keep(plan, files), plan.adopted
         publish = partial(
-            output.store.publish, staged.folder, record, expected=output.expected, kept=kept, adopted=adopted
+            output.store.publish, staged.folder, record, expected=output.expected, kept=old_files, adopted=adopted
         )
         # Who has something to finish has looked at the table itself, not only at its columns.
         committed = _publish(publish, None if finish else partial(may_follow, plan), patience)

@@ -41,7 +41,7 @@ class TableInput:
         return self.scan.commit is not None and self.scan.plan.is_parquet
 
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "Name": self.name,
             "Path": str(self.scan.location),
             "Files": len(self.scan.plan.files),
@@ -49,8 +49,8 @@ class TableInput:
             "Columns": list(self.columns),
         }
         if self.scan.rows is not None:
-            told["Rows"] = self.scan.rows
-        return told
+            document["Rows"] = self.scan.rows
+        return document
 
 
 @dataclass(frozen=True)

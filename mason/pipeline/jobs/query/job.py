@@ -129,16 +129,16 @@ class QueryWork(Work):
 
     def to_dict(self) -> dict[str, Any]:
         rows = [each.scan.rows for each in self.tables]
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "Tables": [each.to_dict() for each in self.tables],
             "FilesRead": sum(len(each.scan.plan.files) for each in self.tables),
             "BytesRead": sum(self.task_bytes),
         }
         if None not in rows:
-            told["RowsRead"] = sum(each for each in rows if each is not None)
+            document["RowsRead"] = sum(each for each in rows if each is not None)
         if not self.job.output:
-            return {**told, "Limit": self.job.limit}
-        return {**told, "Output": str(self.job.output), "Format": self.job.format}
+            return {**document, "Limit": self.job.limit}
+        return {**document, "Output": str(self.job.output), "Format": self.job.format}
 
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> QueryResult:
         """Ask the engine, and commit the rows if they are to be kept.
@@ -227,13 +227,13 @@ class QueryResult(Outcome):
     def to_dict(self) -> dict[str, Any]:
         rows = sum(each.rows for each in self.read)
         # RowsIn is what every job's record has: of a table that is read as it is, no task of Mason's counts rows.
-        told = {**self.work.to_dict(), "RowsRead": rows, "RowsIn": rows}
+        document = {**self.work.to_dict(), "RowsRead": rows, "RowsIn": rows}
         if self.commit:
             written = {"Columns": describe_columns(decode_schema(self.commit.schema)), **describe_files(self.commit)}
-            return {**told, "Commit": self.commit.id, "RowsOut": self.commit.rows, **written}
+            return {**document, "Commit": self.commit.id, "RowsOut": self.commit.rows, **written}
         assert self.rows is not None
         columns = describe_columns(self.rows.schema)
-        return {**told, "Columns": columns, "RowsOut": self.rows.num_rows, "HasMore": self.has_more}
+        return {**document, "Columns": columns, "RowsOut": self.rows.num_rows, "HasMore": self.has_more}
 
 
 def only_the_first(limit: int) -> str:

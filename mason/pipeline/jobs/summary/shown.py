@@ -26,7 +26,7 @@ def render_value(value: Any, longest: int) -> str:
 
 def render_deviation(deviation: float, unit: str | None, longest: int) -> str:
     """Return a standard deviation in its unit."""
-    told = render_value(deviation, longest)
+    rendered = render_value(deviation, longest)
     if unit is None:
-        return told
-    return f"{told} {unit}" if told == "1" else f"{told} {unit}s"
+        return rendered
+    return f"{rendered} {unit}" if rendered == "1" else f"{rendered} {unit}s"

@@ -94,13 +94,13 @@ class ColumnSummary:
 
 def summarize(leaf: Leaf, sketch: ColumnSketch, bins: int) -> ColumnSummary:
     """Return what a sketch says of a column; its histogram has so many bins at most."""
-    told = (leaf.name, leaf.column, str(leaf.type), sketch.rows - sketch.nulls, sketch.nulls)
+    common = (leaf.name, leaf.column, str(leaf.type), sketch.rows - sketch.nulls, sketch.nulls)
     if isinstance(sketch, NumberSketch):
-        return ColumnSummary(*told, **_of_numbers(sketch, bins))
+        return ColumnSummary(*common, **_of_numbers(sketch, bins))
     if isinstance(sketch, TextSketch):
-        return ColumnSummary(*told, **_of_texts(sketch, bins))
+        return ColumnSummary(*common, **_of_texts(sketch, bins))
     assert isinstance(sketch, ListSketch)
-    return ColumnSummary(*told, **_of_lengths(sketch, bins))
+    return ColumnSummary(*common, **_of_lengths(sketch, bins))
 
 
 def _of_numbers(sketch: NumberSketch, bins: int) -> dict[str, Any]:
@@ -208,6 +208,6 @@ def _clip_value(value: str | bytes | None) -> str | None:
     """Text as it is, binary values in hexadecimal digits; what is longer than is kept ends in dots."""
     if value is None:
         return None
-    kept = value[:LONGEST_VALUE]
-    text = kept.hex() if isinstance(kept, bytes) else kept
+    clipped = value[:LONGEST_VALUE]
+    text = clipped.hex() if isinstance(clipped, bytes) else clipped
     return f"{text}…" if len(value) > LONGEST_VALUE else text

@@ -58,16 +58,16 @@ class Summary(Outcome):
             yield f"{counted(self.quarantined, 'record')} did not fit: left out of every figure."
 
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "Path": str(self.job.path),
             "RowsIn": self.rows_in,
             "Rows": self.rows,
             "RowsQuarantined": self.quarantined,
         }
         if self.commit:
-            told |= {"Output": str(self.job.output), "Commit": self.commit.id}
+            document |= {"Output": str(self.job.output), "Commit": self.commit.id}
         return {
-            **told,
+            **document,
             **where_given({"Html": str(self.job.html or "")}),
             "Columns": json_value([each.to_dict() for each in self.columns]),
         }

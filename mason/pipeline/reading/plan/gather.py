@@ -72,14 +72,14 @@ def unite_evidence(
     known = dict(base.evidence) if base else {}
     from_files = {name: None for each in planned for name in each.schema.columns if name not in each.constants}
     from_folders = folder_evidence(planned)
-    shown = {
+    united = {
         name: reduce(merge, (e.schema.columns.get(name, NOTHING) for e in planned if name not in e.constants), NOTHING)
         for name in from_files
     }
     first, then = (given, from_files) if from_files.keys() <= given.keys() else (from_files, given)
     own = [name for name in (*first, *then) if name not in from_folders]
     names = dict.fromkeys([*known, *own, *from_folders])
-    everything = (known, shown, from_folders)
+    everything = (known, united, from_folders)
     return {name: reduce(merge, (each.get(name, NOTHING) for each in everything), NOTHING) for name in names}
 
 

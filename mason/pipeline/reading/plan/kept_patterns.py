@@ -31,8 +31,8 @@ def patterns_of_commit(commit: CommitRecord | None) -> dict[str, str]:
 def pattern_details(before: CommitRecord | None, schema: str) -> Mapping[str, Any]:
     """Return the detail of a commit that follows another one, or none: a column that is given anew has its new one."""
     given = parse_given_schema(schema)
-    kept = {name: each for name, each in patterns_of_commit(before).items() if name not in given.types}
-    united = {**kept, **given.patterns}
+    patterns = {name: each for name, each in patterns_of_commit(before).items() if name not in given.types}
+    united = {**patterns, **given.patterns}
     return {PATTERNS: united} if united else {}
 
 

@@ -62,8 +62,8 @@ def look_at_files(
         warnings += [f"{file.name}: {problem}." for problem in schema.warnings]
         headers[schema.header].append(file.name)
         if missing := sorted(keys - file.partition.keys()):
-            told = f"no folder of its path says {', '.join(missing)}, as those of other files do"
-            warnings.append(f"{file.name}: {told}.")
+            message = f"no folder of its path says {', '.join(missing)}, as those of other files do"
+            warnings.append(f"{file.name}: {message}.")
         ranges = _ranges(filesystem, file, schema, total)
         yield PlannedFile(file, stamp.number if stamp else 0, schema, constants_of(file, options.extract_paths), ranges)
     warnings += describe_doubts({file.name: schema for file, _, schema in seen})
@@ -84,9 +84,9 @@ def _see(
     """The files that hold something, with what they show; whether they have headers is decided by all of them."""
     problems = []
     seen: list[tuple[DataFile, FileStamp | None, FileSchema]] = []
-    for file, look in zip(files, _looks(reader, files), strict=True):
+    for file, finding in zip(files, _looks(reader, files), strict=True):
         try:
-            stamp, opened = look()
+            stamp, opened = finding()
             schema = reader.read_opened(opened)
         except UnreadableFile as error:
             problems.append(error)

@@ -101,8 +101,8 @@ def find_misfit(file: FileInTask, batch: Batch, source: Source, expected: pa.Dat
     if source.take([first]).fit(expected, timezone) is not None:
         return None
     value = source.value(first)
-    told = value if isinstance(value, str) else json_text(value)
-    return Misfit(file.name, _place(file, batch, first), f'"{render_value(told)}"', str(expected))
+    text = value if isinstance(value, str) else json_text(value)
+    return Misfit(file.name, _place(file, batch, first), f'"{render_value(text)}"', str(expected))
 
 
 def _place(file: FileInTask, batch: Batch, index: int) -> str:

@@ -263,11 +263,11 @@ class _Work:
         is_bad = _any_of(list(bad.values()))
         for index in pc.indices_nonzero(is_bad).to_pylist():
             column = next(name for name, mask in bad.items() if mask[index].as_py())
-            shown = file.constants.get(column) or (columns[column].value(index) if column in columns else None)
-            reason = _reason(rows, shown, column, index, self._pattern_at(file, columns, column, index))
+            value = file.constants.get(column) or (columns[column].value(index) if column in columns else None)
+            reason = _reason(rows, value, column, index, self._pattern_at(file, columns, column, index))
             where = batch.where(index)
-            told = f"{reason} ({where})" if where else reason
-            self._keep(file, replace(batch.describe(file.name, index), column=column, reason=told))
+            message = f"{reason} ({where})" if where else reason
+            self._keep(file, replace(batch.describe(file.name, index), column=column, reason=message))
         return rows.filter(pc.invert(is_bad))
 
     def _pattern_at(self, file: FileInTask, columns: Mapping[str, Source], column: str, index: int) -> str:
@@ -319,7 +319,7 @@ def _with_nulls(rows: pa.RecordBatch, bad: Mapping[str, pa.Array]) -> pa.RecordB
     return pa.record_batch(arrays, schema=rows.schema)
 
 
-def _reason(rows: pa.RecordBatch, shown: object, column: str, index: int, pattern: str) -> str:
+def _reason(rows: pa.RecordBatch, found: object, column: str, index: int, pattern: str) -> str:
     value = python_value(rows.column(column)[index])
     if value == "":
         return "empty text cannot be the value of a partition"
@@ -330,10 +330,10 @@ def _reason(rows: pa.RecordBatch, shown: object, column: str, index: int, patter
     if isinstance(value, str):  # there is no other text that does not fit text
         return f"a text of {len(value):,} characters cannot be the value of a partition"
     target = rows.schema.field(column).type
-    if shown == "":
+    if found == "":
         return f"empty text is not {describe_type(target)} (in delimited files, nulls:'{QUOTED_EMPTY}' makes it null)"
-    why = describe_misfit(str(shown), pattern, target) if pattern else f"is not {describe_type(target)}"
-    return f'"{str(shown)[:_LONGEST_SHOWN]}" {why}'
+    why = describe_misfit(str(found), pattern, target) if pattern else f"is not {describe_type(target)}"
+    return f'"{str(found)[:_LONGEST_SHOWN]}" {why}'
 
 
 def _wider(file: FileInTask, field: pa.Field, source: Source, timezone: str) -> Evidence:

@@ -215,8 +215,8 @@ def _types_in(plan: ReadPlan, file: PlannedFile, of_folders: Mapping[str, str]) 
     types = plan.types_in_conflict
     if plan.base and file.is_base:
         return {each.name: str(each.type) for each in plan.base.schema if each.name in types}
-    shown = {column: types[column][file.file.name] for column in types if file.file.name in types[column]}
-    return {**shown, **{column: of_folders[column] for column in types if column in file.constants}}
+    types_here = {column: types[column][file.file.name] for column in types if file.file.name in types[column]}
+    return {**types_here, **{column: of_folders[column] for column in types if column in file.constants}}
 
 
 def _types_of_folders(plan: ReadPlan) -> Mapping[str, str]:

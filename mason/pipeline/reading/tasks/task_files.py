@@ -105,8 +105,8 @@ class FilesAhead:
 
     def why_unreadable(self, path: str, error: OSError) -> str:
         """Return why a file cannot be read."""
-        told: str = self._filesystem.why_unreadable(path, error)
-        return told
+        reason: str = self._filesystem.why_unreadable(path, error)
+        return reason
 
     def _take(self, path: str) -> bytes | None:
         coming = self._coming.pop(path, None)

@@ -111,13 +111,13 @@ def set_aside_broken_text(batch: Batch, file: FileInTask) -> Batch:
             broken.update({row: name for row in _rows_with_broken_text(source.values) if row not in broken})
     if not broken:
         return batch
-    shown = _with_bytes(batch, set(broken.values()))
+    readable = _with_bytes(batch, set(broken.values()))
     rejects = [
-        replace(shown.describe(file.name, row), column=name, reason="its text is not valid UTF-8")
+        replace(readable.describe(file.name, row), column=name, reason="its text is not valid UTF-8")
         for row, name in sorted(broken.items())
     ]
-    kept = batch.take([row for row in range(batch.rows) if row not in broken])
-    return replace(kept, rejects=[*batch.rejects, *rejects])
+    rest = batch.take([row for row in range(batch.rows) if row not in broken])
+    return replace(rest, rejects=[*batch.rejects, *rejects])
 
 
 def _is_sound(values: pa.Array) -> bool:

@@ -324,8 +324,8 @@ def _is_known(node: Any) -> bool:
 
 
 def _render_node(node: Any) -> str:
-    shown: str = node.sql(dialect="spark", comments=False)
-    return shown if len(shown) <= 60 else f"{shown[:60]}…"
+    rendered: str = node.sql(dialect="spark", comments=False)
+    return rendered if len(rendered) <= 60 else f"{rendered[:60]}…"
 
 
 _MAKERS: Mapping[type, Callable[[Expressions, Any], Typed]] = {

@@ -260,13 +260,13 @@ def _merge_columns(join: Any, before: Mapping[str, Columns], added: str, scope: 
     for name in names:
         if name.lower() not in mine or name.lower() not in theirs:
             raise does_not_fit(f'Both sides of USING have no column "{name}"')
-        kept, kind = mine[name.lower()]
+        column, kind = mine[name.lower()]
         if kind != theirs[name.lower()]:
             raise unlike_spark(
                 f"USING ({name}) of {describe_type(kind)} and {describe_type(theirs[name.lower()])}",
                 ": cast one of them",
             )
-        scope.merged[kept] = kind
+        scope.merged[column] = kind
 
 
 def _add_source(node: Any, scope: Scope) -> str:

@@ -158,8 +158,8 @@ def round_decimal_type(kind: pa.DataType, scale: int) -> pa.DataType:
     whole = kind.precision - kind.scale + 1
     if scale < 0:
         return pa.decimal128(min(max(whole, 1 - scale), MOST_DIGITS), 0)
-    kept = min(kind.scale, scale)
-    return pa.decimal128(min(whole + kept, MOST_DIGITS), kept)
+    digits = min(kind.scale, scale)
+    return pa.decimal128(min(whole + digits, MOST_DIGITS), digits)
 
 
 def total_of(kind: pa.DataType) -> pa.DataType:

@@ -147,9 +147,9 @@ def _unix_timestamp(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 def _from_unixtime(arguments: Sequence[Any], within: Expressions) -> Typed:
     seconds, *pattern = arguments
-    shown = pattern_of(pattern[0])[0] if pattern else "%Y-%m-%d %H:%M:%S"
+    form = pattern_of(pattern[0])[0] if pattern else "%Y-%m-%d %H:%M:%S"
     moment = plain_cast(call("spark_moment", within.as_kind(seconds, _L), number(1_000_000)), st.NAIVE)
-    return Typed(call("strftime", moment, text(shown)), st.TEXT)
+    return Typed(call("strftime", moment, text(form)), st.TEXT)
 
 
 def _date_format(arguments: Sequence[Any], within: Expressions) -> Typed:

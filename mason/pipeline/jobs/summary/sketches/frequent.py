@@ -44,9 +44,9 @@ class FrequentValues:
 
     def add(self, tally: Tally) -> None:
         """Take the different values of some rows."""
-        kept, counts = self._cut_to_room(tally.counts)
-        if len(kept):
-            self._put(tally.hashes[kept], counts, tally.take(kept))
+        values, counts = self._cut_to_room(tally.counts)
+        if len(values):
+            self._put(tally.hashes[values], counts, tally.take(values))
 
     def merge(self, other: FrequentValues) -> None:
         """Take what another one has seen."""
@@ -89,9 +89,9 @@ class FrequentValues:
         known, first, places = np.unique(np.concatenate([self.hashes, hashes]), return_index=True, return_inverse=True)
         sums = np.zeros(len(known), np.int64)
         np.add.at(sums, places, np.concatenate([self.counts, counts]))
-        kept, self.counts = self._cut_to_room(sums)
-        self.hashes = known[kept]
-        self.values = pa.concat_arrays([self.values, values]).take(pa.array(first[kept]))
+        chosen, self.counts = self._cut_to_room(sums)
+        self.hashes = known[chosen]
+        self.values = pa.concat_arrays([self.values, values]).take(pa.array(first[chosen]))
 
     def _cut_to_room(self, counts: Numbers) -> tuple[Numbers, Numbers]:
         """The places of the counts that have room, and what is left of them; `error` grows by what was taken."""
@@ -100,8 +100,8 @@ class FrequentValues:
         several = counts[counts > 1]  # most often so few that there is nothing to look for
         over = int(np.partition(several, -self.size - 1)[-self.size - 1]) if len(several) > self.size else 1
         self.error += over
-        kept = np.flatnonzero(counts > over)
-        return kept, counts[kept] - over
+        frequent = np.flatnonzero(counts > over)
+        return frequent, counts[frequent] - over
 
 
 def _encode_values(values: pa.Array) -> Any:
