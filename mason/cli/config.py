@@ -62,10 +62,11 @@ def _save(env: MasonEnvironment, path: str) -> bool:
         tell_error(problem)
     if reading.valid:
         for name, folder in make_home(env):
-            tell_banner(f"Creating {name} at {env.shown(folder)}/")
+            tell_banner(f"Creating {name} at {env.shorten_home(folder)}/")
         current = save_configurations(env, reading.valid)
+        saved_in = env.shorten_home(env.config_home)
         for file, configuration in reading.valid:
-            tell(f"Valid Configuration. Saving config {configuration.id} at {file} to {env.shown(env.config_home)}/")
+            tell(f"Valid Configuration. Saving config {configuration.id} at {file} to {saved_in}/")
         registered = list_registered(read_state(env))
         for _, configuration in reading.valid:
             for warning in warnings_of_saving(configuration, registered):
@@ -83,7 +84,7 @@ def _show(env: MasonEnvironment) -> None:
     rows: list[list[str]] = []
     for configuration in configurations:
         label = f"{'*' if configuration.id == current else '.'}  {configuration.id}"
-        lines = list(configuration.shown(variables)) or [("", "", {})]
+        lines = list(configuration.describe_roles(variables)) or [("", "", {})]
         for number, (role, client, values) in enumerate(lines):
             rows.append([label if number == 0 else "", role, client, str(dict(values))])
     show_banner("Configurations")

@@ -151,7 +151,7 @@ def _list(namespace: str) -> int:
         show(_NONE_REGISTERED)
         tell(where_examples_are(Kind.OPERATOR))
         return 0
-    show_banner(f"Available {namespace or 'Operator'} Methods: {env.shown(env.operator_home)}/")
+    show_banner(f"Available {namespace or 'Operator'} Methods: {env.shorten_home(env.operator_home)}/")
     show("")
     rows = [
         [

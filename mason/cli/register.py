@@ -43,12 +43,12 @@ def command(path: str, force: bool) -> int:
         tell_error("Nothing was registered.")
         return 1
     for name, folder in make_home(env):
-        tell_banner(f"Creating {name} at {env.shown(folder)}/")
+        tell_banner(f"Creating {name} at {env.shorten_home(folder)}/")
     outcomes = register(env, open_state(env), reading.valid, replace=force)
     for each, outcome in zip(reading.valid, outcomes, strict=True):
         new = each.registration
         home = env.operator_home if new.name.kind is Kind.OPERATOR else env.workflow_home
-        place = "/".join(part for part in (env.shown(home), new.name.namespace, new.name.command) if part)
+        place = "/".join(part for part in (env.shorten_home(home), new.name.namespace, new.name.command) if part)
         verb = {Outcome.ADDED: "Registering", Outcome.REPLACED: "Replacing by", Outcome.UNCHANGED: "Unchanged:"}[
             outcome
         ]

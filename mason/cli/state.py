@@ -33,12 +33,12 @@ def copy() -> None:
             hint="Name a database: `state: postgresql://…` in settings.yaml, or MASON_STATE.",
         )
     if not env.state_file.exists():
-        raise NotFound(f"There is no {env.shown(env.state_file)} to copy.")
+        raise NotFound(f"There is no {env.shorten_home(env.state_file)} to copy.")
     target = open_state(env)
     assert isinstance(target, SqlStore)
     counts = copy_state(SqliteStore(env.state_file), target)
     amounts = ", ".join(f"{number:,} {table}" for table, number in counts.items())
-    tell(f"Copied {env.shown(env.state_file)} to {target.describe()}: {amounts}.")
+    tell(f"Copied {env.shorten_home(env.state_file)} to {target.describe()}: {amounts}.")
 
 
 @command.command()

@@ -204,7 +204,7 @@ def _run_schedules() -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: stop.put(number))
     start_logging()
-    tell(f"Looking at the schedules of {env.shown(env.home)}/. Ctrl-C ends it.")
+    tell(f"Looking at the schedules of {env.shorten_home(env.home)}/. Ctrl-C ends it.")
     came = ScheduleLoop(open_state(env), lambda name, document: RunProcess(env, name, document)).run(stop)
     return Interrupted.exit_code if came == signal.SIGINT else 0
 
@@ -263,7 +263,7 @@ def _list(namespace: str) -> int:
         show('No Workflows Registered.  Register workflows by running "mason register"')
         tell(where_examples_are(Kind.WORKFLOW))
         return 0
-    show_banner(f"Available {namespace or 'Workflow'} Methods: {env.shown(env.workflow_home)}/")
+    show_banner(f"Available {namespace or 'Workflow'} Methods: {env.shorten_home(env.workflow_home)}/")
     show("")
     rows = [[each.name.namespace, each.name.command, str(each.definition.get("description", ""))] for each in found]
     show_table(["namespace", "command", "description"], rows)

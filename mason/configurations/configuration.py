@@ -29,7 +29,7 @@ class Configuration:
     engines: Mapping[str, Sequence[str]]
     clients: Mapping[str, Mapping[str, Any]]
 
-    def shown(self, variables: Mapping[str, str] = _NONE) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    def describe_roles(self, variables: Mapping[str, str] = _NONE) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         """Yield role, client and the client's configuration without its secrets, in the order of the listing.
 
         Args:

@@ -64,7 +64,7 @@ class Engine(Generic[C]):
                 hint=f"Add {find_role(self.role).configuration_key} to it, or choose another configuration with -c.",
             )
         configured = self.configured or self.client_names
-        joined = find_role(self.role).joined() if len(configured) > 1 else None
+        joined = find_role(self.role).load_joined_class() if len(configured) > 1 else None
         if joined is None:
             return self.client_named(self.client_names[0])
         if "" not in self._joined:

@@ -42,7 +42,7 @@ class _Declared:
     path: str
     parameters: Mapping[str, Mapping[str, Any]]
 
-    def filled(self, values: Mapping[str, Any]) -> Operation:
+    def fill_in(self, values: Mapping[str, Any]) -> Operation:
         """Return the request for some values, of which those that are in the path may have another name there."""
         found = {name: self._name_as_given(name, values) for name in _IN_PATH.findall(self.path)}
         path = _IN_PATH.sub(lambda match: in_path(_text(values.get(found[match[1]], ""))), self.path)
@@ -80,7 +80,7 @@ class Operations:
             self._paths = _by_operator(self._read())
         if name not in self._paths:
             raise not_found(name, sorted(self._paths))
-        chosen = _choose_operation([each.filled(values) for each in self._paths[name]], values)
+        chosen = _choose_operation([each.fill_in(values) for each in self._paths[name]], values)
         if chosen.missing:
             raise InvalidParameters(chosen.missing)
         return chosen

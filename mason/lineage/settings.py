@@ -50,7 +50,7 @@ def lineage_settings(env: MasonEnvironment, variables: Mapping[str, str] = os.en
         InvalidConfiguration: what is written there cannot be meant.
     """
     given = read_settings(env).get("lineage")
-    source = f"{env.shown(env.settings_file)}: lineage"
+    source = f"{env.shorten_home(env.settings_file)}: lineage"
     values = {"url": given} if isinstance(given, str) else given or {}
     if not isinstance(values, Mapping):
         raise _invalid(source, "it must be an address, or keys with their values")

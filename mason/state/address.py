@@ -36,7 +36,7 @@ def state_address(env: MasonEnvironment) -> str:
 
 
 def _place(env: MasonEnvironment) -> str:
-    return f"{env.shown(env.settings_file)}: state"
+    return f"{env.shorten_home(env.settings_file)}: state"
 
 
 def _fill_variables(text: str, source: str, env: MasonEnvironment) -> str:

@@ -80,7 +80,7 @@ class MasonEnvironment:
     def state_file(self) -> Path:
         return self.home / "state.db"
 
-    def shown(self, path: Path) -> str:
+    def shorten_home(self, path: Path) -> str:
         """Return the path as a person would write it, with `~` for their home folder."""
         text, user = str(path), os.path.expanduser("~")  # noqa: PTH111
         return "~" + text[len(user) :] if text == user or text.startswith(user + os.sep) else text
@@ -106,7 +106,7 @@ def read_settings(env: MasonEnvironment) -> Mapping[str, Any]:
     from mason.util.yaml_file import YamlProblem, read_yaml
 
     try:
-        document = read_yaml(env.settings_file, name=env.shown(env.settings_file))
+        document = read_yaml(env.settings_file, name=env.shorten_home(env.settings_file))
     except YamlProblem as error:
         raise InvalidConfiguration([error.problem]) from error
     if document.value is None:

@@ -30,7 +30,7 @@ def retention_of(env: MasonEnvironment, variables: Mapping[str, str] = os.enviro
         InvalidConfiguration: what is written there is no time.
     """
     chosen = variables.get(VARIABLE, "")
-    source = VARIABLE if chosen else f"{env.shown(env.settings_file)}: retention"
+    source = VARIABLE if chosen else f"{env.shorten_home(env.settings_file)}: retention"
     given = chosen or read_settings(env).get("retention")
     if given in (None, "", OFF, False):
         return None

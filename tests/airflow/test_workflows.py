@@ -304,7 +304,7 @@ class TestFaults:
 
         client.delete_schedule(name, response=Response())
 
-        assert api.known_dag(name) is None, "Airflow still has its history"
+        assert api.find_dag(name) is None, "Airflow still has its history"
         with pytest.raises(NotFound, match=f'There is no schedule "{name}"'):
             client.delete_schedule(name, response=Response())
 

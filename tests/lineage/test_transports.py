@@ -18,7 +18,7 @@ from mason.connection.call_response import CallResponse
 from mason.connection.connection import Connection
 from mason.errors import InvalidConfiguration
 from mason.lineage.settings import lineage_settings
-from mason.operators.diagnosis import Verdict, diagnose
+from mason.operators.diagnosis import FindingStatus, diagnose
 from mason.util.environment import MasonEnvironment
 from tests.conftest import Mason, write
 from tests.lineage.conftest import Told
@@ -229,15 +229,15 @@ def test_a_password_in_the_address_is_in_no_warning(m: Connection, monkeypatch: 
 def test_doctor_says_where_lineage_goes_and_what_is_wrong_with_that(
     m: Connection, home: Mason, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def found() -> list[tuple[Verdict, str]]:
+    def found() -> list[tuple[FindingStatus, str]]:
         every = diagnose(MasonEnvironment.of(), "files")
         return [(each.verdict, each.message) for each in every if each.subject == "Lineage"]
 
     assert found() == []
     monkeypatch.setenv("MASON_LINEAGE", f"http://me:{KEY}@127.0.0.1:9")
-    assert found() == [(Verdict.FINE, "told to http://me:REDACTED@127.0.0.1:9")]
+    assert found() == [(FindingStatus.FINE, "told to http://me:REDACTED@127.0.0.1:9")]
     monkeypatch.setenv("MASON_LINEAGE", "ftp://x")
-    assert found()[0][0] is Verdict.WRONG
+    assert found()[0][0] is FindingStatus.WRONG
 
 
 def test_a_plain_name_is_a_file_beside_the_settings_or_in_the_folder_of_the_shell(

@@ -430,8 +430,8 @@ class TestFaults:
         self, here: Database, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         path = here.given("t", ORDERS)
-        stand_at = CheckSink.stand_at
-        monkeypatch.setattr(CheckSink, "stand_at", lambda self, file, first: stand_at(self, file, first + 2))
+        begin_rows_at = CheckSink.begin_rows_at
+        monkeypatch.setattr(CheckSink, "begin_rows_at", lambda self, file, first: begin_rows_at(self, file, first + 2))
         with pytest.raises(RowsLost, match="2 rows fail by their keys, and 1 were met"):
             checked(here.runner, path, "unique id")
 

@@ -23,7 +23,7 @@ from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.query.job import QueryJob, QueryResult
 from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.sql import duckdb_engine
-from mason.pipeline.sql.changing import changing_in
+from mason.pipeline.sql.changing import find_changing_part
 from mason.pipeline.sql.local.translation import Translation
 from mason.pipeline.sql.query import BadQuery, TableChanged
 from mason.pipeline.sql.statement import parse_statement
@@ -622,4 +622,4 @@ def test_what_spark_would_replace_in_a_statement_is_text_on_every_engine(databas
     ],
 )
 def test_a_query_says_on_what_it_depends_besides_the_rows(statement: str, told: str) -> None:
-    assert changing_in(parse_statement(statement)) == told
+    assert find_changing_part(parse_statement(statement)) == told

@@ -160,14 +160,14 @@ def test_the_last_run_of_a_schedule_stays_so_that_it_is_not_run_again(
     scheduler = LocalSchedulerClient({})
     scheduler.register_dag(a_deployment("yearly", "@yearly"), response=Response())
     scheduler.trigger_schedule("yearly", response=Response())
-    ScheduleLoop(kept.store, Begun).look()
+    ScheduleLoop(kept.store, Begun).start_due()
     for each in (*started, "before"):
         kept.add(RecordKind.RUN, each, "succeeded") if each == "before" else kept.age(each)
 
     assert prune(kept.store, MONTH) == {"jobs": 0, "runs": 1}
 
-    ScheduleLoop(kept.store, Begun).look()
-    ScheduleLoop(kept.store, Begun).look()
+    ScheduleLoop(kept.store, Begun).start_due()
+    ScheduleLoop(kept.store, Begun).start_due()
     assert len(started) == 1, "it was run once"
     assert find_schedule(kept.store, LOCAL, "yearly").document["Firing"]["RunID"] == started[0]
 

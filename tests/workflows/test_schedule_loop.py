@@ -80,7 +80,7 @@ class World:
     def look_at(self, moment: datetime) -> list[str]:
         """Look at a moment and return when what is started was due."""
         self.now = moment
-        return [firing.due_at for firing in self.loop.look()]
+        return [firing.due_at for firing in self.loop.start_due()]
 
     def document(self, name: str = "nightly") -> Mapping[str, Any]:
         return find_schedule(self.store, LOCAL, name).document
@@ -242,8 +242,8 @@ def test_a_trigger_is_run_at_once_and_once(world: World, monkeypatch: pytest.Mon
 
     run, _ = LocalSchedulerClient({}).trigger_schedule("nightly", response=Response())
 
-    assert [firing.run_id for firing in world.loop.look()] == [run]
-    assert world.loop.look() == []
+    assert [firing.run_id for firing in world.loop.start_due()] == [run]
+    assert world.loop.start_due() == []
 
 
 def test_a_schedule_that_is_deleted_is_not_run_any_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,8 +352,8 @@ def test_a_schedule_that_cannot_be_read_is_run_when_it_is_triggered(
 
     run, _ = LocalSchedulerClient({}).trigger_schedule("nightly", response=Response())
 
-    assert [firing.run_id for firing in world.loop.look()] == [run]
-    assert world.loop.look() == []
+    assert [firing.run_id for firing in world.loop.start_due()] == [run]
+    assert world.loop.start_due() == []
 
 
 def test_what_goes_on_is_stopped_at_the_end(world: World) -> None:
@@ -399,7 +399,7 @@ class TestDeployedAgain:
 
         client.register_dag(a_deployment("nightly", "0 7 * * *"), response=Response())
 
-        assert [firing.run_id for firing in world.loop.look()] == [run]
+        assert [firing.run_id for firing in world.loop.start_due()] == [run]
 
     def test_the_listing_says_what_is_next_and_what_was_last(self, world: World, client: LocalSchedulerClient) -> None:
         world.deploy()

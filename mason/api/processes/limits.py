@@ -97,7 +97,7 @@ def call_limits(env: MasonEnvironment, variables: Mapping[str, str] = os.environ
         InvalidConfiguration: what is written there is no limit.
     """
     settings = read_settings(env)
-    place = env.shown(env.settings_file)
+    place = env.shorten_home(env.settings_file)
 
     def read_limit(key: str) -> tuple[str, object]:
         variable = f"MASON_{key.upper()}"

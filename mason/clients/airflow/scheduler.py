@@ -149,7 +149,7 @@ class AirflowSchedulerClient(SchedulerClient):
     def delete_schedule(self, name: str, *, response: Response) -> None:
         self._check_may_change(name)
         file = self._file(name)
-        if not is_config_id(name) or not (file.exists() or _has_tag(self._api.known_dag(name), TAG)):
+        if not is_config_id(name) or not (file.exists() or _has_tag(self._api.find_dag(name), TAG)):
             raise self._unknown(name)
         self._pause_and_check(name)
         file.unlink(missing_ok=True)  # before the DAG goes: Airflow would read it again

@@ -91,7 +91,7 @@ class Keys:
         return str(file)
 
     @classmethod
-    def kept(cls, file: str) -> Keys:
+    def read_kept(cls, file: str) -> Keys:
         """Return keys that were kept on this machine; none where they were not, and the usual chain is followed.
 
         Raises:
@@ -113,7 +113,7 @@ class Keys:
         keys = {_VARIABLES[name].lower(): value for name, value in given.items() if value}
         profiles = configparser.RawConfigParser()
         if self.role:
-            profiles[PROFILE] = {_ROLE: self.role, "credential_process": _asking_for_the_role(file, region)}
+            profiles[PROFILE] = {_ROLE: self.role, "credential_process": role_command(file, region)}
         profiles[_BASE if self.role else PROFILE] = keys
         text = io.StringIO()
         profiles.write(text)
@@ -167,7 +167,7 @@ class Keys:
         return replace(self, kept_in="")
 
 
-def _asking_for_the_role(file: str, region: str) -> str:
+def role_command(file: str, region: str) -> str:
     """The command that assumes a kept role; whoever runs it may have variables by which it would find itself."""
     found = {name: os.environ.get(name) for name in (*POINTERS, *_WHERE_STS_IS)}
     variables = [f"{name}={value}" for name, value in found.items() if value]

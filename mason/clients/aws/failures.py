@@ -53,7 +53,7 @@ def aws_failures(place: str) -> Iterator[None]:
     except ClientError as error:
         raise failure(place, code_of(error), str(error.response.get("Error", {}).get("Message", ""))) from error
     except BotoCoreError as error:
-        raise unanswered_request(place, error) from error
+        raise describe_unanswered(place, error) from error
 
 
 def failure(place: str, code: str, text: str) -> MasonError:
@@ -93,7 +93,7 @@ def no_credentials(place: str) -> Forbidden:
     )
 
 
-def unanswered_request(place: str, error: BotoCoreError) -> ClientFailed:
+def describe_unanswered(place: str, error: BotoCoreError) -> ClientFailed:
     """Return the error of a request that was not answered at all."""
     if isinstance(error, EndpointConnectionError):
         message = str(error).replace("Could not connect to the endpoint URL:", "there is nobody at")

@@ -74,7 +74,7 @@ class RoleDefinition:
             )
         return cast(type[Role], found)
 
-    def joined(self) -> Any:
+    def load_joined_class(self) -> Any:
         """Import the class that makes one client of several; None where there is none.
 
         Raises:

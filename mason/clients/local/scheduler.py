@@ -15,7 +15,7 @@ from mason.clients.engines.scheduler import SchedulerClient
 from mason.clients.local.dag_loop import DagLoop
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag import Dag
-from mason.engines.scheduler.models.dags.dag_run import DagWork, StepStatus, Verdict
+from mason.engines.scheduler.models.dags.dag_run import DagWork, FollowDecision, StepStatus
 from mason.engines.scheduler.models.deployment import Deployment
 from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import BadInput, Conflict
@@ -43,7 +43,7 @@ class LocalSchedulerClient(SchedulerClient):
         work: DagWork,
         *,
         limit: int = 0,
-        done: Mapping[str, Mapping[str, Verdict]] = MappingProxyType({}),
+        done: Mapping[str, Mapping[str, FollowDecision]] = MappingProxyType({}),
         response: Response,
     ) -> Mapping[str, StepStatus]:
         return DagLoop(dag, work, limit or self._limit).run(done)

@@ -53,7 +53,9 @@ class S3Connection:
         """Return the connection of an address, with the keys that this machine has for it."""
         settings = {name: values[0] for name, values in parse_qs(address.removeprefix(_ADDRESS)).items()}
         style = settings.get("path_style") == "true"
-        return cls(settings.get("region", ""), settings.get("endpoint", ""), style, Keys.kept(settings.get("keys", "")))
+        return cls(
+            settings.get("region", ""), settings.get("endpoint", ""), style, Keys.read_kept(settings.get("keys", ""))
+        )
 
     def address(self) -> str:
         """Return the address by which a task opens the same store; the keys are not in it."""

@@ -59,6 +59,6 @@ class SparkExecutionClient(PipelineExecutionClient):
         settings = RunnerSettings.of(self.configuration)
         if is_local(storage) or not find_runner(settings.type).starts_spark:
             return ""
-        reading = settings.reading(java_needs(storage, hadoop_version()))
+        reading = settings.with_needs(java_needs(storage, hadoop_version()))
         missing = [name for name in reading.packages if not is_fetched(name)]
         return f"fetched when they are first needed: {', '.join(missing)}" if missing else "fetched"

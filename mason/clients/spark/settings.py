@@ -82,7 +82,7 @@ class RunnerSettings:
         conf = {key: spark_text(value) for key, value in (runner.get("conf") or {}).items()}
         return cls(**values, conf=conf, packages=tuple(runner.get("packages") or ()))
 
-    def reading(self, needs: JavaNeeds) -> RunnerSettings:
+    def with_needs(self, needs: JavaNeeds) -> RunnerSettings:
         """Return the settings of a Spark that reads a storage; what the configuration says still wins."""
         return replace(
             self,

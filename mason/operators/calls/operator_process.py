@@ -28,7 +28,7 @@ from mason.clients.response import LOG, Response
 from mason.configurations.valid_config import ValidConfig
 from mason.errors import ClientFailed, Interrupted
 from mason.lineage.surroundings import Surroundings, surroundings, within
-from mason.operators.calls.token_limits import limit_to, limiting_token
+from mason.operators.calls.token_limits import current_limit, limit_to
 from mason.operators.failed_code import describe_failure
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.registration.loader import load_operator
@@ -71,7 +71,7 @@ class _Launch:
         engines = {role: replace(each, _built={}, _joined={}) for role, each in prepared.config.engines.items()}
         config = replace(prepared.config, engines=engines)
         level = LOG.getEffectiveLevel()
-        context = surroundings(), memory_limits(), limiting_token()
+        context = surroundings(), memory_limits(), current_limit()
         return cls(prepared.env, config, prepared.parameters, prepared.registration, *context, level)
 
 

@@ -14,7 +14,7 @@ from mason.state.tokens import Token, list_tokens
 _TOKEN: ContextVar[Token | None] = ContextVar("mason_token", default=None)
 
 
-def limiting_token() -> Token | None:
+def current_limit() -> Token | None:
     """Return the token that this context is limited to, for another process that is to be limited as well."""
     return _TOKEN.get()
 

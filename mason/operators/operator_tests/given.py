@@ -49,12 +49,12 @@ def fill_parameters(parameters: Mapping[str, Any], results: Mapping[str, Mapping
     """
 
     def fill_value(value: Any) -> Any:
-        return _FROM_RUN.sub(lambda found: _look_up_result(found, results), value) if isinstance(value, str) else value
+        return _FROM_RUN.sub(lambda found: _find_result(found, results), value) if isinstance(value, str) else value
 
     return {name: fill_value(value) for name, value in parameters.items()}
 
 
-def _look_up_result(found: re.Match[str], results: Mapping[str, Mapping[str, Any]]) -> str:
+def _find_result(found: re.Match[str], results: Mapping[str, Mapping[str, Any]]) -> str:
     value: Any = results.get(found[1])
     for key in found[2].split("."):
         value = value.get(key) if isinstance(value, Mapping) else None

@@ -77,7 +77,7 @@ class _Tree:
     def modules(self) -> Sequence[str]:
         return list(self._sources)
 
-    def defining(self, name: str) -> list[str]:
+    def find_definers(self, name: str) -> list[str]:
         """Return the modules that define a class, a function or a constant of that name."""
         wanted = re.compile(rb"^(?:(?:class|def|async def) +%b\b|%b *[:=])" % (name.encode(), name.encode()), re.M)
         return [each for each in self._sources if wanted.search(self._source(each))]
@@ -151,7 +151,7 @@ def _wrong_names(node: ast.ImportFrom) -> Iterator[tuple[int, str, str]]:
 
 
 def _no_such_name(module: str, name: str) -> str:
-    elsewhere = _mason().defining(name)
+    elsewhere = _mason().find_definers(name)
     near = did_you_mean(name, _mason().names(module))
     hint = f"Write: from {elsewhere[0]} import {name}" if elsewhere else near
     return f"Mason {__version__} has no {name} in {module}. {hint}".rstrip()

@@ -155,10 +155,10 @@ class PipelineExecutionClient(ExecutionClient):
         watch.drive_here()
         try:
             with _explain_full_disk(plan.job, sum(work.task_bytes)):
-                runner = watch.watched(self.runner(plan.job.storages))
+                runner = watch.watch(self.runner(plan.job.storages))
                 outcome = check_outcome(plan.job, work.run(runner, watch.job_id, watch.progress))
         except BaseException as error:
-            record = watch.failed(error)
+            record = watch.record_failure(error)
             if isinstance(error, MasonError) and error.record is None:
                 error.record = record  # with its log: what a step of a workflow leaves behind is all that its run keeps
             raise
@@ -170,11 +170,11 @@ class PipelineExecutionClient(ExecutionClient):
         response.add_info(outcome.summary)
         if outcome.errors:
             failure = ChecksFailed(outcome.errors)
-            failure.record = found = _with_preview(watch.failed(failure, outcome.to_dict()), outcome)
+            failure.record = found = _with_preview(watch.record_failure(failure, outcome.to_dict()), outcome)
             response.add_data(found)  # who gets but the response sees it, too
             raise failure
         watch.show(outcome.preview, [*watch.warnings, *warnings], outcome.summary)
-        return _with_preview(watch.succeeded(outcome.to_dict()), outcome)
+        return _with_preview(watch.record_success(outcome.to_dict()), outcome)
 
     @verb
     def get_job(self, job_id: str, *, response: Response) -> JobRecord:

@@ -91,7 +91,7 @@ class JobWatch:
         """What the pipeline has warned of while the job ran: it was told, and belongs into the response as well."""
         return tuple(self._log.warnings)
 
-    def watched(self, runner: TaskRunner) -> TaskRunner:
+    def watch(self, runner: TaskRunner) -> TaskRunner:
         """Return the runner with this watch beside it, which counts its beats and ends a job that was cancelled."""
         return _WatchedRunner(runner, self)
 
@@ -128,7 +128,7 @@ class JobWatch:
         self._tally.records = records
         self._tell()
 
-    def succeeded(self, result: Mapping[str, Any]) -> JobRecord:
+    def record_success(self, result: Mapping[str, Any]) -> JobRecord:
         """Say that the job is done."""
         self.note("Committed." if "Commit" in result else "Done.")
         ended = self._end(JobStatus.SUCCEEDED, result)
@@ -139,7 +139,7 @@ class JobWatch:
         """Keep what is to be shown beside the record, for whoever waits elsewhere."""
         self._book.keep_result({"Shown": to_typed(document), "Warnings": list(warnings), "Info": [summary]})
 
-    def failed(self, error: BaseException, result: Mapping[str, Any] | None = None) -> JobRecord:
+    def record_failure(self, error: BaseException, result: Mapping[str, Any] | None = None) -> JobRecord:
         """Say why the job is not done, and what it found all the same."""
         if isinstance(error, Exception):
             self._book.keep_result({"Failure": encode_failure(error).decode()})

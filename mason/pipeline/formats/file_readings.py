@@ -60,7 +60,7 @@ def _way(schema: FileSchema) -> dict[str, Any]:
         details = {"Sheets": [part.sheet for part in schema.sheets], "FirstRow": schema.sheets[0].first_row + 1}
         return {"Format": schema.format, **details, "HeaderIs": _how_sure(schema.guess)}
     if schema.csv is None:
-        return {"Format": schema.format, **(_encoding(schema) if schema.encoding else {})}
+        return {"Format": schema.format, **(_describe_encoding(schema) if schema.encoding else {})}
     reading, dialect = schema.csv, schema.csv.dialect
     way: dict[str, Any] = {
         "Format": schema.format,
@@ -68,7 +68,7 @@ def _way(schema: FileSchema) -> dict[str, Any]:
         "Quote": dialect.quote,
         "Header": reading.header,
         "HeaderIs": _how_sure(schema.guess),
-        **_encoding(schema),
+        **_describe_encoding(schema),
         "SkippedLines": reading.skip_rows,
     }
     others = {
@@ -83,7 +83,7 @@ def _way(schema: FileSchema) -> dict[str, Any]:
     return {**way, **{key: value for key, value in others.items() if value}}
 
 
-def _encoding(schema: FileSchema) -> dict[str, str]:
+def _describe_encoding(schema: FileSchema) -> dict[str, str]:
     return {"Encoding": schema.encoding, **({"EncodingIs": "guessed"} if schema.encoding_guessed else {})}
 
 

@@ -190,7 +190,7 @@ def _read_files(
 def _combine(
     files: Sequence[DataFile], chosen: int, schemas: Mapping[str, FileSchema], warnings: FileWarnings
 ) -> Inferred:
-    found = _gather(schemas)
+    found = _unite_columns(schemas)
     partitions = partition_columns(files)
     _compare_keys(files, list(partitions), warnings)
     _compare_headers(schemas, warnings)
@@ -229,7 +229,7 @@ def _common_dialect(schemas: Collection[FileSchema]) -> Delimited | None:
     return Delimited(way.dialect.delimiter, way.header, any(each.quoted for each in schemas))
 
 
-def _gather(schemas: Mapping[str, FileSchema]) -> dict[str, FoundColumn]:
+def _unite_columns(schemas: Mapping[str, FileSchema]) -> dict[str, FoundColumn]:
     """Columns by name, in the order in which the files, sorted, first show them."""
     found: dict[str, FoundColumn] = {}
     for file, schema in schemas.items():

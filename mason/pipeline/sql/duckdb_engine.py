@@ -29,9 +29,9 @@ from mason.pipeline.sql.query import (
     SqlQuery,
     SqlTable,
     canonical,
+    collect_rows,
     encode_rows,
     error_of_broken_text,
-    gather_rows,
     table_gone,
 )
 from mason.pipeline.sql.statement import bad_query, check_names, column_start
@@ -96,7 +96,7 @@ def _fetch(relation: duckdb.DuckDBPyRelation, most_bytes: int | None) -> pa.Tabl
     if most_bytes is None:
         return relation.to_arrow_table()
     reader = relation.to_arrow_reader(_FEW_ROWS)
-    return gather_rows((pa.Table.from_batches([each]) for each in reader), reader.schema, most_bytes)
+    return collect_rows((pa.Table.from_batches([each]) for each in reader), reader.schema, most_bytes)
 
 
 @contextmanager

@@ -135,7 +135,7 @@ def write_rows(runner: TaskRunner, query: SqlQuery) -> Sequence[Piece]:
     return [pieces[number] for number in sorted(pieces)]
 
 
-def gather_rows(parts: Iterable[pa.Table], schema: pa.Schema, most_bytes: int | None) -> pa.Table:
+def collect_rows(parts: Iterable[pa.Table], schema: pa.Schema, most_bytes: int | None) -> pa.Table:
     """Return the rows that come part by part, as long as they are not too large.
 
     Raises:

@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
-from mason.pipeline.storage.blocks import open_bytes, reading
+from mason.pipeline.storage.blocks import open_bytes, translate_read_errors
 from mason.pipeline.storage.file_stamp import FileStamp, file_stamp
 from mason.pipeline.storage.files import DataFile, describe_links, partition_of
 from mason.pipeline.storage.format_names import is_archive, is_data
@@ -206,7 +206,7 @@ def _open_raw(filesystem: pafs.FileSystem, archive: str) -> IO[bytes]:
 
 def _list_members(filesystem: pafs.FileSystem, file: DataFile) -> list[DataFile]:
     """The members that are data, by the rules for files below a folder."""
-    with reading(file, filesystem):
+    with translate_read_errors(file, filesystem):
         stamp = file_stamp(filesystem, file.path)
         if stamp is None:
             raise FileNotFoundError(file.path)

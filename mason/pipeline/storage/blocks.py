@@ -28,7 +28,7 @@ def read_blocks(filesystem: pafs.FileSystem, file: DataFile, size: int) -> Gener
         UnreadableFile: the file vanished, may not be read, or its compressed stream is broken; whatever could be read
             before that has been yielded.
     """
-    with reading(file, filesystem), _open_range(filesystem, file.path) as raw:
+    with translate_read_errors(file, filesystem), _open_range(filesystem, file.path) as raw:
         yield from _read_opened(raw, file, size)
 
 
@@ -40,7 +40,7 @@ def read_sample(filesystem: pafs.FileSystem, file: DataFile, size: int) -> Gener
     """
     # Who looks at a block wants the next one, too, to see whether the file ends: a store is asked once for both.
     buffer = 0 if filesystem.type_name == "local" else 2 * size
-    with reading(file, filesystem), open_bytes(filesystem, file.path, buffer=buffer) as raw:
+    with translate_read_errors(file, filesystem), open_bytes(filesystem, file.path, buffer=buffer) as raw:
         yield from _read_opened(raw, file, size)
 
 
@@ -50,7 +50,7 @@ def read_range(filesystem: pafs.FileSystem, file: DataFile, offset: int, length:
     Raises:
         UnreadableFile: the file vanished or may not be read.
     """
-    with reading(file, filesystem), _open_range(filesystem, file.path, offset, length) as raw:
+    with translate_read_errors(file, filesystem), _open_range(filesystem, file.path, offset, length) as raw:
         left = length
         while left > 0 and (block := raw.read(min(size, left))):
             left -= len(block)
@@ -81,7 +81,7 @@ def is_compressed(filesystem: pafs.FileSystem, path: str) -> bool:
 
 
 @contextmanager
-def reading(file: DataFile, filesystem: pafs.FileSystem) -> Iterator[None]:
+def translate_read_errors(file: DataFile, filesystem: pafs.FileSystem) -> Iterator[None]:
     """Turn what an unreadable file raises into one message that names it."""
     try:
         yield

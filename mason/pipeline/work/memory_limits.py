@@ -89,7 +89,7 @@ def server_limits(env: MasonEnvironment, variables: Mapping[str, str] = os.envir
         InvalidConfiguration: what is written there is no size.
     """
     settings = read_settings(env)
-    place = env.shown(env.settings_file)
+    place = env.shorten_home(env.settings_file)
     found = {}
     for key in ("result_bytes", "field_bytes"):
         variable = f"MASON_{key.upper()}"

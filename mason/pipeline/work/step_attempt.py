@@ -12,14 +12,14 @@ _KEY = "work"
 
 
 @dataclass(frozen=True)
-class Work:
+class StepAttempt:
     """The work of a step, and the attempt at it. A step may add to a table more than once: that is one attempt."""
 
     id: str
     attempt: str
 
     @classmethod
-    def here(cls) -> Work | None:
+    def here(cls) -> StepAttempt | None:
         """Return the work that this thread does, if it does that of a step."""
         around = surroundings()
         return cls(around.work, around.attempt) if around.work else None

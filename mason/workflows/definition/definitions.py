@@ -81,7 +81,7 @@ class Definitions:
             self._configurations[config_id] = validate_configuration(found, self.env)
         return self._configurations[config_id]
 
-    def accepted(self, operator: KnownOperator, config_id: str) -> ValidConfig:
+    def require_accepted(self, operator: KnownOperator, config_id: str) -> ValidConfig:
         """Return the configuration with the clients that the operator accepts.
 
         Raises:

@@ -244,7 +244,7 @@ class Expansion:
             inner.conditions,
             inner.level + 1,
         )
-        return self._expand(nested, file.nested(step.id), around)
+        return self._expand(nested, file.select_nested(step.id), around)
 
     def _add(self, owner: Registration, place: Key, step: StepSpec, file: ParameterFile, inner: _Around) -> str:
         key = f"{inner.prefix}{step.id}"

@@ -55,7 +55,7 @@ class ParameterFile:
     def config_id(self, step_id: str) -> str:
         return str(self.of_step(step_id).get("config_id") or "")
 
-    def nested(self, step_id: str) -> ParameterFile:
+    def select_nested(self, step_id: str) -> ParameterFile:
         """Return what was given for the steps of the workflow that a step nests."""
         return ParameterFile(self.document, (*self.place, step_id, "steps"))
 
@@ -80,7 +80,7 @@ class ParameterFile:
             yield self.problem((word,), "must be text")
         elif word == "schedule" and not self.is_kept:  # a run is not to fail of when it is due
             try:
-                Timing.checked(given)
+                Timing.parse_checked(given)
             except ValueError as error:
                 yield self.problem((word,), str(error))
 

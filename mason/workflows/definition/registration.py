@@ -30,7 +30,7 @@ def _check(document: YamlDocument) -> Iterator[Problem]:
     schedule = document.value.get("schedule")
     if schedule and isinstance(schedule, str):
         try:
-            Timing.checked(schedule)
+            Timing.parse_checked(schedule)
         except ValueError as error:
             yield document.problem(("schedule",), str(error))
 

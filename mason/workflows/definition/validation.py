@@ -107,7 +107,7 @@ class _Binding:
                 self._configuration(step, self._expansion.definitions.configuration)
                 continue
             parameters = self._check_parameters(step, operator, given, late)
-            config = self._configuration(step, partial(self._expansion.definitions.accepted, operator))
+            config = self._configuration(step, partial(self._expansion.definitions.require_accepted, operator))
             if config is not None:
                 bound[step.key] = BoundStep(operator, config, given, parameters, targets, conditions)
         self._check_order()

@@ -15,9 +15,9 @@ from enum import IntEnum
 from mason.clients.response import LOG, Response
 from mason.engines.scheduler.models.dags.dag_run import (
     Follow,
+    FollowDecision,
     StepEvent,
     StepStatus,
-    Verdict,
     end_without_running,
     judge_step,
 )
@@ -136,7 +136,7 @@ def _run(
     try:
         reason = work.skips(step)
     except MasonError as error:
-        return _end(workflow, work, step, attempt, work.failed(step, str(error)), may_retry=False)
+        return _end(workflow, work, step, attempt, work.make_failed_step(step, str(error)), may_retry=False)
     if reason:
         work.note(StepEvent(step, StepStatus.SKIPPED, 0, reason))
         return StepExit.SKIPPED
@@ -164,18 +164,18 @@ def _end(
     return StepExit.FAILED if reason else StepExit.DONE
 
 
-def _says(work: StepWork, row: RunStep | None, before: ValidDagStep, step: ValidDagStep) -> Verdict:
+def _says(work: StepWork, row: RunStep | None, before: ValidDagStep, step: ValidDagStep) -> FollowDecision:
     """Return what a step that had its turn says to one that follows it."""
     if row is None or not StepStatus(row.status).is_final:
-        return Verdict(Follow.STOP, f'"{before.key}" did not end')
+        return FollowDecision(Follow.STOP, f'"{before.key}" did not end')
     if row.status == StepStatus.SKIPPED:
-        return Verdict(Follow.END, f'"{before.key}" was skipped')
+        return FollowDecision(Follow.END, f'"{before.key}" was skipped')
     if row.status == StepStatus.BLOCKED:
         return work.follow_blocked(before, step, row.document.get("Reason", ""))
     if row.status == StepStatus.CANCELLED:
-        return Verdict(Follow.STOP, f'"{before.key}" did not run')
+        return FollowDecision(Follow.STOP, f'"{before.key}" did not run')
     follow, reason = row.document.get("Follows", {}).get(step.key, (Follow.RUN, ""))
-    return Verdict(Follow(follow), reason)
+    return FollowDecision(Follow(follow), reason)
 
 
 def _reasons(row: RunStep | None) -> Sequence[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.scheduler.models.dags.dag import Dag
-from mason.engines.scheduler.models.dags.dag_run import Follow, StepStatus, Verdict
+from mason.engines.scheduler.models.dags.dag_run import Follow, FollowDecision, StepStatus
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
 from mason.errors import BadInput, Conflict, MasonError, Unprocessable
 from mason.operators.registration.loader import SOURCE_FILE
@@ -213,11 +213,13 @@ def _alone(
     return replace(workflow, dag=Dag(workflow.dag.name, steps)), {each: reused[each] for each in before}
 
 
-def _verdicts(row: RunStep, code: StepCode) -> dict[str, Verdict]:
+def _verdicts(row: RunStep, code: StepCode) -> dict[str, FollowDecision]:
     """Return what a step said to those behind it, where the workflow has a `step` of its own: else they follow."""
     follows: Mapping[str, tuple[str, str]] = row.document.get("Follows", {})
     return {
-        key: Verdict(Follow(follow), reason) for key, (follow, reason) in follows.items() if code.decides(row.step, key)
+        key: FollowDecision(Follow(follow), reason)
+        for key, (follow, reason) in follows.items()
+        if code.decides(row.step, key)
     }
 
 

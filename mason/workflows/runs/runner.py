@@ -9,7 +9,7 @@ from typing import Any
 
 from mason.clients.engines.role import support_of
 from mason.clients.response import Response
-from mason.engines.scheduler.models.dags.dag_run import StepStatus, Verdict
+from mason.engines.scheduler.models.dags.dag_run import FollowDecision, StepStatus
 from mason.errors import Interrupted, MasonError, StateFailed, Unprocessable, Unsupported
 from mason.operators.failed_code import describe_failure
 from mason.state.home import open_run_state
@@ -29,7 +29,7 @@ class Reused:
 
     run_id: str = ""
     steps: Mapping[str, RunStep] = field(default_factory=dict)
-    verdicts: Mapping[str, Mapping[str, Verdict]] = field(default_factory=dict)
+    verdicts: Mapping[str, Mapping[str, FollowDecision]] = field(default_factory=dict)
     works: Mapping[str, str] = field(default_factory=dict)
     """The work of steps that had begun and not succeeded: what they had committed is not to be done twice."""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from mason.clients.response import LOG, Response
 from mason.configurations.valid_config import ValidConfig
-from mason.engines.scheduler.models.dags.dag_run import Follow, StepEvent, StepStatus, Verdict
+from mason.engines.scheduler.models.dags.dag_run import Follow, FollowDecision, StepEvent, StepStatus
 from mason.engines.scheduler.models.dags.executed_dag_step import ExecutedDagStep
 from mason.engines.scheduler.models.dags.failed_dag_step import FailedDagStep
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
@@ -144,36 +144,36 @@ class StepWork:
             return frozenset()
         return frozenset([each for each, config in configs.items() if _is_one_per_process(config)][1:])
 
-    def failed(self, step: ValidDagStep, message: str) -> ExecutedDagStep:
+    def make_failed_step(self, step: ValidDagStep, message: str) -> ExecutedDagStep:
         response = StepSays(step.key)
         response.redactor = self._workflow.bound[step.key].config.redactor
         response.add_error(message)
         return ExecutedDagStep(step, OperatorResponse(response))
 
-    def follow(self, current: ExecutedDagStep, following: ValidDagStep) -> Verdict:
+    def follow(self, current: ExecutedDagStep, following: ValidDagStep) -> FollowDecision:
         prefix = common_prefix(current.step.key, following.key)
         definition = self._code.workflows[prefix]
-        seen = current.step.called(_name_in(prefix, current.step.key))
+        seen = current.step.with_name(_name_in(prefix, current.step.key))
         now = current if seen is current.step else ExecutedDagStep(seen, current.operator_response)
         try:
             with hide_secrets(lambda text: self._redact(text, current.step, following)):
-                answer: object = definition.step(now, following.called(_name_in(prefix, following.key)))
+                answer: object = definition.step(now, following.with_name(_name_in(prefix, following.key)))
         except (Exception, SystemExit) as error:  # noqa: BLE001 (the author's code: the run has failed, and says where)
             LOG.error("%s", self._redact(traceback.format_exc(), current.step, following))
             said = self._describe_raise(self._workflow.owners[prefix], error)
-            return Verdict(Follow.STOP, self._redact(said, current.step, following))
+            return FollowDecision(Follow.STOP, self._redact(said, current.step, following))
         if isinstance(answer, ValidDagStep):
-            return Verdict(Follow.RUN)
+            return FollowDecision(Follow.RUN)
         if isinstance(answer, FailedDagStep):
             reason = self._redact(str(answer.reason), current.step, following)
-            return Verdict(Follow.FAIL, reason or "The workflow calls it failed.")
+            return FollowDecision(Follow.FAIL, reason or "The workflow calls it failed.")
         if isinstance(answer, ExecutedDagStep):
-            return Verdict(Follow.END, f'the branch ended with "{current.step.key}"')
+            return FollowDecision(Follow.END, f'the branch ended with "{current.step.key}"')
         name = self._workflow.owners[prefix].name
-        return Verdict(Follow.STOP, f"step of {name} returned {type(answer).__name__}, which is no step.")
+        return FollowDecision(Follow.STOP, f"step of {name} returned {type(answer).__name__}, which is no step.")
 
-    def follow_blocked(self, blocked: ValidDagStep, following: ValidDagStep, reason: str) -> Verdict:
-        stop = Verdict(Follow.STOP, f'"{blocked.key}" did not run')
+    def follow_blocked(self, blocked: ValidDagStep, following: ValidDagStep, reason: str) -> FollowDecision:
+        stop = FollowDecision(Follow.STOP, f'"{blocked.key}" did not run')
         # To the workflow around it, the step that nests a workflow has failed: that is for its own rules to judge.
         inside = blocked.key.rpartition(".")[0]
         if not inside or following.key.startswith(f"{inside}.") or not self._code.decides(blocked.key, following.key):

@@ -64,7 +64,7 @@ class ScheduleLoop:
         try:
             while True:
                 try:
-                    self.look()
+                    self.start_due()
                 except StateFailed as error:  # it may be a moment: nothing is lost by looking again
                     LOG.warning("%s", error)
                 with suppress(Empty):
@@ -74,7 +74,7 @@ class ScheduleLoop:
                 LOG.info("%s: stops.", name)
                 run.stop()
 
-    def look(self) -> list[Firing]:
+    def start_due(self) -> list[Firing]:
         """Look once, and return the runs that were started."""
         self._forget_ended_runs()
         now = self._clock()

@@ -52,9 +52,9 @@ class Call:
 
     def to_document(self) -> dict[str, Any]:
         """Return the call as its record begins."""
-        return {**self.shown(), "Call": asdict(self)}
+        return {**self.describe(), "Call": asdict(self)}
 
-    def shown(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Return what a job says of the call that it is; no value of a parameter, which may be long or a secret."""
         return {
             "JobType": self.kind.value,

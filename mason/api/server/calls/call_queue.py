@@ -137,11 +137,11 @@ class CallQueue:
         if keep:
             self._store.add_record(RecordKind.CALL, call.id, JobStatus.QUEUED, {**call.to_document(), **fingerprinted})
         else:
-            document = {**call.shown(), "Process": self._process, **fingerprinted}
+            document = {**call.describe(), "Process": self._process, **fingerprinted}
             self._store.add_record(RecordKind.CALL, call.id, JobStatus.RUNNING, document)
             self._in_memory[call.id] = call
         future = self._futures.setdefault(call.id, future)  # somebody with the same key may wait already
-        self._log(call.id, JobStatus.QUEUED, call.shown())
+        self._log(call.id, JobStatus.QUEUED, call.describe())
         self._line_up(call.id, call.caller)
         return future
 
@@ -168,7 +168,7 @@ class CallQueue:
 
     def keep_reading(self, call: Call, future: Future[Answer]) -> None:
         """Make a job of a call that takes longer than its caller waits."""
-        document = {**call.shown(), "StartedAt": now(), "Process": self._process}
+        document = {**call.describe(), "StartedAt": now(), "Process": self._process}
         record = self._store.add_record(RecordKind.CALL, call.id, JobStatus.RUNNING, document)
         future.add_done_callback(lambda done: self._end(record, done.result(), status_of(done.result())))
 

@@ -59,7 +59,7 @@ def warm_session(launch: Launch) -> WarmSession:
     retire_others(servers, folder)
     with _lock(folder):
         (folder / record.RETIRE).unlink(missing_ok=True)
-        server = _living(folder) or _start(folder, launch)
+        server = _read_living_record(folder) or _start(folder, launch)
         return WarmSession(folder, server, sessions.lease_session(folder))
 
 
@@ -129,7 +129,7 @@ def _lock(folder: Path) -> Iterator[None]:
         yield
 
 
-def _living(folder: Path) -> ServerRecord | None:
+def _read_living_record(folder: Path) -> ServerRecord | None:
     server = ServerRecord.read(folder)
     if server is None:
         return None

@@ -47,7 +47,7 @@ class Schedule:
             raise BadInput(
                 f'"{self.name}" cannot be the name of a schedule: {CONFIG_ID_RULE}.', hint="Give one with -s."
             )
-        self._read(Timing.checked)
+        self._read(Timing.parse_checked)
 
     def _read(self, read: Callable[[str], Timing]) -> Timing | None:
         try:

@@ -45,7 +45,7 @@ class Timing:
     zone: str = "UTC"
 
     @classmethod
-    def checked(cls, written: str) -> Timing:
+    def parse_checked(cls, written: str) -> Timing:
         """Read what a person writes now, of which cron must not make something that they do not mean.
 
         Raises:

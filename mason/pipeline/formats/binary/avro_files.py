@@ -24,7 +24,7 @@ from fastavro.schema import SchemaParseException, UnknownType
 
 from mason.errors import UnreadableFile
 from mason.pipeline.formats.binary.avro_types import AvroColumns, find_columns
-from mason.pipeline.formats.binary.columnar_files import parsing
+from mason.pipeline.formats.binary.columnar_files import translate_parser_errors
 
 _HEADER = fastavro.parse_schema(
     {
@@ -85,7 +85,7 @@ class AvroFile:
         begins = io.BytesIO()
         fastavro.schemaless_writer(begins, _HEADER, plain)
         blocks = _Blocks(self.source, _CODECS[self.codec], self.header["sync"], self.most_block, begins.getvalue())
-        with _reading_blocks(self.name, self.codec):
+        with _translate_block_errors(self.name, self.codec):
             for block in self._block_reader(blocks):
                 for value in _records_in(block):
                     yield value if self.columns.are_fields else {self.columns.schema.names[0]: value}
@@ -102,7 +102,7 @@ def open_avro(name: str, source: IO[bytes], field_bytes: int | None = None) -> A
     Raises:
         UnreadableFile: it has none, or one of a codec or a schema that is not read.
     """
-    with parsing(name, "Avro", *_BROKEN):
+    with translate_parser_errors(name, "Avro", *_BROKEN):
         header = fastavro.schemaless_reader(source, _HEADER, None)
         if _SCHEMA not in header["meta"]:
             raise UnreadableFile(name, "not a complete Avro file: its header has no schema.")
@@ -120,9 +120,9 @@ def open_avro(name: str, source: IO[bytes], field_bytes: int | None = None) -> A
 
 
 @contextmanager
-def _reading_blocks(name: str, codec: str) -> Iterator[None]:
+def _translate_block_errors(name: str, codec: str) -> Iterator[None]:
     try:
-        with parsing(name, "Avro", *_BROKEN):
+        with translate_parser_errors(name, "Avro", *_BROKEN):
             yield
     except _CutOff as error:
         raise UnreadableFile(name, "not a complete Avro file: it ends within a block") from error

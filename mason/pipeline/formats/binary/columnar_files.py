@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from mason.errors import UnreadableFile
 from mason.pipeline.formats.file_schema import FileSchema, unique_names
 from mason.pipeline.formats.writers.codecs import map_parts
-from mason.pipeline.storage.blocks import open_bytes, reading
+from mason.pipeline.storage.blocks import open_bytes, translate_read_errors
 from mason.pipeline.storage.files import DataFile
 from mason.pipeline.types.column_types import TEXT, evidence_of
 
@@ -41,7 +41,11 @@ def read_parquet(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     """
     from mason.pipeline.formats.binary.parquet_files import columns_of_words, find_lost_marks, open_parquet
 
-    with reading(file, filesystem), filesystem.open_input_file(file.path) as source, parsing(file.name, "Parquet"):
+    with (
+        translate_read_errors(file, filesystem),
+        filesystem.open_input_file(file.path) as source,
+        translate_parser_errors(file.name, "Parquet"),
+    ):
         footer = open_parquet(source)
         schema = footer.schema_arrow
         details = _parquet_details(footer.schema, schema)
@@ -59,7 +63,11 @@ def read_orc(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
 
     from mason.pipeline.formats.binary.orc_files import find_encrypted_columns
 
-    with reading(file, filesystem), filesystem.open_input_file(file.path) as source, parsing(file.name, "ORC"):
+    with (
+        translate_read_errors(file, filesystem),
+        filesystem.open_input_file(file.path) as source,
+        translate_parser_errors(file.name, "ORC"),
+    ):
         footer = orc.ORCFile(source)
         notes = [f'column "{name}" is encrypted: masked values stand for it' for name in find_encrypted_columns(footer)]
         return _declared_schema("orc", footer.schema, stated_rows=footer.nrows, notes=notes)
@@ -73,13 +81,13 @@ def read_avro(filesystem: pafs.FileSystem, file: DataFile) -> FileSchema:
     """
     from mason.pipeline.formats.binary.avro_files import open_avro
 
-    with reading(file, filesystem), open_bytes(filesystem, file.path, buffer=_HEADER) as source:
+    with translate_read_errors(file, filesystem), open_bytes(filesystem, file.path, buffer=_HEADER) as source:
         columns = open_avro(file.name, source).columns
         return _declared_schema("avro", columns.schema, notes=columns.notes)
 
 
 @contextmanager
-def parsing(name: str, format_: str, *broken: type[Exception]) -> Iterator[None]:
+def translate_parser_errors(name: str, format_: str, *broken: type[Exception]) -> Iterator[None]:
     """Turn what a format's own parser raises on bytes that make no sense into one message that names the file.
 
     `broken` is what it raises besides what all of them do. What Mason itself raises is a bug, and stays what it is.

@@ -15,7 +15,7 @@ from functools import cache
 from itertools import pairwise
 
 from mason.pipeline.formats.delimited.dialect import Dialect
-from mason.pipeline.formats.delimited.swallowed_lines import LINE_END, Lines, judge_lines, look_far
+from mason.pipeline.formats.delimited.swallowed_lines import LINE_END, Lines, has_many_record_lines, judge_lines
 
 OPEN_QUOTE = "a quote is opened and not closed"
 STRAY_QUOTE = "text stands behind a closing quote"
@@ -81,7 +81,7 @@ def _record_at(text: str, start: int, dialect: Dialect, width: int, *, final: bo
         if is_quoted:
             wrong = _what_is_wrong(rest, is_open=closing == "", final=final)
             if "\n" in inside or "\r" in inside:
-                far = not dialect.sure and look_far(inside, fields, dialect.delimiter, width)
+                far = not dialect.sure and has_many_record_lines(inside, fields, dialect.delimiter, width)
                 if torn := SWALLOWS if far else wrong:
                     end = LINE_END.search(text, *field.span(1))
                     assert end is not None, "one was seen"

@@ -59,7 +59,8 @@ def read_workbook(name: str, source: Any, asked: SheetsAsked) -> FileSchema | No
         wanted, hidden = _sheets_to_look_at(name, book, asked.sheet)
         xml = open_sheets(name, content)
         found = (
-            _look(Cells(book.get_sheet_by_name(each), xml(each), frozenset(asked.nulls)), asked) for each in wanted
+            _inspect_sheet(Cells(book.get_sheet_by_name(each), xml(each), frozenset(asked.nulls)), asked)
+            for each in wanted
         )
         looks = [found_sheet for found_sheet in found if found_sheet is not None]
         hidden = [sheet for sheet in hidden if book.get_sheet_by_name(sheet).height]
@@ -190,7 +191,7 @@ def _tell_left_out(sheets: Sequence[str], one: str, several: str) -> list[str]:
     return [f"{subject} left out (the parameter sheet names one to be read, or * for all that are visible)"]
 
 
-def _look(cells: Cells, asked: SheetsAsked) -> _Look | None:
+def _inspect_sheet(cells: Cells, asked: SheetsAsked) -> _Look | None:
     """Look at every row of a sheet; None if it has none."""
     notes: list[str] = []
     sheet = cells.sheet

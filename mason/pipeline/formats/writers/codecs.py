@@ -92,7 +92,7 @@ def timestamp_text(declared: pa.DataType) -> Codec:
 
 
 def decimal_text(declared: pa.DataType) -> Codec:
-    return _codec(declared, pa.string(), plain_decimals, _casting(declared), "text")
+    return _codec(declared, pa.string(), plain_decimals, _make_cast(declared), "text")
 
 
 def count_of_units(declared: pa.DataType) -> Codec:
@@ -169,7 +169,7 @@ def _codec(declared: pa.DataType, stored: pa.DataType, encode: Convert, decode: 
     return Codec(declared, stored, encode, decode, [Change("", declared, words)] if words else [])
 
 
-def _casting(declared: pa.DataType) -> Convert:
+def _make_cast(declared: pa.DataType) -> Convert:
     return lambda values: values.cast(declared)
 
 

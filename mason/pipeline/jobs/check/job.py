@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.check.checks import Check
 from mason.pipeline.jobs.check.sink import schema_of_failing_rows
-from mason.pipeline.jobs.check.verdicts import Totals, Verdict
+from mason.pipeline.jobs.check.verdicts import CheckResult, Totals
 from mason.pipeline.jobs.summary.shown import render_value
 from mason.pipeline.jobs.table_output import StagedTable
 from mason.pipeline.reading.scan import ScanResult
@@ -51,7 +51,7 @@ class CheckOutcome(Outcome):
     """Every check with its verdict. A row that fails several checks is one row that fails."""
 
     plan: Mapping[str, Any]
-    verdicts: Sequence[Verdict]
+    verdicts: Sequence[CheckResult]
     rows_in: int
     quarantined: int
     totals: Totals
@@ -107,7 +107,7 @@ class CheckOutcome(Outcome):
 _MARKS = {"passed": "✓", "warned": "!", "failed": "✗"}
 
 
-def _with_samples(verdict: Verdict) -> dict[str, Any]:
+def _with_samples(verdict: CheckResult) -> dict[str, Any]:
     document = verdict.to_dict()
     return {**document, "Samples": list(verdict.samples)} if verdict.samples else document
 

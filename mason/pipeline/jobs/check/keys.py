@@ -22,7 +22,7 @@ _CHECKED, _REFERENCED = "_mason_checked", "_mason_referenced"
 _HERE, _THERE = "_mason_here_", "_mason_there_"
 
 
-def failing_keys(
+def find_failing_keys(
     check: Check,
     table: ReadyTable,
     references: Mapping[str, ReadyTable],

@@ -46,11 +46,11 @@ def _place(pattern: str, said: str) -> tuple[int, str]:
     return max(pattern.find(piece), 0) + 1, f"{reason}: {piece}"
 
 
-Failing = Callable[[pa.RecordBatch], pa.Array]
+FindFailing = Callable[[pa.RecordBatch], pa.Array]
 """Takes rows and says of each whether it fails; there are no nulls in what it says."""
 
 
-def failing(check: Check, schema: pa.Schema) -> Failing:
+def find_failing_rows(check: Check, schema: pa.Schema) -> FindFailing:
     """Return what finds the rows that fail a check.
 
     Raises:
@@ -64,11 +64,11 @@ def any_of(masks: Sequence[pa.Array]) -> pa.Array:
     return reduce(pc.or_, masks)
 
 
-def _not_null(check: Check, schema: pa.Schema) -> Failing:
+def _not_null(check: Check, schema: pa.Schema) -> FindFailing:
     return lambda rows: any_of([pc.is_null(rows.column(name)) for name in check.columns])
 
 
-def _accept_check(check: Check, schema: pa.Schema) -> Failing:
+def _accept_check(check: Check, schema: pa.Schema) -> FindFailing:
     field = schema.field(check.column)
     accepted = pa.array([value_of(each, field).as_py() for each in check.values], field.type)
 
@@ -85,7 +85,7 @@ def _one_zero(found: pa.Array) -> pa.Array:
     return pc.add(found, pa.scalar(0.0, found.type)) if pa.types.is_floating(found.type) else found
 
 
-def _range(check: Check, schema: pa.Schema) -> Failing:
+def _range(check: Check, schema: pa.Schema) -> FindFailing:
     field = schema.field(check.column)
     low = _limit(check.min, field, ROUND_CEILING)
     high = _limit(check.max, field, ROUND_FLOOR)
@@ -138,7 +138,7 @@ def _decimal(text: str, field: pa.Field) -> pa.Scalar:
         return limit
 
 
-def _pattern(check: Check, schema: pa.Schema) -> Failing:
+def _pattern(check: Check, schema: pa.Schema) -> FindFailing:
     field = schema.field(check.column)
     if not pa.types.is_string(field.type):
         raise BadCheck(f'"{field.name}" is {describe_type(field.type)}, and a regular expression is asked of text.')
@@ -151,7 +151,7 @@ def _pattern(check: Check, schema: pa.Schema) -> Failing:
     return find
 
 
-_MAKERS: Mapping[str, Callable[[Check, pa.Schema], Failing]] = {
+_MAKERS: Mapping[str, Callable[[Check, pa.Schema], FindFailing]] = {
     "not_null": _not_null,
     "accepted_values": _accept_check,
     "range": _range,

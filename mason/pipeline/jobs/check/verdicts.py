@@ -42,7 +42,7 @@ class Totals:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CheckResult:
     """A check, and whether it holds."""
 
     check: Check
@@ -61,12 +61,12 @@ class Verdict:
         return {**self.check.to_dict(), "Status": self.status, **self.found}
 
 
-def verdicts(checks: Sequence[Check], totals: Totals, as_of: datetime, samples: int) -> list[Verdict]:
+def verdicts(checks: Sequence[Check], totals: Totals, as_of: datetime, samples: int) -> list[CheckResult]:
     """Return what is to be said of each check."""
     return [_verdict(number, check, totals, as_of, samples) for number, check in enumerate(checks)]
 
 
-def _verdict(number: int, check: Check, totals: Totals, as_of: datetime, samples: int) -> Verdict:
+def _verdict(number: int, check: Check, totals: Totals, as_of: datetime, samples: int) -> CheckResult:
     if check.kind == "row_count":
         return _row_count(check, totals.rows)
     if check.kind == "freshness":
@@ -74,7 +74,7 @@ def _verdict(number: int, check: Check, totals: Totals, as_of: datetime, samples
     count = totals.counts[number]
     some = totals.samples[number][:samples] if count else []
     message = f"{check.name}: {count:,} of {counted(totals.rows, 'row')} {'fails' if count == 1 else 'fail'}"
-    return Verdict(check, not count, {"RowsFailed": count}, f"{message}{_such_as(check, some)}.", some)
+    return CheckResult(check, not count, {"RowsFailed": count}, f"{message}{_such_as(check, some)}.", some)
 
 
 def _such_as(check: Check, samples: Sequence[Mapping[str, Any]]) -> str:
@@ -84,25 +84,25 @@ def _such_as(check: Check, samples: Sequence[Mapping[str, Any]]) -> str:
     return f", such as {', '.join(values)}"
 
 
-def _row_count(check: Check, rows: int) -> Verdict:
+def _row_count(check: Check, rows: int) -> CheckResult:
     few = bool(check.min) and rows < int(check.min)
     many = bool(check.max) and rows > int(check.max)
     wanted = f"at least {int(check.min or 0):,}" if few else f"at most {int(check.max or 0):,}"
     message = f"{check.name}: there are {counted(rows, 'row')}, not {wanted}."
-    return Verdict(check, not few and not many, {"Rows": rows}, message)
+    return CheckResult(check, not few and not many, {"Rows": rows}, message)
 
 
-def _freshness(check: Check, micros: int | None, as_of: datetime) -> Verdict:
+def _freshness(check: Check, micros: int | None, as_of: datetime) -> CheckResult:
     if micros is None:
         message = f"{check.name}: there is no value that could be new."
-        return Verdict(check, False, {"Newest": None, "AsOf": as_of.isoformat()}, message)
+        return CheckResult(check, False, {"Newest": None, "AsOf": as_of.isoformat()}, message)
     oldest = _before(as_of, read_age(check.max_age))
     newest = _isoformat(micros)
     message = (
         f"{check.name}: the newest is of {newest}, and should be of {oldest.isoformat(timespec='seconds')} or later."
     )
     is_fresh = micros >= (oldest - _EPOCH) // timedelta(microseconds=1)
-    return Verdict(check, is_fresh, {"Newest": newest, "AsOf": as_of.isoformat()}, message)
+    return CheckResult(check, is_fresh, {"Newest": newest, "AsOf": as_of.isoformat()}, message)
 
 
 def _before(moment: datetime, age: timedelta) -> datetime:

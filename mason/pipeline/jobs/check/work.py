@@ -16,7 +16,7 @@ from mason.errors import BadPath
 from mason.pipeline.jobs.check.checks import BY_KEYS
 from mason.pipeline.jobs.check.fitting import check_fit
 from mason.pipeline.jobs.check.job import CheckJob, CheckOutcome, commit_failures
-from mason.pipeline.jobs.check.keys import failing_keys
+from mason.pipeline.jobs.check.keys import find_failing_keys
 from mason.pipeline.jobs.check.sink import FAILED_CHECKS, SINK
 from mason.pipeline.jobs.check.verdicts import Totals, verdicts
 from mason.pipeline.jobs.dedupe.find import TABLE, Found
@@ -128,7 +128,7 @@ class CheckWork(ScanWork):
         found = {}
         for number, check in by_keys.items():
             scratch = stack.enter_context(scratch_folder(self.job.failures or self.job.path))
-            found[number] = failing_keys(check, table, others, runner, job_id, scratch)
+            found[number] = find_failing_keys(check, table, others, runner, job_id, scratch)
         return table, found
 
     def _sink(self, table: ReadyTable | None, found: Mapping[int, Found]) -> SinkSpec:

@@ -36,7 +36,7 @@ from mason.pipeline.types.sql_types import parse_given_schema
 from mason.pipeline.types.zones import check_zone
 from mason.pipeline.work.output_place import check_apart
 from mason.pipeline.work.record_parts import describe_columns, where_given
-from mason.pipeline.work.step_attempt import Work
+from mason.pipeline.work.step_attempt import StepAttempt
 
 
 def wrong_keys(keys: Sequence[str], schema: pa.Schema) -> list[str]:
@@ -64,7 +64,7 @@ class MergePlan(ReadPlan):
     job: MergeJob
     merged_before: int = 0
     """How many files of the input are in the output already."""
-    work: Work | None = None
+    work: StepAttempt | None = None
     """The step of a workflow that the merge is for."""
     rewritten: CommitRecord | None = None
     """The version of the table that is written anew from its own rows."""
@@ -215,7 +215,7 @@ def _plan_on(job: MergeJob, table: TableStore, base: BaseTable | None) -> MergeP
     filesystem = open_filesystem(job.inputs.storage)
     given = parse_given_schema(job.options.schema).types
     files, warnings = list_inputs(filesystem, job.reading)
-    work = Work.here()
+    work = StepAttempt.here()
     merged = find_merged_sources(job.options, table, work)
     new = merged.without_merged(filesystem, files)
     adopted = list_adopted(job, table, files)

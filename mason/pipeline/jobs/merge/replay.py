@@ -22,7 +22,7 @@ from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.mended import NotMended, read_mended
 from mason.pipeline.jobs.merge.outcome import MergeResult, Sums
 from mason.pipeline.jobs.merge.plan import MergePlan
-from mason.pipeline.jobs.merge.run import Reading, reading_of, run_merge
+from mason.pipeline.jobs.merge.run import Reading, find_reading, run_merge
 from mason.pipeline.reading.plan.base import BaseTable
 from mason.pipeline.reading.plan.look import PlanRefused, constants_of
 from mason.pipeline.reading.plan.planned_file import PlannedFile
@@ -131,7 +131,7 @@ def plan_replay(job: ReplayJob) -> ReplayPlan:
     records: list[Reject] = []
     for name, raw in changed.items():
         try:
-            records += _mend(quarantined[name], raw, _reading(commits, quarantined[name]))
+            records += _mend(quarantined[name], raw, _find_reading(commits, quarantined[name]))
         except _NoRecord as problem:
             problems.append(str(problem))
     if problems:
@@ -235,7 +235,7 @@ def _scratch(
         for number, ((commit, _), records) in enumerate(groups.items()):
             extracts = _options(commits.get(commit))["extract_paths"]
             place = plan.job.table.beside(f"{folder}/{number}")
-            files.append(_write_records(filesystem, place, records, _reading(commits, records[0]), extracts))
+            files.append(_write_records(filesystem, place, records, _find_reading(commits, records[0]), extracts))
             origins[files[-1].file.name] = records
         yield files, origins
 
@@ -300,9 +300,9 @@ def _commits(job: ReplayJob) -> dict[str, CommitRecord]:
     return {each.id: each for each in open_table(job.table).history()}
 
 
-def _reading(commits: Mapping[str, CommitRecord], reject: Reject) -> Reading:
+def _find_reading(commits: Mapping[str, CommitRecord], reject: Reject) -> Reading:
     commit = commits.get(reject.commit)
-    found = reading_of(commit.details, reject.file) if commit else None
+    found = find_reading(commit.details, reject.file) if commit else None
     return found or Reading("jsonl", None, ())
 
 

@@ -69,7 +69,7 @@ def readings(plan: MergePlan) -> Mapping[str, Any]:
     return {"readings": [asdict(each) for each in numbers], "read_by": files}
 
 
-def reading_of(details: Mapping[str, Any], file: str) -> Reading | None:
+def find_reading(details: Mapping[str, Any], file: str) -> Reading | None:
     """Return how a file was read, by the details of a commit."""
     if file not in details.get("read_by", {}):
         return None

@@ -150,7 +150,7 @@ def _exact_quantiles(sketch: NumberSketch) -> dict[str, Any]:
 def _mean(sketch: NumberSketch) -> Any:
     moments, kind = sketch.moments, sketch.kind
     if sketch.wide.low is not None:
-        return kind.show_mean(sketch.wide.unscaled(kind.type.scale), moments.count)
+        return kind.show_mean(sketch.wide.to_unscaled(kind.type.scale), moments.count)
     if moments.total is not None:
         return kind.show_mean(moments.total, moments.count)
     return kind.show_mean(moments.mean, 1)

@@ -86,14 +86,14 @@ def find_respelled_columns(before: pa.Schema, after: pa.Schema) -> dict[str, str
     """
     respelled = {}
     for field in before:
-        spelling = _spelling(field.type)
+        spelling = _describe_spelling(field.type)
         if spelling and pa.types.is_string(after.field(field.name).type):
             kind = f'Column "{field.name}" is {field.type} in the table and becomes text'
             respelled[field.name] = f"{kind}: its values there are written {spelling}, however their files had them."
     return respelled
 
 
-def _spelling(held: pa.DataType) -> str:
+def _describe_spelling(held: pa.DataType) -> str:
     """How values of a type are written as text; nothing if that is how every file has them, as with whole numbers."""
     if pa.types.is_decimal(held) and held.scale:
         return "with all decimals of their type (1.50, not 1.5)"

@@ -18,7 +18,7 @@ from mason.pipeline.types.text_types import classify
 THE_TABLE = "the table"
 
 
-def gather_columns(
+def unite_columns(
     planned: Sequence[PlannedFile], table: Mapping[str, Evidence], base: BaseTable | None
 ) -> dict[str, FoundColumn]:
     """Return the columns as the files show them, and those of the table that they are added to, where it has a say."""
@@ -26,7 +26,7 @@ def gather_columns(
     for each in planned:
         for name in {**each.schema.columns, **each.beyond_sample}:
             if name not in each.constants:  # what the folder says wins over the file
-                columns.setdefault(name, FoundColumn(name)).add(each.seen(name), each.file.name)
+                columns.setdefault(name, FoundColumn(name)).add(each.find_evidence(name), each.file.name)
     for name, seen in folder_evidence(planned).items():
         if name in columns or name in table:
             first = next(each.file.name for each in planned if name in each.constants)

@@ -18,7 +18,7 @@ from mason.pipeline.formats.scanning.splits import Range, find_line_ranges, find
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.reading.request import Names, ReadOptions
 from mason.pipeline.storage.archives import stamp_of_file
-from mason.pipeline.storage.blocks import is_compressed, reading
+from mason.pipeline.storage.blocks import is_compressed, translate_read_errors
 from mason.pipeline.storage.file_stamp import FileStamp
 from mason.pipeline.storage.files import DataFile
 from mason.pipeline.storage.format_names import check_format
@@ -39,7 +39,7 @@ class PlanRefused(Problems):
     status = 422
 
 
-def look_at_files(
+def inspect_files(
     filesystem: pafs.FileSystem,
     options: ReadOptions,
     files: Sequence[DataFile],
@@ -115,7 +115,7 @@ def _looks(reader: FileReader, files: Sequence[DataFile]) -> Iterator[Callable[[
     """Yield for each file, in their order, what gives its stamp and its beginning, or what it declares."""
 
     def look(file: DataFile) -> _Look:
-        with reading(file, reader.filesystem):
+        with translate_read_errors(file, reader.filesystem):
             stamp = stamp_of_file(reader.filesystem, file.path, file.archive, file.size)
         return stamp, reader.open(file)
 

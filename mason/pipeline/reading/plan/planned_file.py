@@ -36,7 +36,7 @@ class PlannedFile:
     is_scratch: bool = False
     """The file is gone after the job: nothing is kept of where the rows were."""
 
-    def seen(self, name: str) -> Evidence:
+    def find_evidence(self, name: str) -> Evidence:
         """What is known of a column of this file."""
         return merge(self.schema.columns.get(name, NOTHING), self.beyond_sample.get(name, NOTHING))
 

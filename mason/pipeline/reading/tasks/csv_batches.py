@@ -21,9 +21,9 @@ from mason.pipeline.formats.sources import Source, TextSource
 from mason.pipeline.reading.tasks.batches import Batch, CannotBeCut, Place
 from mason.pipeline.reading.tasks.task import FileInTask
 from mason.pipeline.reading.tasks.text_blocks import utf8_blocks
-from mason.pipeline.reading.tasks.text_checks import long_record, set_aside_long
+from mason.pipeline.reading.tasks.text_checks import long_record, reject_long_fields
 from mason.pipeline.storage.blocks import open_bytes
-from mason.pipeline.storage.blocks import reading as opening
+from mason.pipeline.storage.blocks import translate_read_errors as opening
 from mason.pipeline.storage.format_names import codec_of
 from mason.pipeline.storage.object_store import StreamingFiles
 from mason.pipeline.tables.rejects import Reject
@@ -66,7 +66,7 @@ def read_csv(
         if typed is not None and not len(_repeats(file, typed)):
             misses = 0
             sources = sources_of(typed, chunk, layout)
-            yield set_aside_long(_csv_batch(file, chunk, typed, sources, number), file, len(chunk.text))
+            yield reject_long_fields(_csv_batch(file, chunk, typed, sources, number), file, len(chunk.text))
             number += chunk.scan.records
             continue
         misses += 1
@@ -75,7 +75,7 @@ def read_csv(
             raise _refuse_record(file, parsed.bad[0], number)
         parsed = _without_repeats(file, parsed)
         batch = _csv_batch(file, chunk, parsed, list(map(TextSource, parsed.columns)), number)
-        yield set_aside_long(batch, file, len(chunk.text))
+        yield reject_long_fields(batch, file, len(chunk.text))
         number += chunk.scan.records
     if doubtful:
         notes.append(_describe_doubtful(doubtful))

@@ -27,7 +27,7 @@ from mason.pipeline.formats.json.values import (
 from mason.pipeline.reading.tasks.batches import Batch, Place, json_text, rows_batch
 from mason.pipeline.reading.tasks.task import FileInTask
 from mason.pipeline.reading.tasks.text_blocks import BLOCK, utf8_blocks
-from mason.pipeline.reading.tasks.text_checks import long_record, refuse_long_value, set_aside_long
+from mason.pipeline.reading.tasks.text_checks import long_record, refuse_long_value, reject_long_fields
 from mason.pipeline.tables.rejects import Reject
 
 ROWS = 20_000
@@ -50,7 +50,7 @@ def read_json_lines(
         misses = misses + 1 if parsed is None else 0
         lines = partial(lines_in, text, number, offset)
         batches = _load_lines(file, lines()) if parsed is None else [_batch_of_parsed(parsed, lines)]
-        yield from (set_aside_long(each, file, len(text)) for each in batches)
+        yield from (reject_long_fields(each, file, len(text)) for each in batches)
         number += text.count(b"\n") if parsed is None else parsed.lines
         offset += len(text)
     if notes:
@@ -102,7 +102,7 @@ def read_json(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
     others = [(number, each) for number, each in enumerate(elements, 1) if not isinstance(each, dict)]
     rejects = [_reject_element(file, number, each) for number, each in others]
     batch = replace(rows_batch(rows, len(elements), rejects), notes=notes)
-    yield set_aside_long(batch, file, len(content))
+    yield reject_long_fields(batch, file, len(content))
 
 
 def _load_elements(text: str, decoder: json.JSONDecoder | None) -> Sequence[Any]:

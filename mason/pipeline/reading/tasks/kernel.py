@@ -48,7 +48,7 @@ def merge_task(content: bytes) -> bytes:
     """
     task = MergeTask.of(content)
     with ExitStack() as stack:
-        work = _Work(task, stack)
+        work = _TaskRun(task, stack)
         try:
             for file, batch in read_files(task.files, task.nulls, work.schema, work.needed):
                 work.take(file, batch)
@@ -57,7 +57,7 @@ def merge_task(content: bytes) -> bytes:
         return work.result().to_bytes()
 
 
-class _Work:
+class _TaskRun:
     """What a task has read and written so far. Each attempt writes files of its own names."""
 
     def __init__(self, task: MergeTask, stack: ExitStack) -> None:
@@ -73,7 +73,7 @@ class _Work:
         self.needed = () if task.folds_names else task.columns
         self._sink = self._new_sink()
         stack.enter_context(self._sink)
-        self._stand_at = getattr(self._sink, "stand_at", None)
+        self._begin_rows_at = getattr(self._sink, "begin_rows_at", None)
         self._records = self._rows = 0
         self._quarantined = 0
         self._evidence: dict[str, dict[str, Evidence]] = {}
@@ -111,8 +111,8 @@ class _Work:
         elif bad:
             rows = self._without_bad(file, batch, columns, rows, bad)
         self._rows += rows.num_rows
-        if self._stand_at and batch.place:
-            self._stand_at(file.path, batch.place(0).record - 1)
+        if self._begin_rows_at and batch.place:
+            self._begin_rows_at(file.path, batch.place(0).record - 1)
         self._sink.write(rows.select(self._columns) if self._task.columns else rows)
 
     def result(self) -> TaskResult:

@@ -34,7 +34,7 @@ def long_record(file: FileInTask, number: int, offset: int, length: int, begins:
     return Reject(file.name, number, offset, column, reason, begins[:SHOWN])
 
 
-def set_aside_long(batch: Batch, file: FileInTask, held: int) -> Batch:
+def reject_long_fields(batch: Batch, file: FileInTask, held: int) -> Batch:
     """Return a batch without the rows that have a field which is too long; they become rejects.
 
     `held` is how many bytes the rows came from: as a rule they are fewer than one field may have.
@@ -103,7 +103,7 @@ def _has_lengths(kind: pa.DataType) -> bool:
     return bool(text or pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
-def set_aside_broken_text(batch: Batch, file: FileInTask) -> Batch:
+def reject_broken_text(batch: Batch, file: FileInTask) -> Batch:
     """Return a batch without the rows that have bytes which are not UTF-8 where text should be."""
     broken: dict[int, str] = {}
     for name, source in batch.columns.items():

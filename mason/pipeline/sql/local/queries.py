@@ -132,7 +132,7 @@ def _keys(tree: Any, scope: Scope) -> Sequence[Any]:
         _resolve_key(each, tree, scope)
         for each in (*plain, *(key for each in sets for key in each.find_all(exp.Column)))
     ]
-    kinds = [Expressions(scope, one_column).typed(each.copy()).kind for each in found]
+    kinds = [Expressions(scope, one_column).type_expression(each.copy()).kind for each in found]
     return [each.copy() for each, kind in zip(found, kinds, strict=True) if holds_floats(kind)]
 
 
@@ -156,7 +156,7 @@ def _check_set(several: Any) -> None:
 
 def _order(order: Any, columns: Columns, make: Expressions) -> None:
     for each in order.expressions if order is not None else ():
-        each.set("this", _ordering(each.this, columns, make))
+        each.set("this", _render_order(each.this, columns, make))
 
 
 def _outside(node: Any, make: Expressions) -> Any:
@@ -165,10 +165,10 @@ def _outside(node: Any, make: Expressions) -> Any:
         make.scope.type_of(node)  # which says where it stands if there is none
     if isinstance(node, exp.Literal | exp.Column):
         return node
-    return make.typed(node).node
+    return make.type_expression(node).node
 
 
-def _ordering(node: Any, columns: Columns, make: Expressions) -> Any:
+def _render_order(node: Any, columns: Columns, make: Expressions) -> Any:
     """What ORDER BY names, so that DuckDB has it in the order of Spark."""
     if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(columns):
         if pa.types.is_nested(columns[int(node.name) - 1][1]):
@@ -176,7 +176,7 @@ def _ordering(node: Any, columns: Columns, make: Expressions) -> Any:
         return node
     if isinstance(node, exp.Column):
         return in_order(node, make.scope.type_of(node))
-    value = make.typed(node)
+    value = make.type_expression(node)
     return in_order(value.node, value.kind)
 
 
@@ -188,7 +188,7 @@ def _projections(tree: Any, make: Expressions) -> Columns:
         if node.is_star:
             columns += _star(node, make.scope)
             continue
-        value = make.typed(node.this if isinstance(node, exp.Alias) else node)
+        value = make.type_expression(node.this if isinstance(node, exp.Alias) else node)
         if tree.args.get("distinct"):
             value = Typed(one_zero(value.node, value.kind), value.kind)
         name = node.alias_or_name if isinstance(node, exp.Alias | exp.Column | exp.Dot) else ""

@@ -74,6 +74,6 @@ class ValidDagStep:
     def pinned_operator(self) -> str:
         return f"{self.operator}@sha256:{self.digest}"
 
-    def called(self, name: str) -> ValidDagStep:
+    def with_name(self, name: str) -> ValidDagStep:
         """Return the step under the name that another workflow has for it."""
         return self if name == self.id else replace(self, id=name)

@@ -162,7 +162,7 @@ class WideDecimals:
         self.high = max((each for each in (self.high, other.high) if each is not None), default=None)
         self.total = _EXACT_SUMS.add(self.total, other.total)
 
-    def unscaled(self, scale: int) -> int:
+    def to_unscaled(self, scale: int) -> int:
         """Return the sum without its point."""
         return int(self.total.scaleb(scale, context=_EXACT_SUMS))
 
