@@ -43,7 +43,7 @@ def flask_as_it_was(port: int) -> None:
     def get_table(table_name: str) -> object:
         read_definitions(EXAMPLES, [OPERATORS])  # as the original did: every definition, from its folder
         given = {"table_name": table_name, "database_name": request.args["database_name"]}
-        call = OperatorCall("table", "get", base=given)
+        call = OperatorCall(namespace="table", command="get", base=given)
         return jsonify(respond(lambda response: run_operator(MasonEnvironment.of(), call, response)).to_dict())
 
     app.run("127.0.0.1", port, threaded=False)

@@ -85,7 +85,7 @@ class MasonExplodes(Mason):
 
     def __init__(self, inputs: Path, output: Path) -> None:
         super().__init__(inputs, output)
-        self.explode = ExplodeJob(Location(str(inputs)), MAIN, Location(str(output)))
+        self.explode = ExplodeJob(path=Location(str(inputs)), name=MAIN, output=Location(str(output)))
         self.job = self.explode  # type: ignore[assignment]
 
 

@@ -144,7 +144,7 @@ def _fan_out(shape: Shape) -> Contestant:
 
 def _run(shape: Shape, limit: int = 0) -> None:
     """Run a workflow as the command does: found, checked as a whole, run, every step recorded."""
-    said = workflow_calls.run(MasonEnvironment.of(), WorkflowCall(f"demo:{shape.name}"), limit=limit)
+    said = workflow_calls.run(MasonEnvironment.of(), WorkflowCall(name=f"demo:{shape.name}"), limit=limit)
     statuses = said.response.data[-1]["Statuses"] if said.response.data else {}
     if said.response.errors or len(statuses) != len(shape.steps):
         raise RuntimeError(f"{shape.name}: {said.response.errors}")

@@ -244,7 +244,15 @@ def _run(
             for file in parameter_files
             for name, value in read_parameter_file(resolve_given_path(file)).items()
         }
-        call = OperatorCall(namespace, command, digest, given, base, config_id or "", ", ".join(parameter_files))
+        call = OperatorCall(
+            namespace=namespace,
+            command=command,
+            digest=digest,
+            given=given,
+            base=base,
+            config_id=config_id or "",
+            base_name=", ".join(parameter_files),
+        )
         service = Service(MasonEnvironment.of())
         verb = service.detach_operator if how.detach else service.plan_operator if how.plan else service.run_operator
         return verb(call, response)

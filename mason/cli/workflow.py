@@ -160,7 +160,14 @@ def command(
 
     file = resolve_given_path(parameter_file) if parameter_file else None
     full_name = f"{namespace}:{name}" if name else ""
-    call = WorkflowCall(full_name, digest, file, config_id or "", schedule_name or "", schedule or "")
+    call = WorkflowCall(
+        name=full_name,
+        digest=digest,
+        parameter_file=file,
+        config_id=config_id or "",
+        schedule_name=schedule_name or "",
+        schedule=schedule or "",
+    )
     if draw:
         return _draw(call, draw)
     service, limit = Service(MasonEnvironment.of()), parallel or 0

@@ -55,7 +55,9 @@ class EmbeddedConnection(Connection):
         self, namespace: str, command: str, values: Mapping[str, Any], config: str, plan: bool, line: ProgressLine
     ) -> CallResponse:
         name, _, digest = command.partition("@")
-        call = OperatorCall(namespace, name, digest, base=values, config_id=config, base_name="the request")
+        call = OperatorCall(
+            namespace=namespace, command=name, digest=digest, base=values, config_id=config, base_name="the request"
+        )
         verb = Service.plan_operator if plan else Service.run_operator
         with show_log_of_jobs(line):
             return _call(lambda service, response: verb(service, call, response))
@@ -74,7 +76,14 @@ class EmbeddedConnection(Connection):
 
         name, _, digest = command.partition("@")
         given, schedule = parameters_of_request(steps), asked["schedule_name"]
-        call = WorkflowCall(f"{namespace}:{name}", digest, None, config, schedule, given=given)
+        call = WorkflowCall(
+            name=f"{namespace}:{name}",
+            digest=digest,
+            parameter_file=None,
+            config_id=config,
+            schedule_name=schedule,
+            given=given,
+        )
         wanted = {"deploy": asked["deploy"], "run": asked["run_now"]}
         with show_log_of_jobs(line):
             return _call(lambda service, response: service.run_workflow(call, response, **wanted))

@@ -18,7 +18,7 @@ _WITH_BODY = ("POST", "PUT", "PATCH")
 _LONGEST_QUERY = 4_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Operation:
     """A request for an operator."""
 
@@ -49,8 +49,13 @@ class _Declared:
         rest = {name: value for name, value in values.items() if name not in found.values()}
         missing = [self._missing(name) for name, word in found.items() if values.get(word, "") == ""]
         if self.method in _WITH_BODY:
-            return Operation(self.method, path, {}, rest, missing)
-        return Operation(self.method, path, {name: _in_query(value) for name, value in rest.items()}, missing=missing)
+            return Operation(method=self.method, path=path, query={}, body=rest, missing=missing)
+        return Operation(
+            method=self.method,
+            path=path,
+            query={name: _in_query(value) for name, value in rest.items()},
+            missing=missing,
+        )
 
     def _name_as_given(self, name: str, values: Mapping[str, Any]) -> str:
         """Return the name by which a parameter was given: its own unless it has another."""

@@ -23,7 +23,7 @@ _LONGEST_SECONDS = 60.0
 _PLACES = "Give http://HOST:PORT, https://…, or the path of a file."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LineageSettings:
     """A server that takes OpenLineage events, or a file that they are added to."""
 
@@ -72,12 +72,12 @@ def _settings(
     scheme = _SCHEME.match(place)
     more: dict[str, Any] = {**texts, "timeout": _seconds(source, values.get("timeout", LineageSettings.timeout))}
     if scheme and scheme[1] in ("http", "https"):
-        return LineageSettings(place, "", **more)
+        return LineageSettings(url=place, file="", **more)
     if scheme and scheme[1] != "file":
         raise _invalid(source, f"{scheme[1]}:// is no place for lineage. {_PLACES}")
     path = Path(os.path.expanduser(place.removeprefix("file://")))  # noqa: PTH111
     beside = Path.cwd() if source == VARIABLE else env.home  # a name is meant where it is written
-    return LineageSettings("", str(beside / path), **more)
+    return LineageSettings(url="", file=str(beside / path), **more)
 
 
 def _refuse_unknown(source: str, values: Mapping[str, Any]) -> None:

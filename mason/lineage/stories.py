@@ -50,7 +50,7 @@ class Subject:
         return self.parent.root if self.parent else self
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Said:
     """What an event says beyond that something happened."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from uuid import uuid4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Surroundings:
     """Names, as far as they are known."""
 

@@ -28,7 +28,7 @@ from mason.util.json_text import json_value
 from mason.util.redaction import REDACTED, hide_secrets, redact_urls
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OperatorCall:
     """What a user asks for: an operator, its parameters, and the configuration to use."""
 
@@ -153,10 +153,17 @@ def prepare_ready(
     response.redactor.learn(parameters.secrets)
     warn_of_use(response, config, [known.registration], registered)
     accepted = spec.narrow(config)
-    return PreparedOperator(env, accepted, parameters, known.registration, known.load(), response)
+    return PreparedOperator(
+        env=env,
+        config=accepted,
+        parameters=parameters,
+        registration=known.registration,
+        operator=known.load(),
+        response=response,
+    )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PreparedOperator:
     """An operator with all that it needs: checked, loaded, and not yet run."""
 

@@ -38,7 +38,7 @@ def plan_workflow(workflow: ValidWorkflow, schedule: Schedule, response: Respons
     Raises:
         MasonError: the code of an operator is gone.
     """
-    planner = _Planner(workflow, StepCode(workflow), response, Clashes(workflow.dag))
+    planner = _Planner(workflow=workflow, code=StepCode(workflow), response=response, clashes=Clashes(workflow.dag))
     for line in (_DRY_RUN, "", "Valid Workflow DAG Definition:", "-" * 80, "\n".join(draw(workflow.dag, width)), ""):
         response.add_info(line)
     plans = [planner.plan(step) for step in workflow.dag.steps]
@@ -78,7 +78,7 @@ class _Paths:
         return ("reads", self.reads), ("writes", self.writes)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Planner:
     """Plans step after step, and knows which of them writes what."""
 
@@ -130,7 +130,14 @@ class _Planner:
             response.redactor.learn(parameters.secrets)
             registration, env = bound.operator.registration, self.workflow.definitions.env
             operator = self.code.operator(registration)
-            prepared = PreparedOperator(env, bound.config, parameters, registration, operator, response)
+            prepared = PreparedOperator(
+                env=env,
+                config=bound.config,
+                parameters=parameters,
+                registration=registration,
+                operator=operator,
+                response=response,
+            )
             paths = _Paths(*(foreseen_paths(prepared, bound.operator.spec) or ()))
             return prepared.plan()
 

@@ -150,7 +150,14 @@ def _paths(workflow: ValidWorkflow, code: StepCode, bound: BoundStep) -> tuple[l
     registration = bound.operator.registration
     operator = code.operator(registration)
     env = workflow.definitions.env
-    prepared = PreparedOperator(env, bound.config, bound.parameters, registration, operator, Response())
+    prepared = PreparedOperator(
+        env=env,
+        config=bound.config,
+        parameters=bound.parameters,
+        registration=registration,
+        operator=operator,
+        response=Response(),
+    )
     reads, writes = foreseen_paths(prepared, bound.operator.spec) or ([], [])  # a step before it may make its inputs
     return sorted(reads, key=str), writes
 

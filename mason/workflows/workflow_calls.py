@@ -20,7 +20,7 @@ from mason.workflows.definition.valid_workflow import ValidWorkflow
 from mason.workflows.definition.validation import validate_workflow
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WorkflowCall:
     """A workflow with what a user gives for it."""
 
@@ -134,4 +134,6 @@ def find_resumed(
     if given is None and file is None:
         given = replace(parameters_of_request(then["Parameters"]), is_kept=True) if "Parameters" in then else None
         file = Path(then["ParameterFile"]) if then["ParameterFile"] else None
-    return record, find_workflow(env, WorkflowCall(name, call.digest, file, config_id, given=given))
+    return record, find_workflow(
+        env, WorkflowCall(name=name, digest=call.digest, parameter_file=file, config_id=config_id, given=given)
+    )

@@ -59,10 +59,10 @@ class Home:
         self.register(self.folder / "defs")
 
     def run(self, name: str = "demo:flow", config: str = "airflow", **more: Any) -> dict[str, Any]:
-        return workflow_calls.run(self.env, WorkflowCall(name, config_id=config, **more)).to_dict()
+        return workflow_calls.run(self.env, WorkflowCall(name=name, config_id=config, **more)).to_dict()
 
     def deploy(self, name: str = "demo:flow", **more: Any) -> dict[str, Any]:
-        return workflow_calls.deploy(self.env, WorkflowCall(name, config_id="airflow", **more)).to_dict()
+        return workflow_calls.deploy(self.env, WorkflowCall(name=name, config_id="airflow", **more)).to_dict()
 
 
 @pytest.fixture
@@ -203,8 +203,8 @@ def test_a_run_that_an_earlier_process_began_is_followed_and_not_begun_again(hom
 
         return copy_context().run(work)
 
-    first = run(Handover(RUN, keep=lambda run_id, _: began.append(run_id)))
-    again, unknown = Handover(RUN, began[0]), Handover(RUN, "mason__never")
+    first = run(Handover(kind=RUN, keep=lambda run_id, _: began.append(run_id)))
+    again, unknown = Handover(kind=RUN, earlier=began[0]), Handover(kind=RUN, earlier="mason__never")
     followed, lost = run(again), run(unknown)
 
     assert followed["Data"] == first["Data"]
@@ -378,7 +378,7 @@ class TestFaults:
 
     def test_how_many_steps_run_at_the_same_time_is_not_for_mason_to_say(self, home: Home, name: str) -> None:
         home.flow(step("a"))
-        call = WorkflowCall("demo:flow", config_id="airflow", schedule_name=name)
+        call = WorkflowCall(name="demo:flow", config_id="airflow", schedule_name=name)
 
         said = workflow_calls.run(home.env, call, limit=2).to_dict()
 

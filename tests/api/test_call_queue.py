@@ -32,7 +32,7 @@ def store(env: MasonEnvironment, monkeypatch: pytest.MonkeyPatch) -> Iterator[St
 
 
 def call(name: str) -> Call:
-    return Call(Kind.OPERATOR, "test", "sleep", id=name, config_id="local")
+    return Call(kind=Kind.OPERATOR, namespace="test", command="sleep", id=name, config_id="local")
 
 
 def test_calls_that_may_not_be_written_down_take_a_place_in_the_queue_as_others_do(store: StateStore) -> None:
@@ -107,7 +107,7 @@ def test_who_asks_for_a_few_of_many_jobs_reads_long_pages(
 def test_jobs_of_one_name_are_found_among_others(env: MasonEnvironment, store: StateStore) -> None:
     for number in range(6):
         command = "wanted" if number < 2 else "other"
-        told = Call(Kind.OPERATOR, "test", command, id=f"{command}_{number}").to_document()
+        told = Call(kind=Kind.OPERATOR, namespace="test", command=command, id=f"{command}_{number}").to_document()
         store.add_record(RecordKind.CALL, f"{command}_{number}", "succeeded", told)
     config = use_configuration(env, "local")
 

@@ -36,7 +36,10 @@ def test_who_answers_requests_does_not_wait_for_the_store_between_two_events(
 ) -> None:
     monkeypatch.setattr("mason.api.server.own_routes.LOOK_SECONDS", 0.01)
     store = open_state(env)
-    told = {**Call(Kind.OPERATOR, "test", "sleep", id="job").to_document(), "Process": this_process()}
+    told = {
+        **Call(kind=Kind.OPERATOR, namespace="test", command="sleep", id="job").to_document(),
+        "Process": this_process(),
+    }
     record = store.add_record(RecordKind.CALL, "job", "running", told)
     live = Noting(env, store)
     live.looked = []
@@ -44,7 +47,7 @@ def test_who_answers_requests_does_not_wait_for_the_store_between_two_events(
     routes = {each.id: each for each in OwnRoutes(env, live, unused, unused, unused).all()}
 
     async def stream() -> list[bytes]:
-        REQUEST.set(RequestInfo("asked"))
+        REQUEST.set(RequestInfo(id="asked"))
         request = Request({"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []})
         reply = await routes["get /job/{job_id}/events"].handle(request, {"job_id": "job"})
         assert isinstance(reply, StreamingResponse)

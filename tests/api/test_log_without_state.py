@@ -28,7 +28,7 @@ id: keeper
 storage_engine: s3
 clients: {s3: {configuration: {aws_region: us-east-1, access_key: AKIA, secret_key: hunter22}}}
 """
-CALL = Call(Kind.OPERATOR, "table", "query", config_id="keeper", id="call")
+CALL = Call(kind=Kind.OPERATOR, namespace="table", command="query", config_id="keeper", id="call")
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def log(execution: Execution) -> Iterator[JobLog]:
     """What a call logs, on its way to the record of its job and to the log of the server."""
     lines = JsonLines()
     LOG.addHandler(lines)
-    before = REQUEST.set(RequestInfo("asked", redact=lambda text: execution.redact_for(CALL, text)))
+    before = REQUEST.set(RequestInfo(id="asked", redact=lambda text: execution.redact_for(CALL, text)))
     log = JobLog(lambda text: execution.log_as_seen(CALL, text))
     yield log
     log.close()

@@ -270,7 +270,7 @@ def test_a_call_is_run_once_though_nobody_knows_what_was_written_when_the_databa
     queue = CallQueue(store, calls, parallel=2, most_queued=10, lost_seconds=0.1)
     queue.start()
     wire.lose_answer_to(statement, stay_cut=True)
-    call = Call(Kind.OPERATOR, "test", "once")
+    call = Call(kind=Kind.OPERATOR, namespace="test", command="once")
     with suppress(StateFailed):  # as whoever asked would be told
         queue.add(call)
 

@@ -50,7 +50,9 @@ class Explode:
 
     def plan(self, **options: Any) -> ExplodePlan:
         return plan_explode(
-            ExplodeJob(Location(str(self.root / "orders")), "orders", Location(str(self.output)), **options)
+            ExplodeJob(
+                path=Location(str(self.root / "orders")), name="orders", output=Location(str(self.output)), **options
+            )
         )
 
     def run(self, **options: Any) -> ExplodeResult:

@@ -298,7 +298,9 @@ def test_an_output_in_the_input_is_refused(explode: Explode) -> None:
         with pytest.raises(BadPath, match="lie one in the other"):
             planning.plan_explode(
                 planning.ExplodeJob(
-                    Location(str(explode.root / "orders")), "o", Location(str(explode_into.root / output))
+                    path=Location(str(explode.root / "orders")),
+                    name="o",
+                    output=Location(str(explode_into.root / output)),
                 )
             )
 
@@ -423,7 +425,9 @@ def test_of_two_explodes_into_one_output_one_wins_and_the_other_says_so(explode:
 def test_a_flat_table_can_be_exploded_from_its_commit(explode: Explode) -> None:
     explode.given(ORDERS)
     explode.run(columns=("items",))
-    job = planning.ExplodeJob(Location(str(explode.output / "orders")), "again", Location(str(explode.root / "second")))
+    job = planning.ExplodeJob(
+        path=Location(str(explode.output / "orders")), name="again", output=Location(str(explode.root / "second"))
+    )
 
     explode.run_plan(planning.plan_explode(job))
 

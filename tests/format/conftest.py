@@ -79,7 +79,7 @@ class Format:
 
     def plan(self, format_: str, source: str = "in", output: str = "out", **options: Any) -> FormatPlan:
         read, written = Location(str(self.root / source)), Location(str(self.root / output))
-        return plan_format(FormatJob(read, written, FormatOptions(format_, **options)))
+        return plan_format(FormatJob(read, written, FormatOptions(format=format_, **options)))
 
     def run(self, format_: str, source: str = "in", output: str = "out", **options: Any) -> FormatResult:
         return self.run_plan(self.plan(format_, source, output, **options))

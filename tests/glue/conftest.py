@@ -77,7 +77,7 @@ class Operators:
     env: MasonEnvironment
 
     def __call__(self, command: str, *, plan: bool = False, **parameters: str) -> Response:
-        call = OperatorCall("table", command, given=list(parameters.items()))
+        call = OperatorCall(namespace="table", command=command, given=list(parameters.items()))
         act = plan_operator if plan else run_operator
         done = respond(lambda response: act(self.env, call, response))
         assert not done.response.errors

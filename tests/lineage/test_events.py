@@ -215,7 +215,7 @@ def test_a_step_that_fails_fails_its_run(m: Connection, told: Told) -> None:
 
 def test_a_run_that_a_scheduler_elsewhere_drives_is_told_by_whoever_runs_its_steps(m: Connection, told: Told) -> None:
     given = {"step_1": {"parameters": {"database_name": "shop", "storage_path": "in", "table_name": "outside"}}}
-    call = WorkflowCall("table:infer", config_id="files", given=parameters_of_request(given))
+    call = WorkflowCall(name="table:infer", config_id="files", given=parameters_of_request(given))
     outside = OutsideRun("airflow", "nightly", "scheduled-4711")
 
     assert run_outside_step(find_workflow(MasonEnvironment.of(), call), outside, "step_1", 1) == StepExit.DONE
@@ -308,7 +308,7 @@ def test_long_events_of_several_writers_are_lines_of_their_own(tmp_path: Path) -
     subject = Subject("JOB", "a", "5d1f3a0c-9b7e-4f21-8c3d-0123456789ab")
 
     def write_some() -> None:
-        sender = Sender(LineageSettings("", str(file)))
+        sender = Sender(LineageSettings(url="", file=str(file)))
         for _ in range(20):
             assert sender.send(Moment.FAIL, subject, Said(error=error)) == ""
 

@@ -35,7 +35,7 @@ def write_table(root: Path, format_: str, name: str = "in", rows: pa.Table = ROW
     source = root / f"source-{name}"
     source.mkdir(exist_ok=True)
     pq.write_table(rows, source / "a.parquet")
-    job = FormatJob(Location(str(source)), Location(str(root / name)), options=FormatOptions(format_))
+    job = FormatJob(Location(str(source)), Location(str(root / name)), options=FormatOptions(format=format_))
     run_format(plan_format(job), InProcessRunner(), f"written-{name}", lambda *_: None)
     return root / name
 

@@ -55,7 +55,7 @@ class Table:
 
     def numbers(self) -> list[int]:
         table = ReadyTable("t", plan_scan(Location(self.path, self.storage))).sql_table()
-        rows = fetch_rows(InProcessRunner(), SqlQuery("select n from t", [table]))
+        rows = fetch_rows(InProcessRunner(), SqlQuery(statement="select n from t", tables=[table]))
         return sorted(rows["n"].to_pylist())
 
     def versions(self) -> list[int]:

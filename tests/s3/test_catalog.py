@@ -40,7 +40,7 @@ class Lake:
     bucket: str
 
     def run(self, command: str, config: str = "lake", how: Any = run_operator, **parameters: str) -> dict[str, Any]:
-        call = OperatorCall("table", command, given=list(parameters.items()), config_id=config)
+        call = OperatorCall(namespace="table", command=command, given=list(parameters.items()), config_id=config)
         told = respond(lambda response: how(self.env, call, response)).to_dict()
         assert told["Errors"] == []
         return told

@@ -170,7 +170,9 @@ def rows_of(seaweed: Seaweed, path: str) -> list[str]:
     address = S3StorageClient(seaweed.configuration()).address()
     scan = plan_scan(Location(path, address))
     assert scan.commit is not None
-    rows = fetch_rows(InProcessRunner(), SqlQuery("select * from t", [ReadyTable("t", scan).sql_table()]))
+    rows = fetch_rows(
+        InProcessRunner(), SqlQuery(statement="select * from t", tables=[ReadyTable("t", scan).sql_table()])
+    )
     return [str(rows.schema), *sorted(map(repr, rows.to_pylist()))]
 
 

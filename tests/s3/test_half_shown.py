@@ -185,7 +185,11 @@ class _Lists:
     def explode(self, *tags: str) -> None:
         self.place.write("in.jsonl", json.dumps({"id": 1, "tags": tags}).encode())
         source, output = self.place.below("in.jsonl").path, self.place.below("out").path
-        job = ExplodeJob(Location(source, self.storage.address()), "orders", Location(output, self.storage.address()))
+        job = ExplodeJob(
+            path=Location(source, self.storage.address()),
+            name="orders",
+            output=Location(output, self.storage.address()),
+        )
         ExplodeWork.plan(job.to_job()).run(InProcessRunner(), uuid4().hex[:16], lambda *_: None)
 
     def read(self) -> list[str]:

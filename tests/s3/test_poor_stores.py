@@ -47,7 +47,9 @@ def operators(env: MasonEnvironment, seaweed: Seaweed, proxy: Proxy) -> MasonEnv
 
 def call(env: MasonEnvironment, bucket: str, command: str, parameters: dict[str, str]) -> list[str]:
     given = [(name, value.format(bucket)) for name, value in parameters.items()]
-    done = respond(lambda response: run_operator(env, OperatorCall("table", command, given=given), response))
+    done = respond(
+        lambda response: run_operator(env, OperatorCall(namespace="table", command=command, given=given), response)
+    )
     return list(done.response.errors)
 
 

@@ -49,7 +49,7 @@ def through(seaweed: Seaweed, proxy: Proxy) -> pafs.FileSystem:
 
 
 def given(place: Place, content: bytes = CONTENT) -> DataFile:
-    return DataFile(place.write("a.bin", content).path, "a.bin", len(content))
+    return DataFile(path=place.write("a.bin", content).path, name="a.bin", size=len(content))
 
 
 def test_a_file_is_one_request_however_many_blocks_it_has(through: pafs.FileSystem, proxy: Proxy, place: Place) -> None:

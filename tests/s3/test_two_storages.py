@@ -72,7 +72,7 @@ def call(
     second = "s3" if first == "local" else "local"
     configuration = parse_configuration(both(seaweed, first, second), name="both.yaml", default_id="both")
     save_configurations(env, [(Path("both.yaml"), configuration)])
-    asked = OperatorCall("table", command, given=list(parameters.items()), config_id="both")
+    asked = OperatorCall(namespace="table", command=command, given=list(parameters.items()), config_id="both")
     planned = respond(lambda response: plan_operator(env, asked, response))
     ran = respond(lambda response: run_operator(env, asked, response))
     return list(planned.response.errors), list(ran.response.errors)

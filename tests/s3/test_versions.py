@@ -49,7 +49,7 @@ class Table:
 
     def rows(self) -> list[int]:
         table = ReadyTable("t", plan_scan(Location(self.path, self.storage))).sql_table()
-        rows = fetch_rows(InProcessRunner(), SqlQuery("select id from t", [table]))
+        rows = fetch_rows(InProcessRunner(), SqlQuery(statement="select id from t", tables=[table]))
         return sorted(rows["id"].to_pylist())
 
     def seen_by_others(self) -> int:

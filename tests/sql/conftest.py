@@ -74,7 +74,7 @@ class Database:
         self, statement: str, parameters: Mapping[str, Any] | None = None, output: str = "", **options: Any
     ) -> QueryWork:
         options["output"] = Location(output) if output else None
-        job = QueryJob(statement, "shop", self.tables, parameters=parameters or {}, **options)
+        job = QueryJob(statement=statement, database="shop", tables=self.tables, parameters=parameters or {}, **options)
         return QueryWork.plan(job.to_job())
 
     def ask(self, statement: str, parameters: Mapping[str, Any] | None = None, **options: Any) -> QueryResult:

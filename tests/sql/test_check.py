@@ -43,7 +43,7 @@ def planned(path: Path, *checks: Any, **more: Any) -> CheckWork:
     held, options = read_checks(checks), {name: str(value) for name, value in more.items()}
     references = {each.references: Location(each.references) for each in held if each.references}
     failures = {"failures": Location(options.pop("failures"))} if "failures" in options else {}
-    job = CheckJob(Location(str(path)), held, references, **failures, **options)  # type: ignore[arg-type]
+    job = CheckJob(path=Location(str(path)), checks=held, references=references, **failures, **options)  # type: ignore[arg-type]
     return CheckWork.plan(job.to_job())
 
 
@@ -280,7 +280,7 @@ def test_a_check_that_warns_does_not_fail_the_job(here: Database) -> None:
 def test_samples_are_the_first_rows_that_fail_and_no_more_than_wanted(here: Database) -> None:
     path = here.given("t", pa.table({"x": range(10_000), "y": ["a"] * 10_000, "wide": ["b"] * 10_000}))
     work = planned(path, "range x max=4990", "accepted_values y values=a")
-    result = CheckWork(CheckJob(work.job.path, work.job.checks, samples=2), work.scan, {}, work.as_of).run(
+    result = CheckWork(CheckJob(path=work.job.path, checks=work.job.checks, samples=2), work.scan, {}, work.as_of).run(
         here.runner, "few", lambda *_: None
     )
     assert result.verdicts[0].samples == [{"x": 4991, "y": "a"}, {"x": 4992, "y": "a"}]
@@ -476,7 +476,9 @@ class TestResponse:
         client = LocalExecutionClient({})
 
         def work(response: Response) -> OperatorResponse:
-            plan, _ = client.plan_job(CheckJob(Location(str(path)), read_checks(checks)).to_job(), response=response)
+            plan, _ = client.plan_job(
+                CheckJob(path=Location(str(path)), checks=read_checks(checks)).to_job(), response=response
+            )
             record, _ = client.run_job(plan, response=response)
             return OperatorResponse(response, record)
 

@@ -33,9 +33,9 @@ ROWS = "id,version,name\n1,1,a\n2,1,b\n1,3,c\n1,2,d\n2,,e\n,1,f\n,2,g\n"
 
 def planned(path: Path, output: Path | None = None, removed: Path | None = None, **options: Any) -> DedupeWork:
     job = DedupeJob(
-        Location(str(path)),
-        Location(str(output or path)),
-        Location(str(removed)) if removed else None,
+        path=Location(str(path)),
+        output=Location(str(output or path)),
+        removed=Location(str(removed)) if removed else None,
         options=DedupeOptions(**options),
     )
     return DedupeWork.plan(job.to_job())

@@ -320,7 +320,7 @@ def test_a_step_that_asked_a_query_is_shown_with_the_rows_that_it_read(
     monkeypatch.setenv("MASON_HOME", str(tmp_path / "home"))
     database = Database(tmp_path, InProcessRunner())
     database.given("orders", ORDERS)
-    job = QueryJob("select max(id) m from orders", "shop", database.tables).to_job()
+    job = QueryJob(statement="select max(id) m from orders", database="shop", tables=database.tables).to_job()
     client = LocalExecutionClient({})
 
     plan, response = client.plan_job(job, response=Response())

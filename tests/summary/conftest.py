@@ -42,7 +42,7 @@ class Summarize:
     def plan(self, **options: Any) -> SummaryWork:
         written = {name: Location(str(options[name])) for name in ("output", "html") if options.get(name)}
         options = {**{name: value for name, value in options.items() if name not in ("output", "html")}, **written}
-        return SummaryWork.plan(SummaryJob(Location(str(self.inputs)), **options).to_job())
+        return SummaryWork.plan(SummaryJob(path=Location(str(self.inputs)), **options).to_job())
 
     def run(self, **options: Any) -> Summary:
         return self.run_plan(self.plan(**options))

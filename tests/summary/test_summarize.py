@@ -285,7 +285,7 @@ def test_a_committed_table_is_read_through_its_commit(summarize: Summarize, tmp_
     job = MergeJob(Location(str(summarize.inputs)), Location(str(tmp_path / "table")))
     run_merge(plan_merge(job), summarize.runner, "made", lambda *_: None)
     pq.write_table(pa.table({"a": [99]}), tmp_path / "table" / "stray.parquet")
-    found = work.SummaryWork.plan(work.SummaryJob(Location(str(tmp_path / "table"))).to_job())
+    found = work.SummaryWork.plan(work.SummaryJob(path=Location(str(tmp_path / "table"))).to_job())
     assert found.to_dict()["RowsIn"] == 2
     (column,) = summarize.run_plan(found).columns
     assert (column.count, column.high) == (2, 2)

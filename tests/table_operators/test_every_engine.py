@@ -139,7 +139,9 @@ def comparable(value: Any, folder: str) -> Any:
 def rows_of(folder: Path) -> list[str]:
     scan = plan_scan(Location(str(folder)))
     assert scan.commit is not None
-    rows = fetch_rows(InProcessRunner(), SqlQuery("select * from t", [ReadyTable("t", scan).sql_table()]))
+    rows = fetch_rows(
+        InProcessRunner(), SqlQuery(statement="select * from t", tables=[ReadyTable("t", scan).sql_table()])
+    )
     return [str(rows.schema), *sorted(map(repr, rows.to_pylist()))]
 
 

@@ -147,7 +147,7 @@ class Runs:
 
     def call(self, parameters: str = "") -> WorkflowCall:
         file = write(self.flows.folder, {"parameters.yaml": parameters}) / "parameters.yaml" if parameters else None
-        return WorkflowCall("demo:flow", parameter_file=file)
+        return WorkflowCall(name="demo:flow", parameter_file=file)
 
     def run(self, parameters: str = "", *, limit: int = 4) -> Ran:
         self.register()

@@ -126,7 +126,7 @@ class TestDeploy:
         assert deployed(schedule="0 7 * * *")["Warnings"] == []
 
         without = deployed()
-        call = WorkflowCall("demo:other", schedule_name="demo_flow")
+        call = WorkflowCall(name="demo:other", schedule_name="demo_flow")
         other = workflow_calls.deploy(runs.env, call).to_dict()
 
         assert without["Warnings"] == [

@@ -549,7 +549,7 @@ class TestTheRecord:
 
         assert ran.step("a")["Parameters"] == {"text": "postgresql://me:REDACTED@host/db"}
         given = parameters_of_request({"a": {"parameters": {"text": "postgresql://me:hunter2hunter2@host/db"}}})
-        call = WorkflowCall("demo:flow", given=given)  # what comes with a request is kept where it has no secret
+        call = WorkflowCall(name="demo:flow", given=given)  # what comes with a request is kept where it has no secret
         for said in (workflow_calls.run(runs.env, call), workflow_calls.plan(runs.env, call)):
             assert said.response.errors == ()
             assert "hunter2hunter2" not in str(said.to_dict())

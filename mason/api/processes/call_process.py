@@ -88,7 +88,7 @@ class CallProcess:
 
     def run(self, call: Call, handover: Handover, redact: Callable[[str], str]) -> Outcome:
         """Run a call and return what came of it; also when the process does not live to tell."""
-        self._output.begin(RequestInfo(call.request_id, redact=redact))
+        self._output.begin(RequestInfo(id=call.request_id, redact=redact))
         self._began, self._call = time.monotonic(), call
         try:
             return self._talk(call, handover)
@@ -198,7 +198,7 @@ class Output:
         self._dropped = 0
         self._rest = b""
         self._last: deque[str] = deque(maxlen=_LINES)
-        self._request = RequestInfo("")
+        self._request = RequestInfo(id="")
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._drain, name="mason-call-output", daemon=True)
         self._thread.start()

@@ -67,7 +67,7 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        asked = RequestInfo(request_id(headers.get("x-request-id", "")))
+        asked = RequestInfo(id=request_id(headers.get("x-request-id", "")))
         REQUEST.set(asked)
         began = time.perf_counter()
         reply = _Reply(send, asked.id)

@@ -97,7 +97,16 @@ class CallHandlers:
                 check_given(spec.parameters, body, {**given, **in_path})
             parameters = {**given, **in_path}
             asked_by = _describe_caller(caller, str(name) if own_job else "")
-            call = Call(Kind.OPERATOR, name.namespace, name.command, parameters, body, config_id, plan, **asked_by)
+            call = Call(
+                kind=Kind.OPERATOR,
+                namespace=name.namespace,
+                command=name.command,
+                parameters=parameters,
+                body=body,
+                config_id=config_id,
+                plan=plan,
+                **asked_by,
+            )
             if at_once:
                 return await self._read(call, wait)
             return await self._accept(request, call, wait, keep=not secrets & set(body))
@@ -116,9 +125,9 @@ class CallHandlers:
         given.pop("log_level", None)
         refuse_rest(given, [*(each["name"] for each in workflow_options()), "config_id", "wait"])
         call = Call(
-            Kind.WORKFLOW,
-            in_path["namespace"],
-            in_path["command"],
+            kind=Kind.WORKFLOW,
+            namespace=in_path["namespace"],
+            command=in_path["command"],
             body=await read_body(request),
             config_id=config_id,
             plan=not run_now,
@@ -145,7 +154,13 @@ class CallHandlers:
         caller.require_configuration(config_id)
         resumed = {"resumed": in_path["run_id"], "first": first, "only": only}
         call = Call(
-            Kind.WORKFLOW, "run", "resume", body=body, config_id=config_id, **resumed, **_describe_caller(caller)
+            kind=Kind.WORKFLOW,
+            namespace="run",
+            command="resume",
+            body=body,
+            config_id=config_id,
+            **resumed,
+            **_describe_caller(caller),
         )
         return await self._accept(request, call, wait, keep=not call.secrets(self._live.now().secret_words()))
 

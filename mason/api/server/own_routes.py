@@ -66,34 +66,44 @@ class OwnRoutes:
         set_current = {**_SET_CURRENT, "description": "The id of a configuration."}
         name = {**_NAME, "description": "Only runs of this workflow, such as `table:infer`."}
         limit = {**_LIMIT, "description": "So many at most."}
-        workflow = Route("post", WORKFLOW_PATH, Scope.RUN, self._calls.workflow, {})
+        workflow = Route(method="post", path=WORKFLOW_PATH, scope=Scope.RUN, handle=self._calls.workflow, shown={})
         return [
             Route(
-                "get",
-                "/configs",
-                Scope.READ,
-                self._list_configs,
-                _describe_operation("config", "The saved configurations."),
+                method="get",
+                path="/configs",
+                scope=Scope.READ,
+                handle=self._list_configs,
+                shown=_describe_operation("config", "The saved configurations."),
             ),
             Route(
-                "post",
-                "/config",
-                Scope.ADMIN,
-                self._choose_config,
-                _describe_operation("config", "Makes a configuration the current one.", set_current),
+                method="post",
+                path="/config",
+                scope=Scope.ADMIN,
+                handle=self._choose_config,
+                shown=_describe_operation("config", "Makes a configuration the current one.", set_current),
             ),
             workflow,
             Route(
-                "get", "/runs", Scope.READ, self._list_runs, _describe_operation("run", "The newest runs.", name, limit)
+                method="get",
+                path="/runs",
+                scope=Scope.READ,
+                handle=self._list_runs,
+                shown=_describe_operation("run", "The newest runs.", name, limit),
             ),
             Route(
-                "get",
-                "/run/{run_id}",
-                Scope.READ,
-                self._show_run,
-                _describe_operation("run", "A run with its steps.", _RUN_ID),
+                method="get",
+                path="/run/{run_id}",
+                scope=Scope.READ,
+                handle=self._show_run,
+                shown=_describe_operation("run", "A run with its steps.", _RUN_ID),
             ),
-            Route("post", "/run/{run_id}/resume", Scope.RUN, self._calls.resume, describe_resume(_RUN_ID)),
+            Route(
+                method="post",
+                path="/run/{run_id}/resume",
+                scope=Scope.RUN,
+                handle=self._calls.resume,
+                shown=describe_resume(_RUN_ID),
+            ),
             *self._job_routes(),
         ]
 
@@ -101,29 +111,36 @@ class OwnRoutes:
         get, cancel = self._about_job(Service.get_job), self._about_job(Service.cancel_job)
         return [
             Route(
-                "get",
-                "/job/{job_id}/log",
-                Scope.READ,
-                self._log,
-                _describe_operation("job", "What a job logged.", _JOB_ID),
+                method="get",
+                path="/job/{job_id}/log",
+                scope=Scope.READ,
+                handle=self._log,
+                shown=_describe_operation("job", "What a job logged.", _JOB_ID),
             ),
             Route(
-                "get",
-                "/job/{job_id}/events",
-                Scope.READ,
-                self._events,
-                _describe_operation(
+                method="get",
+                path="/job/{job_id}/events",
+                scope=Scope.READ,
+                handle=self._events,
+                shown=_describe_operation(
                     "job", "How far a job is, told as server-sent events until it is over.", _JOB_ID, events=True
                 ),
             ),
             # Where a 202 points to is there also when the operators for jobs are not registered.
-            Route("get", JOB_PATH, Scope.READ, get, _describe_operation("job", "A job.", _JOB_ID), is_fallback=True),
             Route(
-                "post",
-                CANCEL_PATH,
-                Scope.RUN,
-                cancel,
-                _describe_operation("job", "Ends a job.", _JOB_ID),
+                method="get",
+                path=JOB_PATH,
+                scope=Scope.READ,
+                handle=get,
+                shown=_describe_operation("job", "A job.", _JOB_ID),
+                is_fallback=True,
+            ),
+            Route(
+                method="post",
+                path=CANCEL_PATH,
+                scope=Scope.RUN,
+                handle=cancel,
+                shown=_describe_operation("job", "Ends a job.", _JOB_ID),
                 is_fallback=True,
             ),
         ]

@@ -21,7 +21,7 @@ Handler = Callable[[Request, Mapping[str, str]], Awaitable[HttpResponse]]
 """Answers a request; the mapping has what stands in its path."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Route:
     """One operation of the API."""
 
@@ -77,12 +77,12 @@ def _operator_route(
     registration: Registration, spec: OperatorSpec, declared: Declared, handler: OperatorHandler
 ) -> Route:
     return Route(
-        declared.method,
-        declared.path,
-        Scope.READ if declared.method == "get" else Scope.RUN,
-        handler(registration, spec, declared),
-        describe_operator(registration, spec, declared),
-        declared.source,
+        method=declared.method,
+        path=declared.path,
+        scope=Scope.READ if declared.method == "get" else Scope.RUN,
+        handle=handler(registration, spec, declared),
+        shown=describe_operator(registration, spec, declared),
+        source=declared.source,
     )
 
 

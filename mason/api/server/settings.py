@@ -11,7 +11,7 @@ from typing import Any
 MOST_WAIT = 600.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ServerSettings:
     """Where a server listens, what it takes, and how much it does at a time."""
 

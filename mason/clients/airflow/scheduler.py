@@ -244,7 +244,13 @@ class AirflowSchedulerClient(SchedulerClient):
         workflow = str(dag.get("description") or "").removeprefix("Mason workflow ")
         tags = [str(each["name"]) for each in dag["tags"]]
         due = str(dag.get("next_dagrun_run_after") or "")
-        return Schedule(str(dag["dag_id"]), expression_in(tags), workflow, due, is_paused=bool(dag.get("is_paused")))
+        return Schedule(
+            name=str(dag["dag_id"]),
+            expression=expression_in(tags),
+            workflow=workflow,
+            next_due_at=due,
+            is_paused=bool(dag.get("is_paused")),
+        )
 
     def _check_is_free(self, name: str) -> None:
         dag = self._api.dag(name)

@@ -61,11 +61,11 @@ def _describe_job(
 ) -> Said:
     redact = response.redactor
     return Said(
-        inputs_of(plan.job, details, redact),
-        outputs_of(plan.job, details, redact),
-        redact(error),
-        redact(str(plan.job.options.get("statement", ""))),
-        tags,
+        inputs=inputs_of(plan.job, details, redact),
+        outputs=outputs_of(plan.job, details, redact),
+        error=redact(error),
+        query=redact(str(plan.job.options.get("statement", ""))),
+        tags=tags,
     )
 
 

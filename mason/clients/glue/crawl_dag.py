@@ -36,7 +36,14 @@ def crawl_of(deployment: Deployment, glue: AwsService) -> Crawl:
         reason = f"A crawler finds out by itself what {', '.join(others)} would say ({step.key})"
         raise Unprocessable(f"{reason}.", hint=f"Leave that out, or deploy it {_elsewhere(deployment)}.")
     path = _path_to_crawl(step, deployment, glue)
-    return Crawl(schedule.name, database, path, schedule.expression, deployment.workflow, step.key)
+    return Crawl(
+        name=schedule.name,
+        database=database,
+        path=path,
+        expression=schedule.expression,
+        workflow=deployment.workflow,
+        step=step.key,
+    )
 
 
 def _path_to_crawl(step: ValidDagStep, deployment: Deployment, glue: AwsService) -> str:

@@ -19,7 +19,7 @@ READY = "READY"
 _NOTE = re.compile(r"Mason workflow (?P<workflow>\S+), step (?P<step>\S+?)(?:, schedule (?P<expression>.+))?")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Crawl:
     """What a crawler is to do: write tables for what is below a path into a database, when its schedule says so."""
 
@@ -213,7 +213,7 @@ def _schedule(crawler: Mapping[str, Any]) -> Schedule:
     noted = _NOTE.fullmatch(crawler.get("Description") or "")
     written = (noted["expression"] or "") if noted else ""
     expression = written if written and _means(written, existing) else existing
-    return Schedule(crawler["Name"], expression, noted["workflow"] if noted else "")
+    return Schedule(name=crawler["Name"], expression=expression, workflow=noted["workflow"] if noted else "")
 
 
 def _means(written: str, existing: str) -> bool:

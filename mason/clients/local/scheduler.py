@@ -103,9 +103,9 @@ def _schedule(record: Record) -> Schedule:
     said = record.document
     firing = said.get("Firing", {})
     schedule = Schedule(
-        said["Name"],
-        said["Schedule"],
-        said["Workflow"],
+        name=said["Name"],
+        expression=said["Schedule"],
+        workflow=said["Workflow"],
         last_due_at=firing.get("DueAt", ""),
         last_run=firing.get("RunID", ""),
         deployed_by=said.get("DeployedBy", ""),

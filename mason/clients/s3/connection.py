@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _ADDRESS = "s3://?"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class S3Connection:
     """A store and who asks it. `path_style` puts the bucket into the path, as most stores other than AWS want it."""
 
@@ -41,11 +41,11 @@ class S3Connection:
         """
         found = Endpoint.of("s3", configuration)
         return cls(
-            str(configuration.get("aws_region") or ""),
-            found.address,
-            bool(configuration.get("path_style", bool(found.address))),
-            Keys.of(configuration),
-            str(found),
+            region=str(configuration.get("aws_region") or ""),
+            endpoint=found.address,
+            path_style=bool(configuration.get("path_style", bool(found.address))),
+            keys=Keys.of(configuration),
+            shown_endpoint=str(found),
         )
 
     @classmethod
@@ -54,7 +54,10 @@ class S3Connection:
         settings = {name: values[0] for name, values in parse_qs(address.removeprefix(_ADDRESS)).items()}
         style = settings.get("path_style") == "true"
         return cls(
-            settings.get("region", ""), settings.get("endpoint", ""), style, Keys.read_kept(settings.get("keys", ""))
+            region=settings.get("region", ""),
+            endpoint=settings.get("endpoint", ""),
+            path_style=style,
+            keys=Keys.read_kept(settings.get("keys", "")),
         )
 
     def address(self) -> str:

@@ -33,7 +33,9 @@ def needs_of(connection: S3Connection, hadoop: str, environment: Mapping[str, st
     variables = {name: environment[name] for name in _HANDED_ON if environment.get(name)}
     if key_file := connection.keys.keep(connection.region or DEFAULT_REGION):
         variables |= {"AWS_SHARED_CREDENTIALS_FILE": key_file, "AWS_PROFILE": PROFILE}
-    return JavaNeeds("s3a://", tuple(packages), _EXCLUDED, _settings(connection), variables)
+    return JavaNeeds(
+        root="s3a://", packages=tuple(packages), excluded=_EXCLUDED, conf=_settings(connection), variables=variables
+    )
 
 
 def _settings(connection: S3Connection) -> dict[str, str]:

@@ -55,7 +55,7 @@ _MOST_MEMORY = 4096
 _LEAST_MEMORY = 1024
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunnerSettings:
     """The `runner` of a configuration."""
 

@@ -96,7 +96,7 @@ _LAST_SECONDS = 10.0
 """So long it may then take to end, before its process is killed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DetachedCall:
     """What the process that runs a call is told."""
 
@@ -145,7 +145,7 @@ def detach_operator(env: MasonEnvironment, call: OperatorCall, response: Respons
     may_be_kept = spec.is_repeatable and not prepared.parameters.secrets
     pinned = replace(call, digest=prepared.registration.digest) if may_be_kept else call
     one_job = is_one_job(prepared.operator)
-    detached = DetachedCall(pinned, prepared.config.id, is_one_job=one_job, may_be_kept=may_be_kept)
+    detached = DetachedCall(call=pinned, config_id=prepared.config.id, is_one_job=one_job, may_be_kept=may_be_kept)
     _start(env, detached)
     return detached.id
 

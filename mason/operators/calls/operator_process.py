@@ -237,7 +237,12 @@ def _work(launch: _Launch, answers: _Answers) -> None:
     def work(response: Response) -> OperatorResponse:
         operator = load_operator(launch.env, read_state(launch.env), launch.registration)
         prepared = PreparedOperator(
-            launch.env, launch.config, launch.parameters, launch.registration, operator, response
+            env=launch.env,
+            config=launch.config,
+            parameters=launch.parameters,
+            registration=launch.registration,
+            operator=operator,
+            response=response,
         )
         with within(launch.around):
             return prepared.run()

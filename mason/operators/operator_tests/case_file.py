@@ -35,12 +35,12 @@ def read_case(file: Path) -> Case:
     written = parse_yaml(document.text, name=document.name, plain_text=True).value
     value = document.value
     return Case(
-        file,
-        value["name"].strip(),
-        _read_given(value.get("given") or {}, written.get("given") or {}, file.parent),
-        written.get("parameters") or {},
-        value.get("plan", False),
-        _expectation(value["expect"], plan=value.get("plan", False)),
+        file=file,
+        name=value["name"].strip(),
+        given=_read_given(value.get("given") or {}, written.get("given") or {}, file.parent),
+        parameters=written.get("parameters") or {},
+        plan=value.get("plan", False),
+        expect=_expectation(value["expect"], plan=value.get("plan", False)),
     )
 
 
@@ -56,12 +56,12 @@ def _read_given(given: Mapping[str, Any], written: Mapping[str, Any], folder: Pa
 
 def _file(path: str, content: Any, folder: Path) -> GivenFile:
     if isinstance(content, str):
-        return GivenFile(path, content)
+        return GivenFile(path=path, text=content)
     if isinstance(content, list):
-        return GivenFile(path, rows=content)
+        return GivenFile(path=path, rows=content)
     if "copy" in content:
-        return GivenFile(path, source=(folder / content["copy"]).absolute())
-    return GivenFile(path, rows=content["rows"], schema=content["schema"])
+        return GivenFile(path=path, source=(folder / content["copy"]).absolute())
+    return GivenFile(path=path, rows=content["rows"], schema=content["schema"])
 
 
 def _table(name: str, path: str) -> GivenTable:

@@ -32,7 +32,7 @@ class SeenTable:
     rows: Sequence[Mapping[str, Any]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Observation:
     """All that came of a run."""
 

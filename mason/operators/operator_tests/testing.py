@@ -23,7 +23,7 @@ from mason.operators.operator_tests.scratch import scratch_folder
 from mason.util.words import counted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CaseResult:
     """What became of a test on one configuration; on two, whether they agree."""
 
@@ -131,8 +131,21 @@ def _test_case(tested: TestedOperator, case: Case, offer: Offer, runner: CaseRun
     try:
         seen = runner.run(tested.operator, case, offer)
     except MasonError as error:
-        return CaseResult(name, case, [offer.name], error.messages, time.perf_counter() - began)
-    return CaseResult(name, case, [offer.name], judge(case, seen), time.perf_counter() - began, seen)
+        return CaseResult(
+            operator=name,
+            case=case,
+            configurations=[offer.name],
+            problems=error.messages,
+            seconds=time.perf_counter() - began,
+        )
+    return CaseResult(
+        operator=name,
+        case=case,
+        configurations=[offer.name],
+        problems=judge(case, seen),
+        seconds=time.perf_counter() - began,
+        seen=seen,
+    )
 
 
 def _compare_configurations(name: str, case: Case, seen: Sequence[Observation]) -> Iterator[CaseResult]:
@@ -141,7 +154,12 @@ def _compare_configurations(name: str, case: Case, seen: Sequence[Observation]) 
         problems = disagreements(case, seen[0], other)
         if problems:
             both = [seen[0].configuration, other.configuration]
-            yield CaseResult(name, case, both, [f"they differ: {problem}" for problem in problems])
+            yield CaseResult(
+                operator=name,
+                case=case,
+                configurations=both,
+                problems=[f"they differ: {problem}" for problem in problems],
+            )
 
 
 def _summary(tested: Sequence[TestedOperator], verdicts: Sequence[CaseResult]) -> str:

@@ -32,7 +32,7 @@ _FAR_SECONDS = 0.05
 """The same for a store on another machine, which is asked less often."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Catalogue:
     """A moment's registrations, configurations and tokens. Calls that began with it end with it."""
 
@@ -53,7 +53,15 @@ class Catalogue:
         mark = store.get_definitions_mark()  # first: a change while the rest is read makes the next look see it
         operators = {each.name: each for each in list_operators(store)}
         workflows = store.list_registrations(Kind.WORKFLOW)
-        return cls(env, store, mark, operators, workflows, list_tokens(store), current_id(store))
+        return cls(
+            env=env,
+            store=store,
+            mark=mark,
+            operators=operators,
+            workflows=workflows,
+            tokens=list_tokens(store),
+            current_config_id=current_id(store),
+        )
 
     def operator(self, name: Name) -> ReadyOperator:
         """Return an operator.

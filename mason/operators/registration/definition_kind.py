@@ -13,7 +13,7 @@ from mason.state.models import Kind
 from mason.util.yaml_file import Problem, YamlDocument
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DefinitionKind:
     """The file, the schema and the class of one kind of definition."""
 
@@ -35,10 +35,10 @@ class DefinitionKind:
 
 
 OPERATORS = DefinitionKind(
-    Kind.OPERATOR,
-    "operator.yaml",
-    Path(__file__).parent / "schema.json",
-    {
+    kind=Kind.OPERATOR,
+    file_name="operator.yaml",
+    schema_file=Path(__file__).parent / "schema.json",
+    bases={
         "mason.operators.operator_definition.OperatorDefinition": {
             "run": ("self", "env", "config", "parameters", "resp")
         },

@@ -35,7 +35,7 @@ _NO_STATE = {"MASON_HOME": "/nowhere/mason"}
 _STATE_VARIABLES = ("MASON_STATE", "MASON_STATE_ID")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DriverLaunch:
     """All that a driver needs: the job, its plan, its place for events, and the client whose runner does the tasks."""
 

@@ -25,7 +25,7 @@ def _forget(engine_id: str, notes: Mapping[str, str]) -> None:
     """Where nobody would come after this process, nothing need be kept."""
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Handover:
     """What a call may hand over, and what an earlier process has handed over for it already."""
 

@@ -16,7 +16,7 @@ _LEAST_SHARE = 0.05
 _LEAST_SECONDS = 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JobProgress:
     """A moment of a job. Records are those of the results that are here: an engine may be done with more tasks."""
 
@@ -124,7 +124,16 @@ class Tally:
         ahead = (self._bytes - self._bytes_here) * (done - here) // (tasks - here) if done > here else 0
         seconds, changed = time.monotonic() - self._began, self._changed - self._began
         read = self._bytes_here + ahead
-        return JobProgress(done, tasks, self.records, read, self._bytes, seconds, changed, self._starting)
+        return JobProgress(
+            done=done,
+            tasks=tasks,
+            records=self.records,
+            bytes_done=read,
+            bytes=self._bytes,
+            seconds=seconds,
+            seconds_of_done=changed,
+            starting=self._starting,
+        )
 
     @property
     def _done(self) -> int:

@@ -40,7 +40,7 @@ class OpenedFile:
     others: Generator[bytes] = field(default_factory=_nothing)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FileReader:
     """Reads the columns of files by the same options; "" and None mean that a file's own nature decides."""
 

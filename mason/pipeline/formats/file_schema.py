@@ -14,7 +14,7 @@ from mason.pipeline.types.column_types import Evidence
 from mason.pipeline.types.pattern_hints import PatternHint
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FileSchema:
     """The columns of one file in their order.
 

@@ -31,7 +31,7 @@ from mason.pipeline.types.evidence_json import decode_schema
 from mason.pipeline.types.pattern_hints import describe_hints, describe_thousands
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Inferred:
     """The schema of a table's files, partition columns last, and how much of them it rests on."""
 
@@ -102,7 +102,16 @@ def _as_committed(found: Inferred, commit: CommitRecord) -> Inferred:
 
 def _without_rows(commit: CommitRecord) -> Inferred:
     columns = [Column(each.name, each.type) for each in decode_schema(commit.schema)]
-    return Inferred(Schema(commit.format, columns), commit.partition_keys, (), (), 0, 0, 0, sampled=False)
+    return Inferred(
+        schema=Schema(commit.format, columns),
+        partition_keys=commit.partition_keys,
+        conflicts=(),
+        warnings=(),
+        files=0,
+        files_read=0,
+        rows_read=0,
+        sampled=False,
+    )
 
 
 def infer(filesystem: pafs.FileSystem, path: str, options: InferOptions = InferOptions()) -> Inferred:  # noqa: B008
@@ -134,11 +143,11 @@ def infer_files(filesystem: pafs.FileSystem, found: Sequence[DataFile], path: st
     named = bool(options.input_format) or all(format_of_name(each.name) for each in files)
     chosen = spread(files, read_all=options.read_all, local=filesystem.type_name == "local", named=named)
     reader = FileReader(
-        filesystem,
-        budget_for(len(chosen), read_all=options.read_all),
-        check_format(options.input_format),
-        check_csv_options(options.delimiter, options.csv, options.read_headers, options.nulls),
-        options.encoding,
+        filesystem=filesystem,
+        budget=budget_for(len(chosen), read_all=options.read_all),
+        input_format=check_format(options.input_format),
+        csv=check_csv_options(options.delimiter, options.csv, options.read_headers, options.nulls),
+        encoding=options.encoding,
     )
     warnings = FileWarnings()
     for name, problem in expanded.problems.items():

@@ -177,7 +177,7 @@ def _any_of_parquet(
                     name: ArrowSource(values.combine_chunks())
                     for name, values in zip(names, stored.read_row_group(number).columns, strict=True)
                 }
-                yield from _fit_rows(schema, file, Batch(columns, rows, rows), here)
+                yield from _fit_rows(schema, file, Batch(columns=columns, rows=rows, records=rows), here)
             first += rows
 
 

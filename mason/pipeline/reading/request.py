@@ -44,7 +44,7 @@ class Names(StrEnum):
     FOLD = "fold"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReadOptions:
     """How files are read and united; what is empty or None is detected."""
 

@@ -147,7 +147,7 @@ def run_scan(
         RowsLost: the sinks did not get every record that was not set aside.
         UnreadableFile: a file cannot be read, or changed after the plan was made.
     """
-    rounds = Rounds(runner, sink, job_id, progress, staging, scan.columns)
+    rounds = Rounds(runner=runner, sink=sink, job_id=job_id, progress=progress, staging=staging, columns=scan.columns)
     plan, results, _ = rounds.run(scan.plan)
     done = ScanResult(replace(scan, plan=plan), [results[number] for number in sorted(results)])
     if done.rows_in != done.rows + done.quarantined:

@@ -41,7 +41,7 @@ def quote_identifier(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SqlTable:
     """A table as a query reads it: these files and no others."""
 
@@ -67,7 +67,7 @@ class Output:
     commit: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SqlQuery:
     """A statement of Spark SQL over some tables, and what becomes of its rows."""
 

@@ -175,7 +175,7 @@ class _Sizes:
         for body in bodies:
             self._of_expression(body.this, named, known)
         if isinstance(node, exp.Predicate | exp.Connector | exp.Not):
-            return Size(NUMBER)
+            return Size(bytes=NUMBER)
         return rule_of(node)(sizes) if sizes else UNKNOWN
 
     def _too_large(self, node: Any, size: Size) -> BadQuery:

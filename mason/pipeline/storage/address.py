@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _ROOT = "root"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JavaNeeds:
     """What an engine on the Java platform needs to read a storage by itself; a machine's own disks take nothing."""
 

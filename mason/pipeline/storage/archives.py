@@ -221,10 +221,10 @@ def _list_members(filesystem: pafs.FileSystem, file: DataFile) -> list[DataFile]
         raise UnreadableFile(file.name, problem, hint=_UNPACK)
     return [
         DataFile(
-            f"{file.path}/{each.filename}",
-            f"{file.name}/{each.filename}",
-            each.file_size,
-            {**file.partition, **partition_of(each.filename.rpartition("/")[0])},
+            path=f"{file.path}/{each.filename}",
+            name=f"{file.name}/{each.filename}",
+            size=each.file_size,
+            partition={**file.partition, **partition_of(each.filename.rpartition("/")[0])},
             archive=file.path,
         )
         for each in sorted(data, key=lambda each: each.filename)

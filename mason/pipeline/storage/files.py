@@ -34,7 +34,7 @@ class OtherTableFormat(Unprocessable):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DataFile:
     """A file with data. `name` is its path below the table's path; `partition` is what its `k=v` folders say."""
 
@@ -145,7 +145,7 @@ def _list_files(filesystem: pafs.FileSystem, path: str, strict: bool) -> list[Da
         if root.type == pafs.FileType.NotFound:
             raise _not_found(filesystem, path)
         if root.type == pafs.FileType.File:
-            return [DataFile(root.path, root.base_name, root.size)]
+            return [DataFile(path=root.path, name=root.base_name, size=root.size)]
     base = path.rstrip("/") + "/"
     partitions: dict[str, Mapping[str, str | None]] = {}
     files = []
@@ -164,7 +164,7 @@ def _list_files(filesystem: pafs.FileSystem, path: str, strict: bool) -> list[Da
             folder = name.rpartition("/")[0]
             if folder not in partitions:
                 partitions[folder] = partition_of(folder)
-            files.append(DataFile(where, name, size, partitions[folder]))
+            files.append(DataFile(path=where, name=name, size=size, partition=partitions[folder]))
             identities[name] = identity
     return _without_links(sorted(files, key=lambda file: file.name), identities)
 
@@ -208,7 +208,7 @@ def _single_object(filesystem: pafs.FileSystem, path: str) -> list[DataFile]:
     """The object of that very path; nothing in a bucket that is empty. A folder is there as long as it has objects."""
     found = filesystem.get_file_info(path)
     if found.type == pafs.FileType.File:
-        return [DataFile(found.path, found.base_name, found.size)]
+        return [DataFile(path=found.path, name=found.base_name, size=found.size)]
     if found.type == pafs.FileType.NotFound or "/" in path.strip("/"):
         raise _not_found(filesystem, path)
     return []

@@ -82,7 +82,7 @@ class JobRequest:
         return cls(**values)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Placed:
     """A field of a request, with where it stands."""
 
@@ -116,7 +116,7 @@ def _place(each: Field[Any], hint: Any) -> _Placed:
     place = next((extra for extra in get_args(hint)[1:] if isinstance(extra, Place)), Place("options"))
     kind = get_args(hint)[0] if hasattr(hint, "__metadata__") else hint
     name, required = place.name or each.name, each.init and _is_required(each)
-    return _Placed(each.name, place.part, name, kind, is_given=each.init, is_required=required)
+    return _Placed(field=each.name, part=place.part, name=name, kind=kind, is_given=each.init, is_required=required)
 
 
 def _is_required(each: Field[Any]) -> bool:

@@ -83,7 +83,9 @@ class ExecutionFixtures:
                 paths[name] = make_table(name, TABLES[name])
             places = {name: paths[name].rpartition("://")[2] for name in sorted(named)}  # with their scheme or without
             tables = {name: TableRef(f"{database}.{name}", Location(path, storage)) for name, path in places.items()}
-            return QueryJob(statement, database, tables, parameters or {}, limit).to_job()
+            return QueryJob(
+                statement=statement, database=database, tables=tables, parameters=parameters or {}, limit=limit
+            ).to_job()
 
         return make
 

@@ -29,7 +29,7 @@ class _Said:
         return self.response.to_dict()
 
 
-@dataclass
+@dataclass(kw_only=True)
 class CountingSteps:
     """Work whose steps do nothing but be counted; those in `failing` fail so many times."""
 
@@ -75,7 +75,7 @@ class CountingSteps:
 
 
 def a_step(key: str, *dependencies: str, retry: Retry = _NO_RETRY) -> ValidDagStep:
-    return ValidDagStep(key, key, "demo:noop", "0" * 64, dependencies=dependencies, retry=retry)
+    return ValidDagStep(id=key, key=key, operator="demo:noop", digest="0" * 64, dependencies=dependencies, retry=retry)
 
 
 DIAMOND = Dag("diamond", (a_step("a"), a_step("b", "a"), a_step("c", "a"), a_step("d", "b", "c")))

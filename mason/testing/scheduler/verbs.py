@@ -32,7 +32,7 @@ class VerbTests(SchedulerFixtures):
             "run_dag": (Dag(name, (a_step("a"),)), CountingSteps()),
             "register_dag": (deployment(name),),
             "list_schedules": (),
-            "validate_schedule": (Schedule(name, EXPRESSION),),
+            "validate_schedule": (Schedule(name=name, expression=EXPRESSION),),
             "trigger_schedule": (name,),
             "delete_schedule": (name,),
         }

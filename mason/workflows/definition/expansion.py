@@ -96,7 +96,7 @@ MOST_DEPENDENCIES = 5_000_000
 """What nests a workflow of many ends before one of many beginnings has the product of both."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlatStep:
     """A step of an operator with where it was written."""
 
@@ -112,7 +112,7 @@ class FlatStep:
     """Texts, each with the prefix of the workflow that it was written in."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Around:
     """What a nested workflow takes from the step that nests it."""
 
@@ -134,7 +134,7 @@ class _Steps(NamedTuple):
     last: Sequence[StepSpec]
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Expansion:
     """The flat steps of a workflow, and what is wrong with it and with the workflows in it."""
 
@@ -235,14 +235,14 @@ class Expansion:
             self.note(owner, (*place, "command"), f"nests workflows more than {MOST_LEVELS} deep")
             return ()
         around = _Around(
-            f"{inner.prefix}{step.id}.",
-            inner.before,
-            inner.config_id,
-            inner.retry,
-            inner.retry_max,
-            inner.timeout,
-            inner.conditions,
-            inner.level + 1,
+            prefix=f"{inner.prefix}{step.id}.",
+            before=inner.before,
+            config_id=inner.config_id,
+            retry=inner.retry,
+            retry_max=inner.retry_max,
+            timeout=inner.timeout,
+            conditions=inner.conditions,
+            level=inner.level + 1,
         )
         return self._expand(nested, file.select_nested(step.id), around)
 
@@ -251,7 +251,15 @@ class Expansion:
         merged = step._replace(retry=inner.retry, retry_max=inner.retry_max, timeout=inner.timeout)
         self.steps.append(
             FlatStep(
-                key, inner.prefix, place, merged, owner, file, inner.config_id, tuple(inner.before), inner.conditions
+                key=key,
+                prefix=inner.prefix,
+                place=place,
+                spec=merged,
+                owner=owner,
+                file=file,
+                config_id=inner.config_id,
+                dependencies=tuple(inner.before),
+                conditions=inner.conditions,
             )
         )
         return key
@@ -262,15 +270,15 @@ def _inside(step: StepSpec, around: _Around, before: Sequence[str], *, starts: b
     own = ((around.prefix, step.when),) if step.when else ()
     says_retry = bool(step.retry) or step.retry_max is not None
     return _Around(
-        around.prefix,
-        before,
-        file.config_id(step.id) or around.config_id,
-        step.retry if says_retry else around.retry,
-        step.retry_max if says_retry else around.retry_max,
-        around.timeout if step.timeout is None else step.timeout,
+        prefix=around.prefix,
+        before=before,
+        config_id=file.config_id(step.id) or around.config_id,
+        retry=step.retry if says_retry else around.retry,
+        retry_max=step.retry_max if says_retry else around.retry_max,
+        timeout=around.timeout if step.timeout is None else step.timeout,
         # Whoever comes later in a nested workflow is skipped with those it begins with.
-        (*(around.conditions if starts else ()), *own),
-        around.level,
+        conditions=(*(around.conditions if starts else ()), *own),
+        level=around.level,
     )
 
 

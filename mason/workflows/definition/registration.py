@@ -36,10 +36,10 @@ def _check(document: YamlDocument) -> Iterator[Problem]:
 
 
 WORKFLOWS = DefinitionKind(
-    Kind.WORKFLOW,
-    WORKFLOW_FILE,
-    Path(__file__).parent / "schema.json",
-    {"mason.workflows.workflow_definition.WorkflowDefinition": {}},
+    kind=Kind.WORKFLOW,
+    file_name=WORKFLOW_FILE,
+    schema_file=Path(__file__).parent / "schema.json",
+    bases={"mason.workflows.workflow_definition.WorkflowDefinition": {}},
     needs_class=False,
     optional_methods={"step": ("self", "current", "next")},
     check=_check,

@@ -28,7 +28,7 @@ class Target(NamedTuple):
     words: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BoundStep:
     """What a step needs to be run besides its place in the DAG."""
 
@@ -49,7 +49,7 @@ class BoundStep:
         return [*given, *sorted(url_secrets(self.given))]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ValidWorkflow:
     """A workflow with its DAG."""
 

@@ -35,14 +35,24 @@ def validate_workflow(
     """
     config = definitions.configuration(config_id)
     spec = WorkflowSpec.of(registration.definition)
-    expansion = Expansion(definitions)
+    expansion = Expansion(definitions=definitions)
     expansion.expand(registration, file, config_id)
     scheduler = _choose_scheduler(expansion, registration, spec, config)
     bound = _Binding(expansion).bind()
     if expansion.problems:
         raise InvalidDefinition(sorted(set(expansion.problems)))
     dag = Dag(spec.title, tuple(_valid_step(step, bound[step.key]) for step in _run_order(expansion.steps)))
-    return ValidWorkflow(registration, spec, dag, bound, expansion.owners, config, scheduler, file, definitions)
+    return ValidWorkflow(
+        registration=registration,
+        spec=spec,
+        dag=dag,
+        bound=bound,
+        owners=expansion.owners,
+        config=config,
+        scheduler=scheduler,
+        file=file,
+        definitions=definitions,
+    )
 
 
 def _choose_scheduler(expansion: Expansion, owner: Registration, spec: WorkflowSpec, config: ValidConfig) -> str:
@@ -71,16 +81,16 @@ def _run_order(steps: Iterable[FlatStep]) -> Iterator[FlatStep]:
 
 def _valid_step(step: FlatStep, bound: BoundStep) -> ValidDagStep:
     return ValidDagStep(
-        step.spec.id,
-        step.key,
-        step.spec.name,
-        bound.operator.registration.digest,
-        bound.config.id,
-        step.dependencies,
-        bound.given,
-        Retry.of(step.spec.retry, step.spec.retry_max),
-        step.spec.timeout,
-        " and ".join(text for _, text in step.conditions),
+        id=step.spec.id,
+        key=step.key,
+        operator=step.spec.name,
+        digest=bound.operator.registration.digest,
+        config_id=bound.config.id,
+        dependencies=step.dependencies,
+        parameters=bound.given,
+        retry=Retry.of(step.spec.retry, step.spec.retry_max),
+        timeout=step.spec.timeout,
+        when=" and ".join(text for _, text in step.conditions),
     )
 
 
@@ -109,7 +119,14 @@ class _Binding:
             parameters = self._check_parameters(step, operator, given, late)
             config = self._configuration(step, partial(self._expansion.definitions.require_accepted, operator))
             if config is not None:
-                bound[step.key] = BoundStep(operator, config, given, parameters, targets, conditions)
+                bound[step.key] = BoundStep(
+                    operator=operator,
+                    config=config,
+                    given=given,
+                    parameters=parameters,
+                    targets=targets,
+                    conditions=conditions,
+                )
         self._check_order()
         return bound
 

@@ -148,7 +148,14 @@ class _Judge:
         """Say whether the paths of a step, seen from this folder, are not those that it had."""
         registration, env = bound.operator.registration, self._workflow.definitions.env
         operator = self.code.operator(registration)
-        prepared = PreparedOperator(env, bound.config, parameters, registration, operator, Response())
+        prepared = PreparedOperator(
+            env=env,
+            config=bound.config,
+            parameters=parameters,
+            registration=registration,
+            operator=operator,
+            response=Response(),
+        )
         now = foreseen_paths(prepared, bound.operator.spec)
         then = (row.document.get("Inputs", ()), row.document.get("Outputs", ()))
         return now is None or any({*map(str, paths)} != {*known} for paths, known in zip(now, then, strict=True))

@@ -21,7 +21,7 @@ from mason.workflows.runs.step_notes import StepNotes, now_text
 WORKS = "Works"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Origin:
     """Why there is a run: somebody asked for it, another one is resumed, or a schedule was due."""
 

@@ -120,7 +120,12 @@ class StepWork:
             response.redactor.learn(parameters.secrets)
             operator = self._code.operator(registration)
             prepared = PreparedOperator(
-                self._workflow.definitions.env, bound.config, parameters, registration, operator, response
+                env=self._workflow.definitions.env,
+                config=bound.config,
+                parameters=parameters,
+                registration=registration,
+                operator=operator,
+                response=response,
             )
             self._record.begin_work(step, prepared)
             name, run_id = str(self._workflow.registration.name), self._record.run_id

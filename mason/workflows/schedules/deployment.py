@@ -33,8 +33,8 @@ def schedule_of(workflow: ValidWorkflow, name: str, expression: str) -> Schedule
     """Return the schedule that a user asks for; what they leave open the parameters say, or else `workflow.yaml`."""
     given = workflow.file.document.value or {}
     return Schedule(
-        name or given.get("schedule_name") or workflow.dag.name,
-        expression or given.get("schedule") or workflow.spec.schedule,
+        name=name or given.get("schedule_name") or workflow.dag.name,
+        expression=expression or given.get("schedule") or workflow.spec.schedule,
     )
 
 
@@ -112,18 +112,18 @@ def _scheduler(workflow: ValidWorkflow) -> SchedulerClient:
 
 def _deployment(workflow: ValidWorkflow, schedule: Schedule, caller: str) -> Deployment:
     return Deployment(
-        schedule,
-        workflow.dag,
-        workflow.registration.pinned_name,
-        workflow.config.id,
-        workflow.parameter_path,
-        workflow.file.document.text,
-        str(Path.cwd()),
-        str(workflow.definitions.env.home),
-        workflow.definitions.env.roots,
-        caller,
-        _others(workflow),
-        lambda step, path: _step_place(workflow, step, path),
+        schedule=schedule,
+        dag=workflow.dag,
+        workflow=workflow.registration.pinned_name,
+        config_id=workflow.config.id,
+        parameter_file=workflow.parameter_path,
+        parameters=workflow.file.document.text,
+        folder=str(Path.cwd()),
+        home=str(workflow.definitions.env.home),
+        roots=workflow.definitions.env.roots,
+        deployed_by=caller,
+        others=_others(workflow),
+        find_place=lambda step, path: _step_place(workflow, step, path),
     )
 
 

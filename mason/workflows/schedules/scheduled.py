@@ -79,7 +79,7 @@ def run_due(env: MasonEnvironment, name: str) -> OperatorResponse:
         limit_to_deployer(store, document)
         _limit_memory(env, document)
         try:
-            origin = Origin(firing.run_id, schedule=name, due_at=firing.due_at)
+            origin = Origin(run_id=firing.run_id, schedule=name, due_at=firing.due_at)
             run_workflow(restore_workflow(env, document), response, origin=origin)
         except MasonError as error:
             if store.get_record(RecordKind.RUN, firing.run_id) is None:

@@ -15,7 +15,7 @@ from mason.state.models import Kind, Name, Record
 from mason.util.names import new_id
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Call:
     """An operator or a workflow with all that was given for it."""
 

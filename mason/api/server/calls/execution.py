@@ -126,7 +126,7 @@ class Execution:
 
     def _run(self, call: Call, handover: Handover) -> Answer:
         caller = _caller(call)
-        REQUEST.set(RequestInfo(call.request_id, caller, redact=lambda text: self.redact_for(call, text)))
+        REQUEST.set(RequestInfo(id=call.request_id, caller=caller, redact=lambda text: self.redact_for(call, text)))
         limit_memory(self._limits)
         if caller.token:
             limit_to(caller.token)
@@ -228,7 +228,9 @@ class Execution:
             raise BadInput(
                 f'The run "{call.resumed}" was started with a file.', hint="Send its parameters as the body."
             )
-        return WorkflowCall("", config_id=call.config_id, given=parameters_of_request(call.body) if call.body else None)
+        return WorkflowCall(
+            name="", config_id=call.config_id, given=parameters_of_request(call.body) if call.body else None
+        )
 
     def _service(self, call: Call, catalogue: Catalogue | None = None) -> Service:
         return Service(self._env, _caller(call), catalogue)
@@ -267,7 +269,15 @@ def _workflow_call(call: Call) -> WorkflowCall:
     from mason.workflows.workflow_calls import WorkflowCall
 
     given = parameters_of_request(call.body)
-    return WorkflowCall(str(call.name), "", None, call.config_id, call.schedule_name, given=given, caller=call.caller)
+    return WorkflowCall(
+        name=str(call.name),
+        digest="",
+        parameter_file=None,
+        config_id=call.config_id,
+        schedule_name=call.schedule_name,
+        given=given,
+        caller=call.caller,
+    )
 
 
 def _choice(call: Call) -> Choice:

@@ -90,7 +90,7 @@ _OF_SCHEMA = (
 _KEPT = ("summary", "description", "tags", "deprecated", "externalDocs")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Declared:
     """One operation as a fragment declares it."""
 
@@ -221,14 +221,14 @@ def _parse_operation(source: str, path: str, method: str, operation: Mapping[str
     replies = responses if isinstance(responses, Mapping) else {}
     reply = replies.get("200") or replies.get(200)
     return Declared(
-        method,
-        path,
-        source,
-        {key: operation[key] for key in _KEPT if key in operation},
-        [_as_openapi(each) for each in given if each["in"] != "body" and each["name"] not in OPTIONS],
-        bodies[0] if bodies else None,
-        str(reply.get("description", "")) if isinstance(reply, Mapping) else "",
-        bool(operation.get(AT_ONCE)),
+        method=method,
+        path=path,
+        source=source,
+        words={key: operation[key] for key in _KEPT if key in operation},
+        parameters=[_as_openapi(each) for each in given if each["in"] != "body" and each["name"] not in OPTIONS],
+        body_schema=bodies[0] if bodies else None,
+        description=str(reply.get("description", "")) if isinstance(reply, Mapping) else "",
+        at_once=bool(operation.get(AT_ONCE)),
     )
 
 

@@ -21,7 +21,7 @@ RETIRE = "retire"
 FAILURE = "failure"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ServerRecord:
     """A server that was started; whether it still lives is seen from its processes."""
 

@@ -11,7 +11,7 @@ from mason.errors import BadInput
 from mason.util.names import CONFIG_ID_RULE, is_config_id
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Schedule:
     """When a named piece of work is due; without an expression, when somebody triggers it."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DelimitedOptions:
     """What is empty or None is detected, file by file.
 
@@ -36,7 +36,7 @@ class DelimitedOptions:
         return cls(**{**value, "widths": tuple(value["widths"])})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class InferOptions:
     """What is not told is detected, file by file.
 

@@ -61,7 +61,7 @@ class _Damaged(Exception):
     """A block that is not as it was written, with the reason."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AvroFile:
     """An Avro file whose header was read."""
 
@@ -84,7 +84,13 @@ class AvroFile:
         plain = {**self.header, "meta": {**self.header["meta"], _CODEC: b"null"}}
         begins = io.BytesIO()
         fastavro.schemaless_writer(begins, _HEADER, plain)
-        blocks = _Blocks(self.source, _CODECS[self.codec], self.header["sync"], self.most_block, begins.getvalue())
+        blocks = _Blocks(
+            source=self.source,
+            decompress=_CODECS[self.codec],
+            sync=self.header["sync"],
+            most=self.most_block,
+            _pending=begins.getvalue(),
+        )
         with _translate_block_errors(self.name, self.codec):
             for block in self._block_reader(blocks):
                 for value in _records_in(block):
@@ -112,7 +118,7 @@ def open_avro(name: str, source: IO[bytes], field_bytes: int | None = None) -> A
     except ValueError as error:
         raise UnreadableFile(name, f"{error}.") from error
     most = MOST_BLOCK if field_bytes is None else min(max(field_bytes, _USUAL_BLOCK), MOST_BLOCK)
-    file = AvroFile(name, source, header, columns, most)
+    file = AvroFile(name=name, source=source, header=header, columns=columns, most_block=most)
     if file.codec not in _CODECS:
         known = ", ".join(_CODECS)
         raise UnreadableFile(name, f"its codec {file.codec} is not read; these are: {known}.")
@@ -153,7 +159,7 @@ def _records_in(block: Any) -> Iterator[Any]:
         raise _Damaged(f"it says to hold {said:,} records, and more bytes stand behind them")
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Blocks:
     """The blocks of a file as it would be without its codec, for who reads them piece by piece."""
 

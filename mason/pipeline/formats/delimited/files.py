@@ -79,7 +79,14 @@ def read_csv(
     batches = _batches(reader, buffer, first, budget)
     ragged = options.ragged or shape.ragged
     skip_rows = blank + sniffed.skip_rows if sniffed.skip_rows else 0
-    reading = CsvReading(sniffed.dialect, header, skip_rows, options.skip_footer, shape.surplus, ragged)
+    reading = CsvReading(
+        dialect=sniffed.dialect,
+        header=header,
+        skip_rows=skip_rows,
+        skip_footer=options.skip_footer,
+        surplus=shape.surplus,
+        ragged=ragged,
+    )
     reading = replace(reading, all_quoted=reader.all_quoted)
     reading = _with_header(reading, rows, first.numbers, names, warnings) if header else reading
     seen = _classify_batches(batches, names, rows[0], options.nulls, warnings, reading)
@@ -196,7 +203,7 @@ def _batches(reader: RecordReader, buffer: TextBuffer, first: _Batch, budget: Bu
         batch = _Batch(rows, reader.numbers, first.before)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Seen:
     """What the records show: of each column, or of those that are odd by their numbers."""
 
@@ -253,7 +260,7 @@ def _classify_batches(
         seen = [merge(one, other) for one, other in zip(seen, found, strict=True)] if count else found
         count += len(rows)
     warnings += [describe_null_mark(names[index]) for index in sorted(marked) if NULL_MARK not in nulls]
-    return _Seen(seen, count, odd, hints, thousands, spellings)
+    return _Seen(columns=seen, count=count, odd=odd, hints=hints, thousands=thousands, spellings=spellings)
 
 
 def _first_ragged(batch: _Batch, rows: list[list[str]], width: int) -> str:

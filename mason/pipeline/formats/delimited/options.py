@@ -11,7 +11,7 @@ from mason.pipeline.formats.delimited.dialect import Ragged, check_delimiter, ch
 from mason.pipeline.formats.delimited.sniff import Asked
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CsvOptions:
     """What the user says of a file's dialect, and its name; what is empty or None is detected."""
 
@@ -48,7 +48,14 @@ def check_csv_options(
     if any(width < 1 for width in asked.widths):
         raise BadInput("widths must be numbers from 1 on.")
     ragged = Ragged(options.ragged) if options.ragged else None
-    return CsvOptions(asked, options.skip_footer, ragged, read_headers, nulls, options.sheet)
+    return CsvOptions(
+        asked=asked,
+        skip_footer=options.skip_footer,
+        ragged=ragged,
+        read_headers=read_headers,
+        nulls=nulls,
+        sheet=options.sheet,
+    )
 
 
 def _check_comment(wanted: str) -> str:

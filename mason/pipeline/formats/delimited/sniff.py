@@ -44,7 +44,7 @@ class Sniffed:
     notes: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Asked:
     """What the user says of a dialect; None is to be found out."""
 
@@ -60,7 +60,9 @@ class Asked:
 
     def dialect(self, delimiter: str) -> Dialect:
         quote = '"' if self.quote is None else self.quote
-        return Dialect(delimiter, quote, self.escape or "", self.comment, widths=tuple(self.widths))
+        return Dialect(
+            delimiter=delimiter, quote=quote, escape=self.escape or "", comment=self.comment, widths=tuple(self.widths)
+        )
 
 
 def sniff(text: str, asked: Asked, *, final: bool) -> Sniffed:

@@ -57,7 +57,7 @@ _NEWLINE = b"\n"[0]
 _FEW = 4  # where more than every fourth record is odd, all of them are read field by field
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Layout:
     """What the records of a file are to be: how they are written, and how many fields each of them has.
 
@@ -92,7 +92,7 @@ class BadRecord:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ParsedChunk:
     """The rows of a chunk: one array of text per column, and the index of each row among the chunk's records."""
 
@@ -128,7 +128,7 @@ def _without_odd(chunk: Chunk) -> Chunk:
     removed = np.cumsum([each.end - each.start for each in chunk.scan.odd])
     before = np.searchsorted([each.start for each in chunk.scan.odd], ends)  # how many odd ones stand before an end
     moved = ends - np.append(0, removed)[before]
-    return Chunk(text, Scan.of(moved, text), chunk.offset, chunk.is_last)
+    return Chunk(read=text, scan=Scan.of(moved, text), offset=chunk.offset, is_last=chunk.is_last)
 
 
 def _with_odd(parsed: ParsedChunk, chunk: Chunk, layout: Layout) -> ParsedChunk:
@@ -143,7 +143,9 @@ def _with_odd(parsed: ParsedChunk, chunk: Chunk, layout: Layout) -> ParsedChunk:
         pa.concat_arrays(both).take(pa.array(order)) for both in zip(parsed.columns, careful.columns, strict=True)
     ]
     found = sorted([*bad, *careful.bad], key=lambda each: each.index)
-    return ParsedChunk(columns, indices[order], found, parsed.records + careful.records, careful.cut)
+    return ParsedChunk(
+        columns=columns, indices=indices[order], bad=found, records=parsed.records + careful.records, cut=careful.cut
+    )
 
 
 def _parse_fast(chunk: Chunk, layout: Layout) -> ParsedChunk | None:
@@ -167,7 +169,7 @@ def _parse_fast(chunk: Chunk, layout: Layout) -> ParsedChunk | None:
     if layout.quoted_nulls:  # without quotes they are null already
         words = pa.array(sorted(layout.quoted_nulls), pa.string())
         columns = [pc.if_else(pc.is_in(each, words), pa.scalar(None, pa.string()), each) for each in columns]
-    return ParsedChunk(columns, np.delete(wanted, numbers), bad, len(wanted))
+    return ParsedChunk(columns=columns, indices=np.delete(wanted, numbers), bad=bad, records=len(wanted))
 
 
 def _is_utf8(text: memoryview) -> bool:
@@ -256,7 +258,9 @@ def _parse_records(records: Iterable[tuple[int, ExactRecord]], layout: Layout) -
             cut += any(record.fields[len(mended.fields) :])
             indices.append(index)
     columns = [_column(rows, position, layout) for position in range(layout.width)]
-    return ParsedChunk(columns, np.array(indices, dtype=np.int64), bad, len(rows) + len(bad), cut)
+    return ParsedChunk(
+        columns=columns, indices=np.array(indices, dtype=np.int64), bad=bad, records=len(rows) + len(bad), cut=cut
+    )
 
 
 def _mend_record(record: ExactRecord, layout: Layout) -> ExactRecord:

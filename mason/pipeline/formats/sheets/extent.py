@@ -72,7 +72,7 @@ def _column_number(letters: bytes) -> int:
     return number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SheetPart:
     """What is read of a sheet: the rows from `first_row` on that are not empty, and the columns by their places.
 

@@ -31,7 +31,7 @@ ALL = "*"
 _TEXTS_KEPT = 1_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Look:
     """A sheet that may be read, and what all its rows show."""
 
@@ -59,7 +59,9 @@ def read_workbook(name: str, source: Any, asked: SheetsAsked) -> FileSchema | No
         wanted, hidden = _sheets_to_look_at(name, book, asked.sheet)
         xml = open_sheets(name, content)
         found = (
-            _inspect_sheet(Cells(book.get_sheet_by_name(each), xml(each), frozenset(asked.nulls)), asked)
+            _inspect_sheet(
+                Cells(sheet=book.get_sheet_by_name(each), xml=xml(each), nulls=frozenset(asked.nulls)), asked
+            )
             for each in wanted
         )
         looks = [found_sheet for found_sheet in found if found_sheet is not None]
@@ -90,9 +92,9 @@ def read_workbook(name: str, source: Any, asked: SheetsAsked) -> FileSchema | No
     parts = tuple(found_sheet.part for found_sheet in chosen)
     odd = {name: each for found_sheet in reversed(chosen) for name, each in found_sheet.odd.items()}
     return FileSchema(
-        "xlsx",
-        columns,
-        rows,
+        format="xlsx",
+        columns=columns,
+        rows=rows,
         stated_rows=rows,
         warnings=warnings,
         guess=first.guess,
@@ -126,7 +128,7 @@ def read_rows(
     with _open_workbook(name, content) as book:
         xml = open_sheets(name, content)
         for part in parts:
-            cells = Cells(book.get_sheet_by_name(part.sheet), xml(part.sheet), frozenset(nulls))
+            cells = Cells(sheet=book.get_sheet_by_name(part.sheet), xml=xml(part.sheet), nulls=frozenset(nulls))
             found = cells.records(part.first_row)
             left = part.rows
             while some := list(islice(found, rows)):
@@ -198,7 +200,7 @@ def _inspect_sheet(cells: Cells, asked: SheetsAsked) -> _Look | None:
     head = Head.of(cells, asked, notes)
     if head is None:
         return None
-    header = SheetPart(sheet.name, head.first_row, (), 0, head.header)
+    header = SheetPart(sheet=sheet.name, first_row=head.first_row, columns=(), rows=0, header=head.header)
     seen = [_Column() for _ in range(sheet.width)]
     rows = 0
     for number, row in cells.records(head.first_row):
@@ -213,12 +215,16 @@ def _inspect_sheet(cells: Cells, asked: SheetsAsked) -> _Look | None:
     exact = {name: place for place, name in placed if need_digits(seen[place].kinds, seen[place].ends)}
     columns = {name: seen[place].evidence for place, name in placed}
     columns |= {name: _evidence_of_digits(cells, header, place) for name, place in exact.items()}
-    part = SheetPart(sheet.name, head.first_row, placed, rows, head.header, tuple(exact))
+    part = SheetPart(
+        sheet=sheet.name, first_row=head.first_row, columns=placed, rows=rows, header=head.header, exact=tuple(exact)
+    )
     notes += [*_tell_negatives(cells), *_tell_rounded(cells), *_tell_merged(sheet)]
     prefix = f'sheet "{sheet.name}": '
     odd = {name: found for place, name in placed if (found := seen[place].odd_text(sheet.name))}
     doubt = prefix + head.doubt if head.doubt else ""
-    return _Look(part, columns, head.guess, [prefix + note for note in notes], doubt, odd)
+    return _Look(
+        part=part, columns=columns, guess=head.guess, notes=[prefix + note for note in notes], doubt=doubt, odd=odd
+    )
 
 
 def _evidence_of_digits(cells: Cells, part: SheetPart, place: int) -> Evidence:
@@ -302,7 +308,14 @@ class _Texts:
         if not are_few(self._count, self._values) or kind == "string":
             return None
         place = f'row {self._first:,} of sheet "{sheet}"'
-        return OddValue(next(iter(self._texts)), self._first, self._count, str(kind), tuple(self._texts), place)
+        return OddValue(
+            value=next(iter(self._texts)),
+            record=self._first,
+            count=self._count,
+            others=str(kind),
+            values=tuple(self._texts),
+            place=place,
+        )
 
 
 def _tell_merged(sheet: Any) -> list[str]:

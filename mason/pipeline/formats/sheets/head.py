@@ -29,7 +29,7 @@ class SheetsAsked:
     nulls: Collection[str] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Head:
     """Where the records of a sheet begin, and what their columns are called; "" where nothing says."""
 
@@ -61,8 +61,8 @@ class Head:
         if asked.read_headers or (asked.read_headers is None and guess.is_there):
             names = [name_of_cell(cell) for cell in first]
             notes += _tell_nameless(cells, number, names)
-            return cls(number + 1, names, guess, tuple(names), doubt)
-        return cls(number, [""] * cells.sheet.width, guess, doubt=doubt)
+            return cls(first_row=number + 1, names=names, guess=guess, header=tuple(names), doubt=doubt)
+        return cls(first_row=number, names=[""] * cells.sheet.width, guess=guess, doubt=doubt)
 
 
 def name_of_cell(cell: Any) -> str:

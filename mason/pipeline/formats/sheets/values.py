@@ -40,7 +40,7 @@ _NUMBERS = frozenset([int, float, Decimal])
 _WIDER = {frozenset([int, float]): float, frozenset([date, datetime]): datetime}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cells:
     """The cells of a sheet as values.
 

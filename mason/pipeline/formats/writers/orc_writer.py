@@ -64,7 +64,7 @@ def _codec_of_times(declared: pa.DataType) -> Codec:
             ) from error
         return values
 
-    return Codec(declared, declared, encode, lambda values: values)
+    return Codec(type=declared, stored=declared, encode=encode, decode=lambda values: values)
 
 
 class _NeverFails(io.RawIOBase):
@@ -136,12 +136,12 @@ def _decode(source: Source, declared: pa.DataType, rows: int) -> pa.Array:
 
 FORMATS = {
     "orc": OutputFormat(
-        "orc",
-        "orc",
-        {"zstd": "", "snappy": "", "zlib": "", "lz4": "", NO_COMPRESSION: ""},
-        orc_codec,
-        OrcFileWriter,
-        count_rows,
-        _decode,
+        name="orc",
+        extension="orc",
+        compressions={"zstd": "", "snappy": "", "zlib": "", "lz4": "", NO_COMPRESSION: ""},
+        codec=orc_codec,
+        open=OrcFileWriter,
+        count=count_rows,
+        decode=_decode,
     )
 }

@@ -69,7 +69,7 @@ class FileWriter(ABC):
         """Write what comes at the end."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OutputFormat:
     """A format: what it makes of types, how a file of it is written, and how its rows are counted again."""
 

@@ -66,12 +66,12 @@ def _decode(source: Source, declared: pa.DataType, rows: int) -> pa.Array:
 
 FORMATS = {
     "parquet": OutputFormat(
-        "parquet",
-        "parquet",
-        {CODEC: "", "zstd": "", "gzip": "", "brotli": "", "lz4": "", NO_COMPRESSION: ""},
-        as_is,
-        ParquetFileWriter,
-        count_rows,
-        _decode,
+        name="parquet",
+        extension="parquet",
+        compressions={CODEC: "", "zstd": "", "gzip": "", "brotli": "", "lz4": "", NO_COMPRESSION: ""},
+        codec=as_is,
+        open=ParquetFileWriter,
+        count=count_rows,
+        decode=_decode,
     )
 }

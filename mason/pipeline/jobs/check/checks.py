@@ -51,7 +51,7 @@ LISTS = ("columns", "values", "referenced_columns")
 """What may be several; anything else is one."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Check:
     """A check. Values and limits are texts: what they mean depends on the type of the column."""
 

@@ -25,7 +25,7 @@ from mason.util.words import counted
 SAMPLES = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CheckJob(JobRequest):
     """Hold a table, or the files at a path, against checks."""
 

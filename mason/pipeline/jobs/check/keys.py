@@ -38,7 +38,7 @@ def find_failing_keys(
     referenced = replace(references[check.references].sql_table(), name=_REFERENCED)
     statement = _orphans(check.columns, check.keys_there)
     output = Output(table_spec([FILE_COLUMN]), folder, job_id)
-    query = SqlQuery(statement, [checked, referenced], output=output)
+    query = SqlQuery(statement=statement, tables=[checked, referenced], output=output)
     return Found.of(folder, write_rows(runner, query))
 
 

@@ -74,7 +74,13 @@ def _read(given: Any) -> Check:
     if not isinstance(given, Mapping):
         raise BadCheck('it must be a text such as "not_null id", or a mapping such as {check: not_null, column: id}.')
     kind = _kind(given)
-    check = Check(kind, "", _columns(given, KINDS[kind]), _on_failure(given), **_arguments(given, kind))
+    check = Check(
+        kind=kind,
+        name="",
+        columns=_columns(given, KINDS[kind]),
+        on_failure=_on_failure(given),
+        **_arguments(given, kind),
+    )
     _check_limits(check)
     if check.referenced_columns and len(check.referenced_columns) != len(check.columns):
         raise BadCheck("referenced_columns must be as many as the columns.")

@@ -16,7 +16,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST_VALUE = 40
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Totals:
     """What all tasks have counted, check by check."""
 
@@ -33,15 +33,15 @@ class Totals:
         for number, moment in (item for each in payloads for item in each["newest"].items()):
             newest[number] = max(moment, newest.get(number, moment))
         return cls(
-            sum(each["rows"] for each in payloads),
-            sum(each["failed"] for each in payloads),
-            [sum(each["counts"][number] for each in payloads) for number in range(checks)],
-            [[row for each in payloads for row in each["samples"][number]] for number in range(checks)],
-            newest,
+            rows=sum(each["rows"] for each in payloads),
+            failed=sum(each["failed"] for each in payloads),
+            counts=[sum(each["counts"][number] for each in payloads) for number in range(checks)],
+            samples=[[row for each in payloads for row in each["samples"][number]] for number in range(checks)],
+            newest=newest,
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CheckResult:
     """A check, and whether it holds."""
 
@@ -74,7 +74,13 @@ def _verdict(number: int, check: Check, totals: Totals, as_of: datetime, samples
     count = totals.counts[number]
     some = totals.samples[number][:samples] if count else []
     message = f"{check.name}: {count:,} of {counted(totals.rows, 'row')} {'fails' if count == 1 else 'fail'}"
-    return CheckResult(check, not count, {"RowsFailed": count}, f"{message}{_such_as(check, some)}.", some)
+    return CheckResult(
+        check=check,
+        holds=not count,
+        found={"RowsFailed": count},
+        message=f"{message}{_such_as(check, some)}.",
+        samples=some,
+    )
 
 
 def _such_as(check: Check, samples: Sequence[Mapping[str, Any]]) -> str:
@@ -89,20 +95,22 @@ def _row_count(check: Check, rows: int) -> CheckResult:
     many = bool(check.max) and rows > int(check.max)
     wanted = f"at least {int(check.min or 0):,}" if few else f"at most {int(check.max or 0):,}"
     message = f"{check.name}: there are {counted(rows, 'row')}, not {wanted}."
-    return CheckResult(check, not few and not many, {"Rows": rows}, message)
+    return CheckResult(check=check, holds=not few and not many, found={"Rows": rows}, message=message)
 
 
 def _freshness(check: Check, micros: int | None, as_of: datetime) -> CheckResult:
     if micros is None:
         message = f"{check.name}: there is no value that could be new."
-        return CheckResult(check, False, {"Newest": None, "AsOf": as_of.isoformat()}, message)
+        return CheckResult(check=check, holds=False, found={"Newest": None, "AsOf": as_of.isoformat()}, message=message)
     oldest = _before(as_of, read_age(check.max_age))
     newest = _isoformat(micros)
     message = (
         f"{check.name}: the newest is of {newest}, and should be of {oldest.isoformat(timespec='seconds')} or later."
     )
     is_fresh = micros >= (oldest - _EPOCH) // timedelta(microseconds=1)
-    return CheckResult(check, is_fresh, {"Newest": newest, "AsOf": as_of.isoformat()}, message)
+    return CheckResult(
+        check=check, holds=is_fresh, found={"Newest": newest, "AsOf": as_of.isoformat()}, message=message
+    )
 
 
 def _before(moment: datetime, age: timedelta) -> datetime:

@@ -91,7 +91,7 @@ FEW_ROWS = 1_000_000
 _MEMORY = "2GB"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FindTask:
     """One share of the keys."""
 
@@ -149,9 +149,19 @@ def find_rows(runner: TaskRunner, ready: ReadyTable, wanted: Wanted, job_id: str
     table = ready.sql_table(positions=True)
     shares = _shares(ready, wanted)
     if shares is None:
-        asked = SqlQuery(wanted.query, [table], output=Output(table_spec([FILE_COLUMN]), folder, job_id))
+        asked = SqlQuery(
+            statement=wanted.query, tables=[table], output=Output(table_spec([FILE_COLUMN]), folder, job_id)
+        )
         return Found.of(folder, write_rows(runner, asked))
-    share = FindTask(0, shares, wanted.query, list(wanted.keys), table, folder, job_id)
+    share = FindTask(
+        number=0,
+        shares=shares,
+        query=wanted.query,
+        keys=list(wanted.keys),
+        table=table,
+        positions=folder,
+        commit=job_id,
+    )
     tasks = [replace(share, number=number).to_bytes() for number in range(shares)]
     with running(runner, KERNEL, tasks) as events:
         return Found.of(folder, [Piece.of(content) for _, content in without_beats(events)])
@@ -196,7 +206,7 @@ def _find(task: FindTask) -> Piece:
 
 def _statement(connection: duckdb.DuckDBPyConnection, task: FindTask) -> str:
     """The query over the keys of this share alone."""
-    query = SqlQuery(task.query, [task.table])
+    query = SqlQuery(statement=task.query, tables=[task.table])
     create_views(connection, query)
     statement = to_duckdb(query).text  # which calls no macro
     if task.shares == 1:

@@ -43,7 +43,7 @@ class DedupeOptions:
     keep: str = "first"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DedupeJob(JobRequest):
     """Remove rows that say the same from a table, or write what is left to another."""
 

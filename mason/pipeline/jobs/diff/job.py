@@ -122,7 +122,9 @@ class DiffWork(Work):
             scratch = stack.enter_context(scratch_folder(self.job.path))
             difference = self._find(before, after, runner, job_id, scratch)
             (counts,) = self._ask(runner, difference, self._counts())
-            result = DiffResult(self, before, after, counts, self._samples(runner, difference))
+            result = DiffResult(
+                work=self, before=before, after=after, counts=counts, samples=self._samples(runner, difference)
+            )
         _check(result)
         return result
 
@@ -138,11 +140,11 @@ class DiffWork(Work):
                 SELECT {self.schemas.select_columns(self.schemas.after)}, CAST(1 AS BIGINT) AS {_MORE} FROM {_AFTER}
             ) GROUP BY {columns} HAVING SUM({_MORE}) <> 0"""  # noqa: S608 (all names are quoted)
         tables = [before.sql_table(), after.sql_table()]
-        query = SqlQuery(statement, tables, output=Output(table_spec(), scratch, job_id))
+        query = SqlQuery(statement=statement, tables=tables, output=Output(table_spec(), scratch, job_id))
         files = [f"{scratch.path}/{path}" for piece in write_rows(runner, query) for path in piece.files]
         fields = [(name, self.schemas.common_type(name)) for name in self.schemas.compared]
         schema = encode_schema(pa.schema([*fields, (_MORE, pa.int64())]))
-        return SqlTable(_DIFFERENCE, scratch.path, scratch.storage, files, schema)
+        return SqlTable(name=_DIFFERENCE, path=scratch.path, storage=scratch.storage, files=files, schema=schema)
 
     def _counts(self) -> str:
         added, removed = f"greatest({_MORE}, 0)", f"greatest(-{_MORE}, 0)"
@@ -198,10 +200,10 @@ class DiffWork(Work):
         return f"SELECT *, {so_far} AS {_SO_FAR}, {others} AS {_OTHERS} FROM ({ways})"  # noqa: S608
 
     def _ask(self, runner: TaskRunner, difference: SqlTable, statement: str) -> list[dict[str, Any]]:
-        return python_rows(fetch_rows(runner, SqlQuery(statement, [difference])))
+        return python_rows(fetch_rows(runner, SqlQuery(statement=statement, tables=[difference])))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DiffResult(Outcome):
     """How two tables differ."""
 

@@ -63,7 +63,7 @@ def run_explode(plan: ExplodePlan, runner: TaskRunner, job_id: str, progress: Pr
         for table in tables:
             _write_record(staged, table, plan)
         committed = _commit(staged, tables, plan, sums.rows)
-    return ExplodeResult(plan, committed, tables, sums.rows, _count_kept_texts(scanned))
+    return ExplodeResult(plan=plan, commit=committed, tables=tables, sums=sums.rows, kept=_count_kept_texts(scanned))
 
 
 def _run_until_it_fits(

@@ -16,7 +16,7 @@ SMALLEST_FILE = 1024
 LARGEST_FILE = 10**15
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FormatOptions:
     """How a table is written; what is empty is left to the format."""
 

@@ -15,7 +15,7 @@ from mason.util.text_table import clip_lines
 from mason.util.words import counted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FormatResult(Outcome):
     """What was done."""
 

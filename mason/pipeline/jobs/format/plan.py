@@ -19,7 +19,7 @@ from mason.pipeline.work.output_place import check_output
 from mason.pipeline.work.record_parts import describe_columns, where_given
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FormatPlan:
     """A job whose parameters hold together, and the scan that gives it its rows."""
 
@@ -113,7 +113,15 @@ def plan_format(job: FormatJob) -> FormatPlan:
     scan = plan_scan(job.path)
     choose_columns(scan.schema, [*options.columns, *options.partition_columns])
     needed = [*options.columns, *(condition.columns(scan.schema) if condition and options.columns else ())]
-    return check_plan(FormatPlan(job, replace(scan, columns=tuple(dict.fromkeys(needed))), format_, compression, size))
+    return check_plan(
+        FormatPlan(
+            job=job,
+            scan=replace(scan, columns=tuple(dict.fromkeys(needed))),
+            format=format_,
+            compression=compression,
+            file_size=size,
+        )
+    )
 
 
 def check_plan(plan: FormatPlan) -> FormatPlan:

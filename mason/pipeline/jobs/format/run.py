@@ -51,7 +51,7 @@ def run_format(plan: FormatPlan, runner: TaskRunner, job_id: str, progress: Prog
     noted = Counter[str]()
     for each in payloads:
         noted.update(each["noted"])
-    return FormatResult(planned, plan, committed, sums, noted)
+    return FormatResult(planned=planned, plan=plan, commit=committed, sums=sums, noted=noted)
 
 
 def _draw_sample(

@@ -37,7 +37,7 @@ class TooManyBadRecords(Unprocessable):
     """422 · exit 1"""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Sums:
     """What the tasks counted, what the footers say, and how many lines the quarantine has."""
 
@@ -77,10 +77,21 @@ class Sums:
             for name, said in each.notes.items():
                 notes.setdefault(name, {}).update(dict.fromkeys(said))
         found = {name: list(said) for name, said in notes.items()}
-        return cls(rows_in, rows_out, quarantined, bad, values, differing, finer, broken, cut, found)
+        return cls(
+            rows_in=rows_in,
+            rows_out=rows_out,
+            quarantined=quarantined,
+            bad_values=bad,
+            values=values,
+            differing=differing,
+            finer=finer,
+            broken=broken,
+            cut=cut,
+            notes=found,
+        )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MergeResult(Outcome):
     """What a merge did."""
 

@@ -60,7 +60,7 @@ class ReplayJob(JobRequest):
     foreign: str = Foreign.REFUSE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReplayPlan:
     """The records that go back, and how many stay in the quarantine as they are."""
 
@@ -252,11 +252,15 @@ def _write_records(
     assert stamp, "it was just written"
     kind, columns = ("csv", reading.columns) if reading.format == "csv" else ("jsonl", ())
     csv = _as_mended(reading.csv) if reading.csv else None
-    schema = FileSchema(kind, dict.fromkeys(columns, NOTHING), csv=csv, encoding="utf-8")
+    schema = FileSchema(format=kind, columns=dict.fromkeys(columns, NOTHING), csv=csv, encoding="utf-8")
     name = records[0].file
-    constants = constants_of(DataFile(name, name, 0, partition_of(name.rpartition("/")[0])), extracts)
-    data = DataFile(file, folder.rpartition("/")[2], stamp.size)
-    return PlannedFile(data, stamp.number, schema, constants, is_scratch=True, storage=place.storage)
+    constants = constants_of(
+        DataFile(path=name, name=name, size=0, partition=partition_of(name.rpartition("/")[0])), extracts
+    )
+    data = DataFile(path=file, name=folder.rpartition("/")[2], size=stamp.size)
+    return PlannedFile(
+        file=data, stamp=stamp.number, schema=schema, constants=constants, is_scratch=True, storage=place.storage
+    )
 
 
 def _as_mended(reading: CsvReading) -> CsvReading:

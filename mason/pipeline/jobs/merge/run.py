@@ -54,7 +54,7 @@ class Reading:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Reading:
         if "delimiter" in value:  # an older Mason kept nothing else of a dialect
-            csv = CsvReading(Dialect(value["delimiter"])) if value["format"] == "csv" else None
+            csv = CsvReading(dialect=Dialect(delimiter=value["delimiter"])) if value["format"] == "csv" else None
         else:
             csv = CsvReading.of(value["csv"]) if value["csv"] else None
         return cls(value["format"], csv, tuple(value["columns"]))
@@ -99,12 +99,20 @@ def run_merge(
         UnreadableFile: a file cannot be read, or changed after the plan was made.
     """
     if not (plan.files or plan.adopted) and plan.base:  # an incremental merge that finds nothing new
-        return MergeResult(plan.base.commit, plan, Sums(0, 0, 0), 0)
+        return MergeResult(
+            commit=plan.base.commit, plan=plan, sums=Sums(rows_in=0, rows_out=0, quarantined=0), rounds=0
+        )
     output = _output(plan)
     foreseen = {each.column for each in plan.conflicts}
     patience = patience or Patience(plan.job.options.commit_timeout)
     with _while_nobody_else_commits(plan, output.expected), output.stage(job_id) as staged:
-        tasks = Rounds(runner, table_spec(plan.partition_keys), job_id, progress, staged.location)
+        tasks = Rounds(
+            runner=runner,
+            sink=table_spec(plan.partition_keys),
+            job_id=job_id,
+            progress=progress,
+            staging=staged.location,
+        )
         plan, results, rounds = tasks.run(plan)
         files = _files(plan, runner, staged, list_accepted_paths(results.values()))
         quarantine = staged.take_quarantine(plan, results.values())
@@ -128,7 +136,7 @@ def run_merge(
         )
         # Who has something to finish has looked at the table itself, not only at its columns.
         committed = _publish(publish, None if finish else partial(may_follow, plan), patience)
-    return MergeResult(committed, plan, sums, rounds, foreseen)
+    return MergeResult(commit=committed, plan=plan, sums=sums, rounds=rounds, foreseen=foreseen)
 
 
 def _publish(publish: Callable[..., CommitRecord], may_follow: MayFollow | None, patience: Patience) -> CommitRecord:

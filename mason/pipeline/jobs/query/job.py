@@ -38,7 +38,7 @@ from mason.pipeline.work.tasks import TaskRunner
 from mason.util.words import counted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class QueryJob(JobRequest):
     """Ask a statement of the tables of a database."""
 
@@ -58,7 +58,7 @@ class QueryJob(JobRequest):
         return {name: table.location for name, table in self.tables.items() if table.location}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class QueryWork(Work):
     """A query that is understood, with its tables at hand."""
 
@@ -91,7 +91,14 @@ class QueryWork(Work):
         columns = check_columns(statement, {name: scan.schema for name, scan in scans.items()})
         inputs = [TableInput(name, scan, columns[name]) for name, scan in scans.items()]
         text = without_database(statement, query.database)
-        work = cls(query, statement, inputs, text, render_for_spark(text), memory_limits().result_bytes)
+        work = cls(
+            job=query,
+            statement=statement,
+            tables=inputs,
+            text=text,
+            rendered=render_for_spark(text),
+            most_bytes=memory_limits().result_bytes,
+        )
         if work.rewritten and query.format != "parquet":
             raise BadPath(f"{query.output} is read by the query: it can be written anew in Parquet only.")
         return work
@@ -160,7 +167,9 @@ class QueryWork(Work):
                 return self._write_rows(query, self.job.output, ready, runner, job_id, progress)
             limited = replace(query, limit=self.job.limit + 1, most_bytes=self.most_bytes)
             rows = fetch_rows(runner, limited)
-            return QueryResult(self, ready, rows.slice(0, self.job.limit), has_more=rows.num_rows > self.job.limit)
+            return QueryResult(
+                work=self, read=ready, rows=rows.slice(0, self.job.limit), has_more=rows.num_rows > self.job.limit
+            )
 
     def _write_rows(
         self,
@@ -175,7 +184,7 @@ class QueryWork(Work):
         details = {"query": self.job.statement}
         if self.job.format == "parquet":
             commit = write_table(query, output, runner, job_id, details, self.rewritten, self.job.foreign)
-            return QueryResult(self, ready, commit=commit)
+            return QueryResult(work=self, read=ready, commit=commit)
         from mason.pipeline.jobs.format.job import FormatJob, FormatOptions  # loaded by those who need it: it is much
         from mason.pipeline.jobs.format.plan import plan_format
         from mason.pipeline.jobs.format.run import run_format
@@ -183,12 +192,12 @@ class QueryWork(Work):
         with scratch_folder(output) as scratch:
             table = scratch.child("table")
             write_table(query, table, runner, job_id, details)
-            plan = plan_format(FormatJob(table, output, FormatOptions(self.job.format), self.job.foreign))
+            plan = plan_format(FormatJob(table, output, FormatOptions(format=self.job.format), self.job.foreign))
             done = run_format(plan, runner, job_id, progress)
-        return QueryResult(self, ready, commit=done.commit, changes=tuple(done.warnings))
+        return QueryResult(work=self, read=ready, commit=done.commit, changes=tuple(done.warnings))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class QueryResult(Outcome):
     """What a query gave: some rows, or a table."""
 

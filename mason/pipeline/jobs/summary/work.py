@@ -35,7 +35,7 @@ class NoSuchFolder(Unprocessable):
     """422 · exit 1"""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Summary(Outcome):
     """What a table holds, column by column."""
 
@@ -124,7 +124,14 @@ class SummaryWork(ScanWork):
         done = run_scan(self.scan, SinkSpec(SINK, asdict(sizes)), runner, job_id, progress)
         columns = _summaries(done, sizes, self.job.histogram)
         commit = commit_summary(output, job_id, columns) if output else None
-        summary = Summary(self.job, done.rows_in, done.rows, done.quarantined, columns, commit)
+        summary = Summary(
+            job=self.job,
+            rows_in=done.rows_in,
+            rows=done.rows,
+            quarantined=done.quarantined,
+            columns=columns,
+            commit=commit,
+        )
         if self.job.html:
             content = page(str(self.job.path), summary.rows, columns).encode("utf-8", "replace")
             write_side_file(self.job.html.path, content, overwrite=self.job.overwrite)

@@ -24,7 +24,7 @@ from mason.pipeline.types.evidence_json import decode_schema
 from mason.pipeline.types.number_types import EXACT_IN_DOUBLE, Digits
 
 # Mason closes every quote that it opens: lines inside of one are text, whatever they look like.
-_OWN_CSV = CsvReading(Dialect(sure=True))
+_OWN_CSV = CsvReading(dialect=Dialect(sure=True))
 
 
 @dataclass(frozen=True)
@@ -104,10 +104,18 @@ def _plan_file(
     found = file_stamp(filesystem, path) or FileStamp(committed.bytes, 0)  # one that is gone is missed by its reader
     constants = partition_of(committed.path.rpartition("/")[0])
     columns = {name: seen for name, seen in evidence.items() if name not in constants}
-    file = DataFile(path, committed.path, found.size, constants)
-    schema = FileSchema(format_, columns, csv=_OWN_CSV if format_ == "csv" else None, encoding="utf-8")
+    file = DataFile(path=path, name=committed.path, size=found.size, partition=constants)
+    schema = FileSchema(format=format_, columns=columns, csv=_OWN_CSV if format_ == "csv" else None, encoding="utf-8")
     ranges = find_file_ranges(filesystem, file, schema)
-    return PlannedFile(file, found.number, schema, constants, ranges, is_base=True, storage=output.storage)
+    return PlannedFile(
+        file=file,
+        stamp=found.number,
+        schema=schema,
+        constants=constants,
+        ranges=ranges,
+        is_base=True,
+        storage=output.storage,
+    )
 
 
 def is_as_before(table: TableStore, base: BaseTable | None, output: Location) -> bool:

@@ -65,7 +65,13 @@ def inspect_files(
             message = f"no folder of its path says {', '.join(missing)}, as those of other files do"
             warnings.append(f"{file.name}: {message}.")
         ranges = _ranges(filesystem, file, schema, total)
-        yield PlannedFile(file, stamp.number if stamp else 0, schema, constants_of(file, options.extract_paths), ranges)
+        yield PlannedFile(
+            file=file,
+            stamp=stamp.number if stamp else 0,
+            schema=schema,
+            constants=constants_of(file, options.extract_paths),
+            ranges=ranges,
+        )
     warnings += describe_doubts({file.name: schema for file, _, schema in seen})
     if not headers[False]:
         warnings += _describe_differences(
@@ -132,11 +138,11 @@ def constants_of(file: DataFile, extract_paths: bool) -> Mapping[str, str | None
 
 def _reader(filesystem: pafs.FileSystem, options: ReadOptions, files: int) -> FileReader:
     return FileReader(
-        filesystem,
-        budget_for(files, read_all=options.sample == 0, rows=options.sample),
-        check_format(options.input_format),
-        check_csv_options(options.delimiter, options.csv, options.parse_headers, options.nulls),
-        options.encoding,
+        filesystem=filesystem,
+        budget=budget_for(files, read_all=options.sample == 0, rows=options.sample),
+        input_format=check_format(options.input_format),
+        csv=check_csv_options(options.delimiter, options.csv, options.parse_headers, options.nulls),
+        encoding=options.encoding,
     )
 
 

@@ -11,7 +11,7 @@ from mason.pipeline.storage.files import DataFile
 from mason.pipeline.types.column_types import NOTHING, Evidence, merge
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PlannedFile:
     """A file as it was when the plan was made, and how it is read."""
 

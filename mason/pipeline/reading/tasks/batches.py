@@ -34,7 +34,7 @@ class Place:
     """The place in the words of its format, where that has some."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Batch:
     """Some rows of a file by column, and the records that are no rows. `records` counts both."""
 
@@ -86,7 +86,7 @@ def rows_batch(rows: Sequence[Mapping[Any, Any]], records: int, rejects: Sequenc
     """Return records that name their own values, with those that are no rows."""
     names = dict.fromkeys(str(name) for row in rows for name in row)
     columns: dict[str, Source] = {name: ValueSource([row.get(name) for row in rows]) for name in names}
-    return Batch(columns, len(rows), records, rejects)
+    return Batch(columns=columns, rows=len(rows), records=records, rejects=rejects)
 
 
 def find_misfit(file: FileInTask, batch: Batch, source: Source, expected: pa.DataType, timezone: str) -> Misfit | None:

@@ -80,7 +80,7 @@ def read_csv(
     if doubtful:
         notes.append(_describe_doubtful(doubtful))
     if notes:
-        yield Batch({}, 0, 0, notes=notes)
+        yield Batch(columns={}, rows=0, records=0, notes=notes)
 
 
 def _describe_doubtful(records: int) -> str:
@@ -141,7 +141,7 @@ def _pass_over_record(file: FileInTask, chunk: Chunk, number: int) -> Batch:
     """Return the record of which only the beginning was read."""
     begins = chunk.read.decode("utf-8", "surrogateescape")
     reject = long_record(file, number, chunk.offset, chunk.passed_over, begins)
-    return Batch({}, 0, 1, [reject])
+    return Batch(columns={}, rows=0, records=1, rejects=[reject])
 
 
 def _types_to_try(file: FileInTask, targets: Mapping[str, pa.DataType]) -> dict[int, pa.DataType]:
@@ -160,7 +160,9 @@ def _csv_batch(file: FileInTask, chunk: Chunk, parsed: ParsedChunk, sources: Seq
         index = int(parsed.indices[row])
         return Place(number + index, _offset(chunk, index), chunk.raw(index))
 
-    return Batch(columns, len(parsed.indices), parsed.records, rejects, place, cut=parsed.cut)
+    return Batch(
+        columns=columns, rows=len(parsed.indices), records=parsed.records, rejects=rejects, place=place, cut=parsed.cut
+    )
 
 
 def _offset(chunk: Chunk, index: int) -> int:

@@ -43,7 +43,7 @@ def read_json_lines(
     for text in split_lines(utf8_blocks(filesystem, file, notes), BLOCK, file.field_bytes):
         if isinstance(text, LongLine):
             begins = text.begins.decode("utf-8", "surrogateescape")
-            yield Batch({}, 0, 1, [long_record(file, number, offset, text.length, begins)])
+            yield Batch(columns={}, rows=0, records=1, rejects=[long_record(file, number, offset, text.length, begins)])
             number, offset = number + 1, offset + text.length
             continue
         parsed = parse_lines(text, targets, file.constants, own=file.is_own) if misses < MOST_MISSES else None
@@ -54,12 +54,12 @@ def read_json_lines(
         number += text.count(b"\n") if parsed is None else parsed.lines
         offset += len(text)
     if notes:
-        yield Batch({}, 0, 0, notes=notes)
+        yield Batch(columns={}, rows=0, records=0, notes=notes)
 
 
 def _batch_of_parsed(parsed: ParsedLines, lines: Callable[[], Iterator[Line]]) -> Batch:
     placed = cache(lambda: list(map(_place, lines())))
-    return Batch(parsed.columns, parsed.rows, parsed.rows, place=lambda row: placed()[row])
+    return Batch(columns=parsed.columns, rows=parsed.rows, records=parsed.rows, place=lambda row: placed()[row])
 
 
 def _load_lines(file: FileInTask, lines: Iterator[Line]) -> Iterator[Batch]:

@@ -53,7 +53,9 @@ def merge_task(content: bytes) -> bytes:
             for file, batch in read_files(task.files, task.nulls, work.schema, work.needed):
                 work.take(file, batch)
         except CannotBeCut as problem:
-            return TaskResult(task.number, 0, 0, [], not_to_cut=[problem.path]).to_bytes()
+            return TaskResult(
+                number=task.number, records=0, quarantined=0, files=[], not_to_cut=[problem.path]
+            ).to_bytes()
         return work.result().to_bytes()
 
 
@@ -118,23 +120,25 @@ class _TaskRun:
     def result(self) -> TaskResult:
         self._stack.close()  # a Parquet file has its footer only now
         return TaskResult(
-            self._task.number,
-            self._records,
-            self._quarantined,
-            self._sink.files,
-            self._quarantine_path if self._rejects else "",
-            {path: {name: encode(seen) for name, seen in each.items()} for path, each in self._evidence.items()},
-            (),
-            dict(self._bad_values),
-            {name: dict(counts) for name, counts in self._values.items()},
-            dict(self._differing),
-            self._rows,
-            self._sink.result(),
-            {name: misfit.to_dict() for name, misfit in self._misfits.items()},
-            dict(+self._finer),
-            {name: dict(reasons) for name, reasons in self._broken.items()},
-            dict(+self._cut),
-            self._notes,
+            number=self._task.number,
+            records=self._records,
+            quarantined=self._quarantined,
+            files=self._sink.files,
+            quarantine=self._quarantine_path if self._rejects else "",
+            evidence={
+                path: {name: encode(seen) for name, seen in each.items()} for path, each in self._evidence.items()
+            },
+            not_to_cut=(),
+            bad_values=dict(self._bad_values),
+            values={name: dict(counts) for name, counts in self._values.items()},
+            differing=dict(self._differing),
+            rows=self._rows,
+            payload=self._sink.result(),
+            misfits={name: misfit.to_dict() for name, misfit in self._misfits.items()},
+            finer=dict(+self._finer),
+            broken={name: dict(reasons) for name, reasons in self._broken.items()},
+            cut=dict(+self._cut),
+            notes=self._notes,
         )
 
     @property

@@ -163,7 +163,7 @@ def _read_msgpack(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Bat
         raise UnreadableFile(file.name, f"only its beginning could be read: {maps.problem}.")
     if maps.finer:
         lost = f"{counted(maps.finer, 'time')} lost what is finer than a microsecond, the finest that a table has"
-        yield Batch({}, 0, 0, notes=[lost])
+        yield Batch(columns={}, rows=0, records=0, notes=[lost])
 
 
 def _read_parquet(filesystem: pafs.FileSystem, file: FileInTask, columns: Collection[str]) -> Iterator[Batch]:
@@ -281,7 +281,7 @@ def _read_xlsx(filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[st
     with translate_read_errors(file.data, filesystem), filesystem.open_input_file(file.path) as source:
         for found in read_rows(file.name, source, file.sheets, nulls, ROWS):
             rows = len(found.numbers)
-            batch = Batch(found.columns, rows, rows, place=_in_sheet(found, before))
+            batch = Batch(columns=found.columns, rows=rows, records=rows, place=_in_sheet(found, before))
             yield reject_long_fields(_without_repeats(batch, file, found.repeats), file, _bytes_in(found))
             before += rows
 
@@ -310,7 +310,7 @@ def _read_avro(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]
             arrays = {each.name: _avro_values(file, each, rows) for each in avro.columns.schema}
             columns: dict[str, Source] = {name: ArrowSource(values) for name, values in arrays.items()}
             held = sum(values.nbytes for values in arrays.values())
-            yield reject_long_fields(Batch(columns, len(rows), len(rows)), file, held)
+            yield reject_long_fields(Batch(columns=columns, rows=len(rows), records=len(rows)), file, held)
 
 
 def _avro_values(file: FileInTask, field: pa.Field, rows: Sequence[Mapping[str, Any]]) -> pa.Array:
@@ -351,7 +351,7 @@ def _read_and_count(
         }
         place = _count_from(before + seen)
         lost = finer(batch) if finer else {}
-        found = Batch(columns, batch.num_rows, batch.num_rows, place=place, finer=lost)
+        found = Batch(columns=columns, rows=batch.num_rows, records=batch.num_rows, place=place, finer=lost)
         sound = found if file.is_own else reject_broken_text(found, file)
         yield reject_long_fields(sound, file, batch.nbytes)
         seen += batch.num_rows

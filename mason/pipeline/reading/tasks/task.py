@@ -95,10 +95,10 @@ class FileInTask:
 
     @property
     def data(self) -> DataFile:
-        return DataFile(self.path, self.name, self.size, archive=self.archive)
+        return DataFile(path=self.path, name=self.name, size=self.size, archive=self.archive)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MergeTask:
     """Some files, the schema that they are fitted to, and the folder that the result is staged in."""
 
@@ -132,7 +132,7 @@ class MergeTask:
         return cls(**{**value, "staging": staging, "files": [FileInTask.from_json(each) for each in value["files"]]})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TaskResult:
     """What a task counted and wrote. With evidence in it, the schema was too narrow and nothing of it counts."""
 
@@ -198,9 +198,9 @@ def tasks_of(
     patterned = list(patterns)
     return [
         MergeTask(
-            number,
-            staging,
-            commit,
+            number=number,
+            staging=staging,
+            commit=commit,
             files=[
                 FileInTask.of(file, part, _types_in(plan, file, of_folders), plan.request.location.storage, patterned)
                 for file, part in parts

@@ -58,7 +58,7 @@ def _translate_definitions(tree: Any, scope: Scope) -> Mapping[str, Columns]:
     if defined.args.get("recursive"):
         raise unlike_spark('"WITH RECURSIVE"')
     for each in defined.expressions:
-        columns = translate_query(each.this, Scope({**scope.tables, **found}))
+        columns = translate_query(each.this, Scope(tables={**scope.tables, **found}))
         found[each.alias.lower()] = _rename_columns(columns, each)
     return found
 
@@ -71,7 +71,7 @@ def _rename_columns(columns: Columns, source: Any) -> Columns:
 
 def _select(tree: Any, scope: Scope) -> Columns:
     _check_parts(tree, _SELECT_PARTS)
-    within = Scope(scope.tables, outer=scope.outer if not scope.sources else scope)
+    within = Scope(tables=scope.tables, outer=scope.outer if not scope.sources else scope)
     _add_sources(tree, within)
     _replace(tree.args.get("where"), Expressions(within, one_column).condition)
     within = replace(within, keys=_keys(tree, within))
@@ -288,7 +288,9 @@ def _source(node: Any, scope: Scope) -> tuple[str, Columns]:
         return node.alias_or_name, _rename_columns(columns, node)
     if isinstance(node, exp.Subquery):
         _check_parts(node, {"this", "alias"})
-        return node.alias, _rename_columns(translate_query(node.this, Scope(scope.tables, outer=scope.outer)), node)
+        return node.alias, _rename_columns(
+            translate_query(node.this, Scope(tables=scope.tables, outer=scope.outer)), node
+        )
     if isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
         return node.alias, _rename_columns(translate_query(node.this.this, scope.inner()), node)
     if isinstance(node, exp.Values):
@@ -323,7 +325,7 @@ def _set_operation(tree: Any, scope: Scope) -> Columns:
         if zeros or [kind for _, kind in side] != [kind for _, kind in columns]:
             tree.set(name, _widen_side(tree.args[name], side, columns, one_zero if zeros else _as_it_is))
     names = {name.lower(): kind for name, kind in columns if name}
-    _order(tree.args.get("order"), columns, Expressions(Scope(scope.tables, names=names), one_column))
+    _order(tree.args.get("order"), columns, Expressions(Scope(tables=scope.tables, names=names), one_column))
     return columns
 
 

@@ -17,7 +17,7 @@ Columns = Sequence[tuple[str, pa.DataType]]
 """The columns of a table or a query. What has no name has an empty one."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scope:
     """The tables, aliases and variables in sight."""
 
@@ -41,7 +41,7 @@ class Scope:
 
     def inner(self) -> Scope:
         """Return the scope of a query inside this one."""
-        return Scope(self.tables, outer=self)
+        return Scope(tables=self.tables, outer=self)
 
     def with_tables(self, tables: Mapping[str, Columns]) -> Scope:
         return replace(self, tables={**self.tables, **tables})

@@ -49,7 +49,7 @@ class Retry:
 NO_RETRY = Retry()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ValidDagStep:
     """A step whose operator, parameters and configuration were checked. A workflow's `step` returns it to have it run.
 

@@ -26,7 +26,7 @@ _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _DAY_IN_SECONDS = 86_400
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NumberKind:
     """A type whose values are numbers in some order: integers, decimals, dates and times as well as doubles."""
 
@@ -58,21 +58,38 @@ def number_kind(kind: pa.DataType) -> NumberKind | None:
     """Return how a type is counted; None for one whose values are not numbers."""
     types = pa.types
     if types.is_boolean(kind):
-        return NumberKind(kind, "i8", lambda values: _numpy(values.cast(pa.int8())).astype("i8"), bool, _mean)
+        return NumberKind(
+            type=kind,
+            dtype="i8",
+            numbers=lambda values: _numpy(values.cast(pa.int8())).astype("i8"),
+            show=bool,
+            show_mean=_mean,
+        )
     if types.is_integer(kind):
         dtype = "u8" if kind == pa.uint64() else "i8"
-        return NumberKind(kind, dtype, lambda values: _numpy(values).astype(dtype), int, _mean)
+        return NumberKind(
+            type=kind, dtype=dtype, numbers=lambda values: _numpy(values).astype(dtype), show=int, show_mean=_mean
+        )
     if types.is_floating(kind):
-        return NumberKind(kind, "f8", lambda values: _numpy(values).astype("f8"), float, _mean)
+        return NumberKind(
+            type=kind, dtype="f8", numbers=lambda values: _numpy(values).astype("f8"), show=float, show_mean=_mean
+        )
     if types.is_decimal(kind):
         return _decimal_kind(kind)
     if types.is_date(kind):
         unit = 1.0 if types.is_date32(kind) else 1 / (_DAY_IN_SECONDS * 1000)
-        return NumberKind(kind, "i8", _integers, _renderer_of(kind), _date_mean(unit), unit)
+        return NumberKind(
+            type=kind, dtype="i8", numbers=_integers, show=_renderer_of(kind), show_mean=_date_mean(unit), unit=unit
+        )
     if types.is_timestamp(kind) or types.is_time(kind) or types.is_duration(kind):
         show = _renderer_of(kind)
         return NumberKind(
-            kind, "i8", _integers, show, lambda total, count: show(_divide_rounded(total, count)), _SECONDS[kind.unit]
+            type=kind,
+            dtype="i8",
+            numbers=_integers,
+            show=show,
+            show_mean=lambda total, count: show(_divide_rounded(total, count)),
+            unit=_SECONDS[kind.unit],
         )
     return None
 
@@ -93,8 +110,10 @@ def _decimal_kind(kind: pa.DataType) -> NumberKind:
         return next(each for each in rounded if each == rounded[-1])  # no more zeros than the column has
 
     if kind.precision <= NARROW_DIGITS and kind.bit_width == 128:
-        return NumberKind(kind, "i8", _lower_halves, show, show_mean)
-    return NumberKind(kind, "f8", lambda values: _numpy(values.cast(pa.float64())), show, show_mean)
+        return NumberKind(type=kind, dtype="i8", numbers=_lower_halves, show=show, show_mean=show_mean)
+    return NumberKind(
+        type=kind, dtype="f8", numbers=lambda values: _numpy(values.cast(pa.float64())), show=show, show_mean=show_mean
+    )
 
 
 def _numpy(values: pa.Array) -> Numbers:

@@ -16,7 +16,7 @@ Number = int | float
 _HALF = 32
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Moments:
     """What is known of some numbers. Whole numbers have an exact total, however large; that of others is None.
 
@@ -67,7 +67,7 @@ def _moments(ordered: Numbers) -> Moments:
     with np.errstate(all="ignore"):  # infinite numbers: their mean is infinite, and their deviation is none
         mean = _mean(ordered) if total is None else total / len(ordered)
         squares = float(np.square(ordered - mean).sum())  # not a dot product: its threads take the cores of others
-    return Moments(len(ordered), total, mean, squares, low, high)
+    return Moments(count=len(ordered), total=total, mean=mean, squares=squares, low=low, high=high)
 
 
 def _mean(ordered: Numbers) -> float:
