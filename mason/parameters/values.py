@@ -24,11 +24,11 @@ _TRUE, _FALSE = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
 
 
 class BadValue(Exception):
-    """The value does not fit the type; the text says what would."""
+    """Raised when a value does not fit its type; the text says what would."""
 
 
 class BadElements(Exception):
-    """Elements of a list cannot be what they should; every message says of which."""
+    """Raised when elements of a list cannot be what they should; every message says of which."""
 
     def __init__(self, messages: Sequence[str]) -> None:
         super().__init__(*messages)

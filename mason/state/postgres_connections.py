@@ -197,7 +197,7 @@ class Connections:
 
 
 class _Broken(Exception):
-    """The connection is gone; `reason` is what was said of it."""
+    """Raised when the connection is gone; `reason` is what was said of it."""
 
     def __init__(self, reason: OperationalError) -> None:
         super().__init__(str(reason))

@@ -380,7 +380,15 @@ def _registration(row: tuple[Any, ...]) -> Registration:
 
 def _record(row: tuple[Any, ...]) -> Record:
     kind, record_id, status, document, version, created_at, updated_at = row
-    return Record(RecordKind(kind), record_id, status, json.loads(document), version, created_at, updated_at)
+    return Record(
+        kind=RecordKind(kind),
+        id=record_id,
+        status=status,
+        document=json.loads(document),
+        version=version,
+        created_at=created_at,
+        updated_at=updated_at,
+    )
 
 
 def _now() -> str:

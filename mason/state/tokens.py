@@ -163,14 +163,14 @@ def token_digest(text: str) -> str:
 def _token(record: Record) -> Token:
     document = record.document
     return Token(
-        record.id,
-        Scope(document["Scope"]),
-        record.created_at,
-        document["ExpiresAt"],
-        tuple(document["Operators"]),
-        tuple(document["Configurations"]),
-        record.status == _REVOKED,
-        document["Digest"],
+        name=record.id,
+        scope=Scope(document["Scope"]),
+        created_at=record.created_at,
+        expires_at=document["ExpiresAt"],
+        operators=tuple(document["Operators"]),
+        configurations=tuple(document["Configurations"]),
+        revoked=record.status == _REVOKED,
+        digest=document["Digest"],
     )
 
 

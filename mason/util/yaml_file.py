@@ -45,7 +45,7 @@ _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 
 class YamlProblem(Exception):
-    """The text is not YAML that Mason can use; `problem` says where and why."""
+    """Raised when a text is not YAML that Mason can use; `problem` says where and why."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))

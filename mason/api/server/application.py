@@ -83,13 +83,13 @@ class Application:
         self._routed: RoutedApp | None = None
         own_answers = {SPECIFICATION: self._specification, "/readyz": self._readiness, "/metrics": self._metrics_page}
         self._guard = Guard(
-            settings,
-            Access(settings, token_of_environment()),
-            self._metrics,
-            self._look,
-            own_answers,
-            self._app_for,
-            self._hide,
+            settings=settings,
+            access=Access(settings, token_of_environment()),
+            metrics=self._metrics,
+            find_catalogue=self._look,
+            own_answers=own_answers,
+            app_for=self._app_for,
+            hide=self._hide,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -137,7 +137,7 @@ def refuse_rest(values: Mapping[str, Any], known: Sequence[str]) -> None:
 
 
 class _Repeated(ValueError):
-    """A name is there twice."""
+    """Raised when a name is there twice."""
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -177,7 +177,7 @@ class Queries:
 
 
 class InvalidRequest(ClientFailed):
-    """502 · exit 1 · what was asked makes no sense to Athena; who asked knows what it means"""
+    """Raised when what was asked makes no sense to Athena; who asked knows what it means. 502 · exit 1"""
 
 
 def failure_of(execution: Execution) -> MasonError:

@@ -21,7 +21,7 @@ _FROM_RUN = re.compile(r"\{\{\s*(\w+)\.([\w.]+)\s*\}\}")
 
 
 class GivenFailed(MasonError):
-    """500 · exit 1 · what a test starts from could not be made"""
+    """Raised when what a test starts from cannot be made. 500 · exit 1"""
 
 
 def make_given(given: Given, config: ValidConfig, folder: Path) -> None:

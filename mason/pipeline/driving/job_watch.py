@@ -48,7 +48,7 @@ _BAR_SECONDS = 0.1
 
 
 class JobCancelled(Interrupted):
-    """499 · exit 130 · another process asked for it"""
+    """Raised when another process asked to cancel the job. 499 · exit 130"""
 
 
 class JobWatch:

@@ -73,7 +73,7 @@ _HINT_OF_NUMBERS = (
 
 
 class BadPattern(BadInput):
-    """400 · exit 1 · text that is no pattern for its type"""
+    """Raised when a text is no pattern for its type. 400 · exit 1"""
 
 
 def fit_pattern(values: pa.Array, pattern: str, target: pa.DataType, timezone: str = "") -> Fitted:

@@ -24,7 +24,7 @@ class Reference(NamedTuple):
 
 
 class Missing(Exception):
-    """A result has nothing at that place; the text says what it has."""
+    """Raised when a result has nothing at that place; the text says what it has."""
 
 
 Lookup = Callable[[Reference], Any]

@@ -47,13 +47,13 @@ def _readable(given: Mapping[str, Any]) -> StepSpec:
     dependencies, retry_max = given.get("dependencies"), given.get("retry_max")
     are_texts = isinstance(dependencies, list) and all(map(_is_text, dependencies))
     return StepSpec(
-        texts["id"],
-        texts.get("type", OPERATOR),
-        texts.get("namespace", ""),
-        texts.get("command", ""),
-        tuple(dependencies or ()) if are_texts else (),
-        texts.get("retry", ""),
-        retry_max if isinstance(retry_max, int) else None,
+        id=texts["id"],
+        type=texts.get("type", OPERATOR),
+        namespace=texts.get("namespace", ""),
+        command=texts.get("command", ""),
+        dependencies=tuple(dependencies or ()) if are_texts else (),
+        retry=texts.get("retry", ""),
+        retry_max=retry_max if isinstance(retry_max, int) else None,
         when=texts.get("when", ""),
     )
 
@@ -78,13 +78,13 @@ class WorkflowSpec(NamedTuple):
         """Build the spec from a definition that fits `schema.json`."""
         namespace, command = definition["namespace"], definition["command"]
         return cls(
-            namespace,
-            command,
-            definition.get("name") or f"{namespace}_{command}",
-            definition.get("description", ""),
-            tuple(StepSpec.of(each) for each in definition["dag"]),
-            tuple(definition.get("supported_schedulers", ())),
-            definition.get("schedule", ""),
+            namespace=namespace,
+            command=command,
+            title=definition.get("name") or f"{namespace}_{command}",
+            description=definition.get("description", ""),
+            steps=tuple(StepSpec.of(each) for each in definition["dag"]),
+            supported_schedulers=tuple(definition.get("supported_schedulers", ())),
+            schedule=definition.get("schedule", ""),
         )
 
     @property

@@ -29,7 +29,7 @@ _DEEPEST = 100
 
 
 class WrongReference(Exception):
-    """A reference cannot be followed; the message says which and why."""
+    """Raised when a reference cannot be followed; the message says which and why."""
 
 
 class References:

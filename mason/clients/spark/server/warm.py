@@ -28,7 +28,7 @@ _SECONDS_TO_KEEP_LOGS = 24 * 3600
 
 
 class ServerUnavailable(ClientFailed):
-    """502 · exit 1 · The warm server cannot be had; the job can still run without it."""
+    """Raised when there is no warm server to be had; the job can still run without it. 502 · exit 1"""
 
 
 @dataclass(frozen=True)

@@ -54,11 +54,11 @@ MOST_BLOCK = 512 * 1024 * 1024
 
 
 class _CutOff(Exception):
-    """The file ends within a block. No EOFError, which would be taken for the end of all blocks."""
+    """Raised when the file ends within a block. No EOFError, which would be taken for the end of all blocks."""
 
 
 class _Damaged(Exception):
-    """A block that is not as it was written, with the reason."""
+    """Raised when a block is not as it was written, with the reason."""
 
 
 @dataclass(frozen=True, kw_only=True)

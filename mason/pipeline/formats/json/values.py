@@ -19,7 +19,7 @@ _ODD_NUMBER = re.compile(r"[0-9](?:[0-9.]{16}|[eE]\+?[0-9]{3})").search
 
 
 class NotAnObject(ValueError):
-    """A text that is no JSON object, or one that no table can hold, with the reason."""
+    """Raised when a text is no JSON object, or one that no table can hold, with the reason."""
 
 
 @dataclass(frozen=True)

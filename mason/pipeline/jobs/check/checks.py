@@ -12,7 +12,7 @@ BLOCK, WARN = "block", "warn"
 
 
 class BadCheck(BadInput):
-    """400 · exit 1 · a check that cannot be asked"""
+    """Raised when a check cannot be asked. 400 · exit 1"""
 
 
 @dataclass(frozen=True)

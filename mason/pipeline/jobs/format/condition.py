@@ -32,7 +32,7 @@ ALLOWED = (
 
 
 class BadCondition(BadInput):
-    """400 · exit 1 · a condition that is no SQL, or says more than is allowed, with its place"""
+    """Raised when a condition is no SQL, or says more than is allowed, with its place. 400 · exit 1"""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ _MIRRORED = {"less": "greater", "less_equal": "greater_equal", "greater": "less"
 
 
 class Unequal(Exception):
-    """Values that cannot be compared, calculated with or cast."""
+    """Raised when values cannot be compared, calculated with or cast."""
 
 
 def number(text: str) -> pa.Scalar:

@@ -46,7 +46,7 @@ _OPTIONS_OF_VALUES = ("nulls", "timezone", "names")
 
 
 class _NoRecord(Exception):
-    """A text cannot be replayed; why, is its message."""
+    """Raised when a text cannot be replayed; its message says why."""
 
 
 @dataclass(frozen=True)

@@ -183,7 +183,9 @@ class QueryWork(Work):
         """Write the rows, by way of a table of their own where they are to be in another format."""
         details = {"query": self.job.statement}
         if self.job.format == "parquet":
-            commit = write_table(query, output, runner, job_id, details, self.rewritten, self.job.foreign)
+            commit = write_table(
+                query, output, runner, job_id, details, rewritten=self.rewritten, foreign=self.job.foreign
+            )
             return QueryResult(work=self, read=ready, commit=commit)
         from mason.pipeline.jobs.format.job import FormatJob, FormatOptions  # loaded by those who need it: it is much
         from mason.pipeline.jobs.format.plan import plan_format

@@ -16,7 +16,7 @@ from mason.pipeline.tables.rejects import Reject
 
 
 class CannotBeCut(Exception):
-    """A quote stands where none belongs: the ranges of this file need not begin with a record."""
+    """Raised when a quote stands where none belongs: the ranges of this file need not begin with a record."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)

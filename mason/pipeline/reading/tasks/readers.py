@@ -128,7 +128,9 @@ def _read_own(
 
     schema = decode_schema(file.own_schema) if file.own_schema else schema
     for batch in _read(filesystem, file, (), types_as_stored(file.format, schema), columns):
-        found = read_back(file.name, file.format, batch.columns, file.columns, schema, batch.rows, columns)
+        found = read_back(
+            file.name, file.format, batch.columns, names=file.columns, schema=schema, rows=batch.rows, wanted=columns
+        )
         yield replace(batch, columns=found)
 
 
