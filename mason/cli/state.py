@@ -57,7 +57,7 @@ def prune(older_than: str | None) -> None:
     if older_than is not None:
         keep = read_duration(older_than)
         if keep is None:
-            raise BadInput(f'"{older_than}" is no time that something can be kept.', hint=DURATION_HOW)
+            raise BadInput(f'"{older_than}" is not a time that something can be kept.', hint=DURATION_HOW)
     else:
         keep = retention_of(env)
     if keep is None:

@@ -121,5 +121,5 @@ def _useless_limits(store: StateStore, operators: Sequence[str], configurations:
 def _lifetime(text: str) -> timedelta:
     lifetime = read_duration(text)
     if lifetime is None:
-        raise BadInput(f'"{text}" is no time that a token can last.', hint=DURATION_HOW)
+        raise BadInput(f'"{text}" is not a time that a token can last.', hint=DURATION_HOW)
     return lifetime

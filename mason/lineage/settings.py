@@ -74,7 +74,7 @@ def _settings(
     if scheme and scheme[1] in ("http", "https"):
         return LineageSettings(url=place, file="", **more)
     if scheme and scheme[1] != "file":
-        raise _invalid(source, f"{scheme[1]}:// is no place for lineage. {_PLACES}")
+        raise _invalid(source, f"{scheme[1]}:// is not a place for lineage. {_PLACES}")
     path = Path(os.path.expanduser(place.removeprefix("file://")))  # noqa: PTH111
     beside = Path.cwd() if source == VARIABLE else env.home  # a name is meant where it is written
     return LineageSettings(url="", file=str(beside / path), **more)
@@ -84,7 +84,7 @@ def _refuse_unknown(source: str, values: Mapping[str, Any]) -> None:
     unknown = [key for key in values if key not in _KEYS]
     if unknown:
         near = did_you_mean(str(unknown[0]), _KEYS) or f"There are: {', '.join(_KEYS)}."
-        raise _invalid(source, f'"{unknown[0]}" is no key of it. {near}')
+        raise _invalid(source, f'"{unknown[0]}" is not a key of it. {near}')
 
 
 def _fill_value(source: str, key: str, value: Any, variables: Mapping[str, str]) -> str:

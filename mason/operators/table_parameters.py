@@ -70,7 +70,7 @@ def read_delimited_options(parameters: ValidatedParameters) -> DelimitedOptions:
     """Return what the parameters say of delimited files.
 
     Raises:
-        BadInput: a width is no number.
+        BadInput: a width is not a number.
     """
     return DelimitedOptions(
         quote=parameters.get_optional("quote") or "",
@@ -88,7 +88,7 @@ def _width(text: object) -> int:
     try:
         return int(str(text))
     except ValueError:
-        raise BadInput(f'widths: "{text}" is no number.', hint="Give one number for each field: 10,5,20.") from None
+        raise BadInput(f'widths: "{text}" is not a number.', hint="Give one number for each field: 10,5,20.") from None
 
 
 @dataclass(frozen=True)

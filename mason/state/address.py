@@ -19,7 +19,7 @@ def state_address(env: MasonEnvironment) -> str:
     """Return the address of the database that holds the state; nothing when the file in MASON_HOME does.
 
     Raises:
-        InvalidConfiguration: it is no address, or a variable in it is not set. The address is not in the message.
+        InvalidConfiguration: it is not an address, or a variable in it is not set. The address is not in the message.
     """
     source, given = ("MASON_STATE", env.state) if env.state else (_place(env), read_settings(env).get("state"))
     if given is None or given == "":
@@ -28,7 +28,7 @@ def state_address(env: MasonEnvironment) -> str:
     if not address.startswith(_SCHEMES):
         raise InvalidConfiguration(
             [
-                f"{source} is no address of a state store. It is postgresql://USER:PASSWORD@HOST:PORT/DATABASE; "
+                f"{source} is not an address of a state store. It is postgresql://USER:PASSWORD@HOST:PORT/DATABASE; "
                 "without it the state is a file in MASON_HOME."
             ]
         )

@@ -115,7 +115,7 @@ def read_settings(env: MasonEnvironment) -> Mapping[str, Any]:
         raise InvalidConfiguration([document.problem((), "this is not a list of keys with their values")])
     problems = [
         document.problem(
-            (key,), f'"{key}" is no setting. {did_you_mean(key, KEYS) or f"There are: {_list_settings()}."}'
+            (key,), f'"{key}" is not a setting. {did_you_mean(key, KEYS) or f"There are: {_list_settings()}."}'
         )
         for key in document.value
         if key not in KEYS

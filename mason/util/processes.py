@@ -141,7 +141,7 @@ def machine_memory() -> int:
     """Return how much memory there is for the processes of this machine, or of this container."""
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for limit in (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes")):
-        with suppress(OSError, ValueError):  # "max" is no limit
+        with suppress(OSError, ValueError):  # "max" is not a limit
             return min(total, int(limit.read_text()))
     return total
 

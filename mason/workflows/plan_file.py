@@ -43,12 +43,12 @@ def save_plan(workflow: ValidWorkflow, path: Path) -> None:
 
     Raises:
         UnreadableFile: the file cannot be written, or an input cannot be read.
-        AlreadyExists: a file is there that is no plan.
+        AlreadyExists: a file is there that is not a plan.
     """
     if not path.parent.is_dir():  # a folder that nobody has made is a word that somebody has mistyped
         raise UnreadableFile(str(path), f"cannot be written: there is no folder {path.parent}.")
     if path.exists() and not path.is_file():  # to put a file in the place of /dev/null would hit everybody
-        raise UnreadableFile(str(path), "cannot be written: it is no file.")
+        raise UnreadableFile(str(path), "cannot be written: it is not a file.")
     if path.exists() and path.stat().st_size:
         _require_plan(path)
     try:
@@ -61,7 +61,7 @@ def check_plan(workflow: ValidWorkflow, path: Path) -> None:
     """Check that everything is as it was when the plan was saved.
 
     Raises:
-        UnreadableFile: the file is no plan, or an input cannot be read.
+        UnreadableFile: the file is not a plan, or an input cannot be read.
         PlanDiffers: with every difference.
     """
     planned = _read(path)
@@ -76,7 +76,7 @@ def _require_plan(path: Path) -> None:
         _read(path)
     except UnreadableFile as error:
         raise AlreadyExists(
-            f"{path} is there already, and is no plan of a workflow.", hint="Choose another name, or remove it."
+            f"{path} is there already, and is not a plan of a workflow.", hint="Choose another name, or remove it."
         ) from error
 
 
@@ -88,7 +88,7 @@ def _read(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         planned = None
     if not isinstance(planned, dict) or planned.get("Kind") != _KIND or not _is_whole(planned):
-        raise UnreadableFile(str(path), "is no plan of a workflow.", hint="`--save FILE` makes one.")
+        raise UnreadableFile(str(path), "is not a plan of a workflow.", hint="`--save FILE` makes one.")
     return planned
 
 

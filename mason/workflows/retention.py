@@ -27,7 +27,7 @@ def retention_of(env: MasonEnvironment, variables: Mapping[str, str] = os.enviro
     """Return how long jobs and runs that are over are kept; None for as long as the state itself.
 
     Raises:
-        InvalidConfiguration: what is written there is no time.
+        InvalidConfiguration: what is written there is not a time.
     """
     chosen = variables.get(VARIABLE, "")
     source = VARIABLE if chosen else f"{env.shorten_home(env.settings_file)}: retention"
@@ -36,7 +36,7 @@ def retention_of(env: MasonEnvironment, variables: Mapping[str, str] = os.enviro
         return None
     duration = read_duration(given) if isinstance(given, str) else None
     if duration is None:
-        raise InvalidConfiguration([f'{source}: "{given}" is no time that something can be kept. {DURATION_HOW}'])
+        raise InvalidConfiguration([f'{source}: "{given}" is not a time that something can be kept. {DURATION_HOW}'])
     return duration
 
 

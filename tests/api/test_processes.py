@@ -356,6 +356,6 @@ def test_a_limit_that_is_none_is_told_before_there_is_a_server(tmp_path: Path) -
     (mason.home / "settings.yaml").write_text("call_memory: lots\n")
     result = mason("run", "--port", "0")
     assert result.exit_code == 1
-    assert 'settings.yaml: call_memory: "lots" is no limit. Say it as 128MB, 1GB or 64MiB.' in result.stderr
+    assert 'settings.yaml: call_memory: "lots" is not a limit. Say it as 128MB, 1GB or 64MiB.' in result.stderr
     result = mason("run", "--port", "0", variables={"MASON_CALL_SECONDS": "soon", "MASON_CALL_MEMORY": "1GB"})
-    assert 'MASON_CALL_SECONDS: "soon" is no limit. Say a number from 1 on, or off for none.' in result.stderr
+    assert 'MASON_CALL_SECONDS: "soon" is not a limit. Say a number from 1 on, or off for no limit.' in result.stderr

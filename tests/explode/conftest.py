@@ -73,7 +73,7 @@ class Explode:
 def read_table(place: Path) -> pa.Table:
     """Return a table as its newest commit has it."""
     commit = TableFolder(str(place)).current()
-    assert commit is not None, f"{place} is no table"
+    assert commit is not None, f"{place} is not a table"
     schema = decode_schema(commit.schema)
     tables = [pq.ParquetFile(place / each.path).read() for each in commit.files]
     assert all(each.schema.equals(schema) for each in tables)

@@ -408,8 +408,8 @@ def test_every_compression_that_a_format_has_is_read_back(format_: Format, name:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"format_": "csv", "compression": "rar"}, '"rar" is no compression for csv. One of: none, gzip, zstd.'),
-        ({"format_": "exel"}, '"exel" is no format that can be written.'),
+        ({"format_": "csv", "compression": "rar"}, '"rar" is not a compression for csv. One of: none, gzip, zstd.'),
+        ({"format_": "exel"}, '"exel" is not a format that can be written.'),
         ({"format_": "csv", "columns": ["prize"]}, 'There is no column "prize". Did you mean "price"?'),
         ({"format_": "csv", "partition_columns": ["contry"]}, 'There is no column "contry". Did you mean "country"?'),
         ({"format_": "csv", "columns": ["id"], "partition_columns": ["country"]}, "is not among the columns"),

@@ -186,16 +186,16 @@ def test_a_missing_package_is_named_with_what_installs_it(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("lineage: ftp://somewhere", "ftp:// is no place for lineage. Give http://HOST:PORT"),
+        ("lineage: ftp://somewhere", "ftp:// is not a place for lineage. Give http://HOST:PORT"),
         ("lineage: [a]", "must be an address, or keys with their values"),
-        ("lineage: {urll: http://a}", 'lineage: "urll" is no key of it. Did you mean "url"'),
+        ("lineage: {urll: http://a}", 'lineage: "urll" is not a key of it. Did you mean "url"'),
         ("lineage: {url: http://a, timeout: soon}", "timeout must be a number of seconds, at most 60"),
         (
             'lineage: {url: http://a, api_key: "{{NOT_SET_ANYWHERE}}"}',
             "api_key: the variable NOT_SET_ANYWHERE is not set",
         ),
         ("lineage: {url: 5}", "url must be text"),
-        ("linage: http://a", '"linage" is no setting. Did you mean "lineage"'),
+        ("linage: http://a", '"linage" is not a setting. Did you mean "lineage"'),
     ],
 )
 def test_settings_that_cannot_be_meant_are_named(tmp_path: Path, text: str, message: str) -> None:
@@ -213,7 +213,7 @@ def test_settings_that_cannot_be_meant_fail_no_job(m: Connection, monkeypatch: p
 
     first, second = merged(m), merged(m)
 
-    assert len(first.warnings) == 1 and "gopher:// is no place for lineage" in first.warnings[0]
+    assert len(first.warnings) == 1 and "gopher:// is not a place for lineage" in first.warnings[0]
     assert second.warnings == ()
 
 

@@ -82,7 +82,7 @@ def test_text_behind_a_closing_quote_is_set_aside(merge: Merge) -> None:
             "Report 2024\n\nid;v;w\n1;2;a\n2;3;b\n",
             'a.csv: its first 2 lines are no record of 3 fields, and skipped: "Report 2024".',
         ),
-        ("sep=;\nid;v;w\n1;2;a\n2;3;b\n", 'a.csv: its first line says "sep=;" and is no record.'),
+        ("sep=;\nid;v;w\n1;2;a\n2;3;b\n", 'a.csv: its first line says "sep=;" and is not a record.'),
         (
             "# made by x\n# y, z\nid,v,w\n1,2,a\n2,3,b\n",
             'a.csv: its first 2 lines are no record of 3 fields, and skipped: "# made by x".',
@@ -93,7 +93,7 @@ def test_text_behind_a_closing_quote_is_set_aside(merge: Merge) -> None:
         ),
         (
             "Sales, all\nid,v,w\n1,2,a\n2,3,b\n",
-            'a.csv: its first line is no record of 3 fields, and skipped: "Sales, all".',
+            'a.csv: its first line is not a record of 3 fields, and skipped: "Sales, all".',
         ),
     ],
 )
@@ -294,8 +294,8 @@ def test_one_file_is_explained_in_full(merge: Merge) -> None:
         {"Name": "v", "Type": "int64"},
         {"Name": "w", "Type": "string"},
     ]
-    assert explained["Remarks"] == ['its first line is no record of 3 fields, and skipped: "Report"']
-    with pytest.raises(NotFound, match='"x.csv" is none of the files'):
+    assert explained["Remarks"] == ['its first line is not a record of 3 fields, and skipped: "Report"']
+    with pytest.raises(NotFound, match='"x.csv" is not among the files'):
         merge.plan(explain="x.csv").to_dict()
 
 

@@ -453,7 +453,7 @@ class TestMoments:
         )
 
         assert killed.returncode in (0, 9)
-        assert (table.output / "docs" / "notes.md").read_text() == "look", "there is no moment without it"
+        assert (table.output / "docs" / "notes.md").read_text() == "look", "there is not a moment without it"
         with TableFolder(str(table.output)).looked_at():
             committed = ids(table) != [1, 2]
         assert ids(table) in ([1, 2], [1, 1, 2, 2, *([100, 101] if foreign == "adopt" else [])])

@@ -83,7 +83,7 @@ import sys
 import pyarrow as pa
 from mason.pipeline.formats.scanning.header_repeats import find_repeats
 columns = [pa.nulls(2, pa.string()), pa.nulls(2, pa.string())]
-assert find_repeats(columns, ["name", "Köln"]).tolist() == [], "null is no name"
+assert find_repeats(columns, ["name", "Köln"]).tolist() == [], "null is not a name"
 assert find_repeats(columns, ["", ""]).tolist() == [0, 1]
 assert "pandas" not in sys.modules
 """

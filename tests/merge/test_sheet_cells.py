@@ -36,8 +36,8 @@ def test_negative_numbers_in_the_format_of_a_date_stay_numbers_and_are_told(merg
 
     assert [row["v"] for row in merge.rows()] == [-1.0, -400.5]
     assert merge.plan().warnings == [
-        'a.xlsx: sheet "One": 2 cells (the first is B2) have the format of a date or a time below zero, which is none, '
-        "and are read as the numbers that they hold."
+        'a.xlsx: sheet "One": 2 cells (the first is B2) have the format of a date or a time below zero, which does not '
+        "exist, and are read as the numbers that they hold."
     ]
 
 

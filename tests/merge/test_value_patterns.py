@@ -138,7 +138,7 @@ def test_a_pattern_that_means_nothing_is_refused(schema: str, said: str) -> None
 
 
 def test_a_schema_for_what_is_no_text_takes_no_pattern() -> None:
-    with pytest.raises(BadSchema, match="there is no text to read here"):
+    with pytest.raises(BadSchema, match="there is not text to read here"):
         parse_schema("x date 'dd.MM.yyyy'")
 
 

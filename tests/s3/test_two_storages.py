@@ -162,7 +162,7 @@ def test_a_merge_appends_to_a_table_in_the_other_storage_and_widens_it(
     assert call(operators, seaweed, "merge", added) == ([], [])
 
     assert rows_at(seaweed, bucket, tmp_path / "out") == 4
-    assert str(pq.read_table(tmp_path / "out", columns=["n"])["n"].type) != "int64", "3.5 is no whole number"
+    assert str(pq.read_table(tmp_path / "out", columns=["n"])["n"].type) != "int64", "3.5 is not a whole number"
 
 
 def test_a_path_without_a_scheme_belongs_to_the_first_storage(

@@ -162,7 +162,7 @@ class TestNulls:
     def test_a_table_of_nulls_is_not_fresh(self, here: Database) -> None:
         path = here.given("t", pa.table({"d": pa.nulls(2, pa.date32())}))
         result = checked(here.runner, path, "freshness d max_age=1d")
-        assert list(result.errors) == ["freshness d max_age=1d: there is no value that could be new."]
+        assert list(result.errors) == ["freshness d max_age=1d: there is not a value that could be new."]
 
 
 def test_nan_lies_in_no_range_and_is_a_value_like_any_other(database: Database) -> None:
@@ -343,14 +343,14 @@ class TestBadInput:
             ("range id price min=1", "range takes one column."),
             ("row_count id min=1", "row_count takes no column."),
             ("range price", "range needs min or max."),
-            ("range price min=a", '"a" is no number, and "price" is double.'),
-            ("range price min=nan", "NaN is no limit"),
+            ("range price min=a", '"a" is not a number, and "price" is double.'),
+            ("range price min=nan", "NaN is not a limit"),
             ("range price min=2 max=1", "no value lies between min 2 and max 1."),
-            ("range id max=99999999999999999999", 'is no limit of "id", which is int64.'),
+            ("range id max=99999999999999999999", 'is not a limit of "id", which is int64.'),
             ("range name min=1", '"name" is text, and a range is one of numbers, days or times.'),
-            ("range day min=yesterday", '"yesterday" is no value of "day", which is date32[day].'),
-            ("accepted_values id values=1|x", '"x" is no value of "id", which is int64.'),
-            ("accepted_values nested values=1", '"1" is no value of "nested"'),
+            ("range day min=yesterday", '"yesterday" is not a value of "day", which is date32[day].'),
+            ("accepted_values id values=1|x", '"x" is not a value of "id", which is int64.'),
+            ("accepted_values nested values=1", '"1" is not a value of "nested"'),
             ("accepted_values id", "accepted_values needs values."),
             ("accepted_values id value=1", 'accepted_values takes no "value". Did you mean "values"?'),
             ("row_count min=few", 'min must be a number of rows, not "few".'),
@@ -359,7 +359,7 @@ class TestBadInput:
             ("freshness day max_age=999999999w", 'max_age "999999999w" is longer than any time.'),
             ("range price min=1 min=2", "min is given twice: range price min=1 min=2"),
             ("not_null id columns=name", "columns are given twice: not_null id columns=name"),
-            ("freshness day max_age=soon", 'max_age "soon" is no time. Say it as 90m, 36h, 2d or 1w.'),
+            ("freshness day max_age=soon", 'max_age "soon" is not a time. Say it as 90m, 36h, 2d or 1w.'),
             ("freshness price max_age=1d", '"price" is double, and freshness is asked of days or times.'),
             ("regular_expression price pattern=x", '"price" is double, and a regular expression is asked of text.'),
             ("regular_expression name pattern=ab(c", '"ab(c" cannot be understood at character 3: missing ), '),
@@ -377,7 +377,7 @@ class TestBadInput:
                 {"check": "accepted_values", "column": "id", "values": [1, None]},
                 "null is not allowed here; use the not_null check",
             ),
-            ({"check": "accepted_values", "column": "id", "values": [[1]]}, "[1] is no plain value."),
+            ({"check": "accepted_values", "column": "id", "values": [[1]]}, "[1] is not a plain value."),
         ],
         ids=str,
     )

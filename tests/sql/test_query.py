@@ -404,9 +404,9 @@ def test_a_value_that_cannot_be_is_told_the_same_under_a_limit_and_in_a_table(da
             'query:1:8: The function "reflect" is not allowed in a query',
         ),
         ("select java_method('java.lang.System', 'exit', 1)", "reaches beyond the tables"),
-        ("select * from read_files('/etc/passwd')", "read_files(…) is no table of the database"),
-        ("select * from read_csv('/etc/passwd')", "is no table of the database"),
-        ("select * from identifier('orders')", "is no table of the database"),
+        ("select * from read_files('/etc/passwd')", "read_files(…) is not a table of the database"),
+        ("select * from read_csv('/etc/passwd')", "is not a table of the database"),
+        ("select * from identifier('orders')", "is not a table of the database"),
         ("selct 1", 'query:1:1: A query does not begin with "selct". Did you mean "SELECT"?'),
         ("select * from", "query:1:10: The query cannot be understood"),
         ("select (1", "The query cannot be understood"),
@@ -446,7 +446,7 @@ def test_a_query_that_can_be_read_but_not_be_followed_is_refused(here: Database)
         ("select o.id,\n  o.contry\nfrom orders o", 'query:2:5: There is no column "contry". Did you mean "country"?'),
         ("select id from orders o order by o.prize", 'query:1:36: There is no column "prize". Did you mean "price"?'),
         ("select count(*) from orders o group by o.day2", 'query:1:42: There is no column "day2". Did you mean "day"?'),
-        ("select id.* from orders as o", 'query:1:8: There is no table "id". There are: o.'),
+        ("select id.* from orders as o", 'query:1:8: There is not a table "id". There are: o.'),
     ],
 )
 def test_a_column_that_its_own_table_does_not_have_is_told_where_it_stands(

@@ -101,7 +101,7 @@ class TestWhatIsFoundInItsPlace:
         result = mason("operator")
 
         assert result.exit_code == 1
-        assert "home/state.db is no file" in result.stderr
+        assert "home/state.db is not a file" in result.stderr
 
 
 class TestANewOne:

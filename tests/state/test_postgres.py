@@ -63,10 +63,10 @@ class TestWhichStore:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("stat: postgresql://h/d\n", r'settings\.yaml:1: stat: "stat" is no setting\. Did you mean "state"\?'),
+            ("stat: postgresql://h/d\n", r'settings\.yaml:1: stat: "stat" is not a setting\. Did you mean "state"\?'),
             ("- state\n", "not a list of keys"),
-            ("state: [1]\n", r"settings\.yaml: state is no address of a state store\. It is postgresql://"),
-            ("state: redis://u:topsecret@h/0\n", r"settings\.yaml: state is no address of a state store"),
+            ("state: [1]\n", r"settings\.yaml: state is not an address of a state store\. It is postgresql://"),
+            ("state: redis://u:topsecret@h/0\n", r"settings\.yaml: state is not an address of a state store"),
             ("state: postgresql://u:{{NOT_SET}}@h/d\n", r"state: the variable NOT_SET is not set"),
             ("state: postgresql://u:{{secret:file:x}}@h/d\n", r"\{\{secret:file:x\}\} is not the name of a variable"),
             ("state: postgresql://u:top secret@h/d?sslmode\n", "address of the state store cannot be read"),

@@ -168,7 +168,7 @@ class TestDeploy:
         said = deployed('a:\n  parameters: {text: x}\nschedule: "@dayly"\n')
 
         assert said["Errors"][0].endswith(
-            'parameters.yaml:3: schedule: "@dayly" is no word for a schedule. Did you mean "@daily"?'
+            'parameters.yaml:3: schedule: "@dayly" is not a word for a schedule. Did you mean "@daily"?'
         )
 
     def test_a_schedule_in_a_workflow_is_refused_when_it_is_registered(self, runs: Runs) -> None:

@@ -185,7 +185,7 @@ def test_how_long_is_in_the_settings_or_in_a_variable_which_wins(tmp_path: Any) 
         write(tmp_path, {"settings.yaml": wrong})
         with pytest.raises(InvalidConfiguration, match=r"settings\.yaml: retention: .* Write it as 90m, 12h"):
             retention_of(env, {})
-    with pytest.raises(InvalidConfiguration, match='MASON_RETENTION: "0d" is no time'):
+    with pytest.raises(InvalidConfiguration, match='MASON_RETENTION: "0d" is not a time'):
         retention_of(env, {"MASON_RETENTION": "0d"})
 
 
@@ -199,6 +199,6 @@ def test_the_command_removes_at_once(mason: Mason) -> None:
 
     assert (refused.exit_code, wrong.exit_code) == (1, 1)
     assert "Nothing says how long jobs and runs are kept." in refused.stderr
-    assert '"soon" is no time that something can be kept. Write it as' in wrong.stderr
+    assert '"soon" is not a time that something can be kept. Write it as' in wrong.stderr
     assert (removed.exit_code, removed.stderr.strip()) == (0, "Removed 1 jobs and 0 runs."), removed.stderr
     assert Kept(store).ids(RecordKind.JOB) == set()

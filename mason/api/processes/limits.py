@@ -21,7 +21,7 @@ _PROCESSES = 200
 
 @dataclass(frozen=True)
 class CallLimits:
-    """The most that one call may take; None is no limit."""
+    """The most that one call may take; None is not a limit."""
 
     memory: int | None = None
     seconds: float | None = None
@@ -94,7 +94,7 @@ def call_limits(env: MasonEnvironment, variables: Mapping[str, str] = os.environ
     """Return the limits of a call: `call_memory` and so on in `settings.yaml`, or MASON_CALL_… of them.
 
     Raises:
-        InvalidConfiguration: what is written there is no limit.
+        InvalidConfiguration: what is written there is not a limit.
     """
     settings = read_settings(env)
     place = env.shorten_home(env.settings_file)
@@ -120,7 +120,7 @@ def _bytes(source: str, given: object, by_default: int, least: int) -> int | Non
     size = read_size(str(given)) if isinstance(given, str | int) and not isinstance(given, bool) else None
     if size is None or size < least:
         raise InvalidConfiguration(
-            [f'{source}: "{given}" is no limit. {SIZE_HOW} The least is {least:,}; off is none.']
+            [f'{source}: "{given}" is not a limit. {SIZE_HOW} Use at least {least:,}, or off for no limit.']
         )
     return size
 
@@ -135,7 +135,9 @@ def _number(source: str, given: object, by_default: float | None) -> float | Non
     except ValueError:
         number = 0.0
     if isinstance(given, bool) or not 1 <= number < 1e9:
-        raise InvalidConfiguration([f'{source}: "{given}" is no limit. Say a number from 1 on, or off for none.'])
+        raise InvalidConfiguration(
+            [f'{source}: "{given}" is not a limit. Say a number from 1 on, or off for no limit.']
+        )
     return number
 
 

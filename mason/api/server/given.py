@@ -1,6 +1,6 @@
 """What a request gives: its query, its body and its parameters, read without trusting any of them.
 
-A body is JSON, so its values have JSON's types: `true` is no name of a database, and "10" is no number. What cannot be
+A body is JSON, so its values have JSON types: `true` is not the name of a database, and "10" is not a number. What cannot be
 meant is refused before it becomes a job.
 """
 
@@ -44,7 +44,7 @@ async def read_body(request: Request) -> dict[str, Any]:
 
     Raises:
         WrongMediaType: it says that it is something else.
-        BadInput: it is no JSON object.
+        BadInput: it is not a JSON object.
     """
     content = await request.body()
     if not content:
@@ -71,7 +71,7 @@ def single_values(given: Sequence[tuple[str, str]], types: Mapping[str, str]) ->
     """Return each name with its value; what is given several times is a list where the parameter is one.
 
     Raises:
-        InvalidParameters: something that is no list is given twice.
+        InvalidParameters: something that is not a list is given twice.
     """
     values: dict[str, Any] = {}
     twice = []

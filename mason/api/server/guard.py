@@ -133,7 +133,7 @@ class Guard:
             raise TooLarge(f"The path and the query have more than {self._settings.url_bytes:,} bytes.")
         announced = headers.get("content-length", "0")
         if not announced.isdecimal():
-            raise BadInput("Content-Length is no number.")
+            raise BadInput("Content-Length is not a number.")
         if int(announced) > self._settings.body_bytes:
             raise _too_large(self._settings)
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()

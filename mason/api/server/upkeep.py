@@ -24,7 +24,7 @@ class Retention:
     """Looks in a thread, once an hour; of all servers that share a state one does so.
 
     Raises:
-        InvalidConfiguration: what the settings say is no time.
+        InvalidConfiguration: what the settings say is not a time.
     """
 
     def __init__(self, env: MasonEnvironment) -> None:

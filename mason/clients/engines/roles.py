@@ -66,7 +66,7 @@ class RoleDefinition:
         found: Any = self._load("contract")
         if not (inspect.isclass(found) and Role in found.__bases__):
             raise self._describe_fault(
-                f"its contract {written} is no class with the base {Role.__module__}.{Role.__name__}"
+                f"its contract {written} is not a class with the base {Role.__module__}.{Role.__name__}"
             )
         if not inspect.isabstract(found):
             raise self._describe_fault(

@@ -167,7 +167,7 @@ def private_conf(folder: Path) -> dict[str, str]:
 def private_variables(folder: Path) -> dict[str, str]:
     """Return the variables by which spark-submit starts a JVM whose temporary files are in a folder of this user alone.
 
-    In the one that is usual, others could read them. It is no setting: a configuration's own options would replace it.
+    In the usual folder others could read them. It is not a setting: a configuration's own options would replace it.
     """
     return {"SPARK_SUBMIT_OPTS": shlex.quote(f"-Djava.io.tmpdir={folder}")}
 

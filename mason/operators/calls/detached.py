@@ -62,7 +62,7 @@ def slot_count(variables: Mapping[str, str] = os.environ) -> int:
     """Return how many detached calls work at the same time: as many as there are cores, unless a variable says so.
 
     Raises:
-        BadInput: the variable is no number above 0.
+        BadInput: the variable is not a number above 0.
     """
     given = variables.get(VARIABLE, "")
     if not given:

@@ -42,7 +42,7 @@ def explain_file(name: str, schemas: Mapping[str, FileSchema]) -> dict[str, Any]
     """
     if name not in schemas:
         known = ", ".join(list(schemas)[:3])
-        raise NotFound(f'"{name}" is none of the files that are read.', hint=f"Those are named as in {known}.")
+        raise NotFound(f'"{name}" is not among the files that are read.', hint=f"Those are named as in {known}.")
     schema = schemas[name]
     return {
         "File": name,

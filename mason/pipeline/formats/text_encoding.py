@@ -123,7 +123,9 @@ def check_encoding(wanted: str, start: bytes) -> Encoding:
     except Exception:  # noqa: BLE001 (Python has codecs of bytes, too, which say no in many ways)
         serves = False
     if not serves:
-        raise BadInput(f'"{wanted}" is no known encoding.', hint="utf-8, utf-16, cp1252, cp932, gb18030 and big5 are.")
+        raise BadInput(
+            f'"{wanted}" is not a known encoding.', hint="utf-8, utf-16, cp1252, cp932, gb18030 and big5 are."
+        )
     return Encoding("utf-8-sig" if name == "utf-8" and start.startswith(codecs.BOM_UTF8) else name)
 
 

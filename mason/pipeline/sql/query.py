@@ -81,7 +81,7 @@ class SqlQuery:
     limit: int | None = None
     output: Output | None = None
     most_bytes: int | None = None
-    """How many bytes the rows may have that are fetched; None is no limit."""
+    """How many bytes the rows may have that are fetched; None is not a limit."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self), default=str).encode()

@@ -266,7 +266,7 @@ def _check_whole(text: str) -> None:
         raise bad_query(text, gap.start, said)
     for token in sqlglot.tokenize(text, dialect=SparkAsWritten):
         if token.token_type == TokenType.HEX_STRING and text[token.start] == "0":
-            said = f'"{text[token.start : token.end + 1]}" is no number: Spark takes it for a name.'
+            said = f'"{text[token.start : token.end + 1]}" is not a number: Spark takes it for a name.'
             raise bad_query(text, token.start, said, f"Bytes are X'{token.text}', and a name stands in backticks.")
 
 
@@ -292,7 +292,7 @@ def _check_reach(statement: Statement) -> None:
         name = table.this.name if isinstance(table.this, exp.Anonymous) else name
         if name.casefold() not in _ROW_MAKERS:
             caller = f"{name}(…)" if name else "This"
-            raise statement.problem(_find(statement, name), f"{caller} is no table of the database.")
+            raise statement.problem(_find(statement, name), f"{caller} is not a table of the database.")
 
 
 def _start(node: Any) -> int:
@@ -384,4 +384,4 @@ def check_names(names: Sequence[str]) -> None:
 def unknown_table(statement: Statement, table: TableName, database: str, known: Collection[str]) -> BadQuery:
     """Return the error for a table that is not in the database."""
     hint = did_you_mean(table.name, sorted(known)) or f"Tables: {', '.join(sorted(known)[:50]) or 'none'}."
-    return statement.problem(table.end, f'There is no table "{table.name}" in the database "{database}".', hint)
+    return statement.problem(table.end, f'There is not a table "{table.name}" in the database "{database}".', hint)

@@ -190,7 +190,7 @@ def _members_of(archive: _Archive) -> Mapping[str, zipfile.ZipInfo]:
             with zipfile.ZipFile(raw) as opened:
                 found = opened.infolist()
         except (*_BROKEN, struct.error, OverflowError) as error:
-            raise OSError(f"it is no zip archive, or a broken one: {error}") from error
+            raise OSError(f"it is not a zip archive, or a broken one: {error}") from error
     names = Counter(each.filename for each in found)
     if twice := next((name for name, times in names.items() if times > 1), ""):
         raise OSError(f'it has more than one member "{twice}"')

@@ -35,7 +35,7 @@ class ResultTooLarge(Unprocessable):
 
 @dataclass(frozen=True)
 class MemoryLimits:
-    """The most bytes of what a call gives back, and of one field that it reads; None is no limit."""
+    """The most bytes of what a call gives back, and of one field that it reads; None is not a limit."""
 
     result_bytes: int | None = None
     field_bytes: int | None = None
@@ -86,7 +86,7 @@ def server_limits(env: MasonEnvironment, variables: Mapping[str, str] = os.envir
     """Return the limits of a server: `result_bytes` and `field_bytes` in `settings.yaml`, or MASON_… of them.
 
     Raises:
-        InvalidConfiguration: what is written there is no size.
+        InvalidConfiguration: what is written there is not a size.
     """
     settings = read_settings(env)
     place = env.shorten_home(env.settings_file)
@@ -106,6 +106,6 @@ def _size(source: str, given: object) -> int | None:
     size = read_size(str(given)) if isinstance(given, str | int) and not isinstance(given, bool) else None
     if size is None or not _LEAST <= size <= _LARGEST:
         raise InvalidConfiguration(
-            [f'{source}: "{given}" is no limit of bytes. {SIZE_HOW} The least is 1kB; off is none.']
+            [f'{source}: "{given}" is not a limit of bytes. {SIZE_HOW} Use at least 1kB, or off for no limit.']
         )
     return size

@@ -151,11 +151,11 @@ def _decode(kind: Any, value: Any, whose: str) -> Any:
             return kind(value)
         except ValueError as error:
             choices = ", ".join(str(each.value) for each in kind)
-            raise BadInput(f'"{value}" is no value for {whose}.', hint=f"One of: {choices}.") from error
+            raise BadInput(f'"{value}" is not a value for {whose}.', hint=f"One of: {choices}.") from error
     if is_dataclass(kind) and isinstance(value, Mapping):
         return _decode_fields(kind, value, whose)
     if kind in (Location, TableRef) and not isinstance(value, kind | None):
-        raise BadInput(f"{whose} is no place: {value!r}.", hint='A place has a "path" and a "storage".')
+        raise BadInput(f"{whose} is not a place: {value!r}.", hint='A place has a "path" and a "storage".')
     if get_origin(kind) is Mapping and isinstance(value, Mapping):
         return {name: _decode(get_args(kind)[1], each, whose) for name, each in value.items()}
     if get_origin(kind) in (Sequence, tuple, list) and isinstance(value, list | tuple):

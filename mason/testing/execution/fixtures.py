@@ -27,7 +27,7 @@ ENDLESS = (
 )
 """A query that no engine answers within the time that a test has."""
 WRONG = "select cast(name as int) as n from orders"
-"""A query that any engine takes, and that fails when it runs: there is a name that is no number."""
+"""A query that any engine takes, and that fails when it runs: there is a name that is not a number."""
 
 
 class ExecutionFixtures:

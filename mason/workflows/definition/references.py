@@ -34,7 +34,7 @@ def references_in(value: Any) -> Iterator[Reference]:
     """Yield every reference in a parameter's value, at any depth.
 
     Raises:
-        ValueError: something between braces is no reference.
+        ValueError: something between braces is not a reference.
     """
     if isinstance(value, Mapping):
         for each in value.values():
@@ -53,10 +53,10 @@ def parse_reference(text: str) -> Reference:
     """Read what stands between braces.
 
     Raises:
-        ValueError: it is no reference.
+        ValueError: it is not a reference.
     """
     if not _PATH.fullmatch(text.strip()):
-        raise ValueError(f'"{{{{{text}}}}}" is no reference: {REFERENCE_RULE}')
+        raise ValueError(f'"{{{{{text}}}}}" is not a reference: {REFERENCE_RULE}')
     return Reference(text.strip())
 
 
@@ -116,7 +116,7 @@ def _position(word: str, count: int, place: str) -> int:
         raise Missing(f"{place} is an empty list")
     # Python reads no number of thousands of digits.
     if not word.isdecimal() or len(word) > len(str(count)) or int(word) >= count:
-        raise Missing(f'{place} is a list of {count}, and "{word}" is none of 0 to {count - 1}')
+        raise Missing(f'{place} is a list of {count}, and "{word}" is not a number from 0 to {count - 1}')
     return int(word)
 
 

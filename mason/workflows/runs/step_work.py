@@ -175,7 +175,7 @@ class StepWork:
         if isinstance(answer, ExecutedDagStep):
             return FollowDecision(Follow.END, f'the branch ended with "{current.step.key}"')
         name = self._workflow.owners[prefix].name
-        return FollowDecision(Follow.STOP, f"step of {name} returned {type(answer).__name__}, which is no step.")
+        return FollowDecision(Follow.STOP, f"step of {name} returned {type(answer).__name__}, which is not a step.")
 
     def follow_blocked(self, blocked: ValidDagStep, following: ValidDagStep, reason: str) -> FollowDecision:
         stop = FollowDecision(Follow.STOP, f'"{blocked.key}" did not run')

@@ -165,7 +165,7 @@ def _operations(document: YamlDocument, spec: OperatorSpec, path: str, methods: 
     for method, operation in methods.items():
         place: Key = (*key, str(method))
         if str(method).lower() not in METHODS:
-            yield document.problem(place, f"is no method. Methods: {', '.join(METHODS)}")
+            yield document.problem(place, f"is not a method. Methods: {', '.join(METHODS)}")
         elif operation is not None and not isinstance(operation, Mapping):
             yield document.problem(place, "must be a mapping, or nothing")
         else:

@@ -69,7 +69,7 @@ def sniff(text: str, asked: Asked, *, final: bool) -> Sniffed:
     """Return how a text, with line ends `\\n`, is written. Unless `final`, more is to come."""
     excel = _EXCEL.match(text) if asked.skip_rows is None and not asked.delimiter and not asked.widths else None
     if excel:
-        note = f'its first line says "{excel[0].strip()}" and is no record'
+        note = f'its first line says "{excel[0].strip()}" and is not a record'
         rest = sniff(text[excel.end() :], replace(asked, delimiter=excel[1], is_below_another=True), final=final)
         return Sniffed(rest.dialect, 1 + rest.skip_rows, [note, *rest.notes])
     if asked.skip_rows:
@@ -83,7 +83,7 @@ def sniff(text: str, asked: Asked, *, final: bool) -> Sniffed:
     doubts = [f'its delimiter is "{wide}"'] if wide else _doubt_delimiter(bare, asked, plain.delimiter, final=final)
     if rule := find_rule(bare, plain.delimiter) if not (asked.comment or asked.widths) else "":
         plain = replace(plain, comment=rule)
-        doubts.append(f'the line below its header, "{rule[:_SHOWN]}", underlines it and is no record')
+        doubts.append(f'the line below its header, "{rule[:_SHOWN]}", underlines it and is not a record')
     if _is_even(text, plain):
         return Sniffed(plain, notes=doubts)
     dialect, notes = _settle_dialect(text, plain, asked, final=final)

@@ -64,7 +64,7 @@ def _describe_comments(before: Sequence[ExactRecord], records: Sequence[ExactRec
 def _describe_doubt(records: Sequence[ExactRecord]) -> list[str]:
     """What is said of a first line that names one of two columns, above one that could name both, or of none."""
     if records and len(records[0].fields) > 1 and not any(records[0].fields):
-        return ["its first record has nothing but empty fields; if it is none, skip_rows: 1 skips it"]
+        return ["all fields of its first record are empty; if that is not data, skip_rows: 1 skips it"]
     if usual_width(records) != 2 or not (lines := _count_padded_titles(records)):
         return []
     which = "its first line" if lines == 1 else f"its first of {lines:,} such lines"

@@ -247,7 +247,7 @@ def _tell_negatives(cells: Cells) -> list[str]:
     first = cell_name(*next(iter(cells.negatives)))
     which = f"cell {first} has" if count == 1 else f"{count:,} cells (the first is {first}) have"
     what = "is read as the number that it holds" if count == 1 else "are read as the numbers that they hold"
-    return [f"{which} the format of a date or a time below zero, which is none, and {what}"]
+    return [f"{which} the format of a date or a time below zero, which does not exist, and {what}"]
 
 
 def _tell_rounded(cells: Cells) -> list[str]:

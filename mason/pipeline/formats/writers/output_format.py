@@ -107,7 +107,7 @@ class OutputFormat:
         """
         if wanted and wanted not in self.compressions:
             known = ", ".join(self.compressions)
-            raise BadInput(f'"{wanted}" is no compression for {self.name}.', hint=f"One of: {known}.")
+            raise BadInput(f'"{wanted}" is not a compression for {self.name}.', hint=f"One of: {known}.")
         return wanted or self.compression
 
     def check_size(self, rows: int, columns: int) -> None:
@@ -135,7 +135,7 @@ def output_format(name: str) -> OutputFormat:
     """
     if name not in _MODULES:
         hint = did_you_mean(name, OUTPUT_FORMATS) or f"One of: {', '.join(OUTPUT_FORMATS)}."
-        raise BadInput(f'"{name}" is no format that can be written.', hint=hint)
+        raise BadInput(f'"{name}" is not a format that can be written.', hint=hint)
     module = importlib.import_module(f"mason.pipeline.formats.writers.{_MODULES[name]}")
     found: OutputFormat = module.FORMATS[name]
     return found

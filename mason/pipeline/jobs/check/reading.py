@@ -61,7 +61,7 @@ def read_age(text: str) -> timedelta:
     found = _AGE(text.strip())
     unit = AGE_UNITS.get(found[2].lower()) if found else None
     if not found or not unit:
-        raise BadCheck(f'max_age "{text}" is no time. Say it as 90m, 36h, 2d or 1w.')
+        raise BadCheck(f'max_age "{text}" is not a time. Say it as 90m, 36h, 2d or 1w.')
     try:
         return timedelta(**{unit: float(found[1])})
     except OverflowError:
@@ -176,5 +176,5 @@ def _texts(given: Any) -> Iterator[str]:
 
 def _text(given: Any) -> str:
     if isinstance(given, Mapping | list):
-        raise BadCheck(f"{given} is no plain value.")
+        raise BadCheck(f"{given} is not a plain value.")
     return str(given).lower() if isinstance(given, bool) else str(given)

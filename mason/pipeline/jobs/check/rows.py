@@ -115,7 +115,7 @@ def _limit(text: str, field: pa.Field, rounding: str) -> pa.Scalar | None:
         number = number_of(text, field)
         whole = int(number.to_integral_value(rounding)) if number.is_finite() else MOST_INTEGER + 1
         if abs(whole) > MOST_INTEGER:
-            raise BadCheck(f'"{text}" is no limit of "{field.name}", which is {describe_type(kind)}.')
+            raise BadCheck(f'"{text}" is not a limit of "{field.name}", which is {describe_type(kind)}.')
         return pa.scalar(whole)
     if pa.types.is_floating(kind):
         return pa.scalar(float(number_of(text, field)))
@@ -131,7 +131,7 @@ def _decimal(text: str, field: pa.Field) -> pa.Scalar:
     try:
         limit = pa.scalar(number_of(text, field))
     except (pa.ArrowException, ValueError, OverflowError):
-        raise BadCheck(f'"{text}" is no limit of "{field.name}", which is {describe_type(field.type)}.') from None
+        raise BadCheck(f'"{text}" is not a limit of "{field.name}", which is {describe_type(field.type)}.') from None
     try:
         return limit.cast(kind)  # then the rows need not be cast
     except pa.ArrowInvalid:

@@ -83,7 +83,9 @@ class DedupeWork(ScanWork):
         _check_places(dedupe)
         scan = plan_scan(dedupe.path)
         if scan.commit is None and dedupe.is_in_place:
-            raise BadPath(f"{dedupe.path} is no table of Mason's, so it stays as it is.", hint="Give an output_path.")
+            raise BadPath(
+                f"{dedupe.path} is not a table of Mason's, so it stays as it is.", hint="Give an output_path."
+            )
         refuse_own_names(scan.schema, PLACES)
         options = dedupe.options
         order = order_columns(options.order_by, scan.schema)

@@ -241,7 +241,7 @@ def _cast(condition: Condition, node: exp.Cast, rows: pa.RecordBatch) -> Values:
     try:
         target = parse_schema(f"x {text}")["x"]
     except BadSchema as error:
-        raise condition._bad(node, f"{text} is no type to cast to") from error
+        raise condition._bad(node, f"{text} is not a type to cast to") from error
     return values.cast(condition._value(node.this, rows), target)
 
 

@@ -52,14 +52,14 @@ def list_inputs(filesystem: pafs.FileSystem, request: ReadRequest) -> tuple[list
 
 
 def check_nothing_is_there(output: Location) -> None:
-    """See that an output which is no table of Mason's holds no data: to add to it would replace it."""
+    """See that an output which is not a table of Mason's holds no data: to add to it would replace it."""
     try:
         found = list_files(open_filesystem(output.storage), output.path)
     except PathNotFound:
         return
     if found:
         raise PlanRefused(
-            [f"{output} holds data, but is no table of Mason's: nothing can be added to it."],
+            [f"{output} holds data, but is not a table of Mason's: nothing can be added to it."],
             hint="Make it one (a merge whose output_path is its input_path), or choose another output_path.",
         )
 

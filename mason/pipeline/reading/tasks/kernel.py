@@ -275,7 +275,7 @@ class _TaskRun:
         return rows.filter(pc.invert(is_bad))
 
     def _pattern_at(self, file: FileInTask, columns: Mapping[str, Source], column: str, index: int) -> str:
-        """The pattern by which a value was read; none for one that is no text."""
+        """The pattern by which a value was read; none for one that is not text."""
         is_text = column in file.constants or (column in columns and is_text_at(columns[column], index))
         return self._task.patterns.get(column, "") if is_text else ""
 

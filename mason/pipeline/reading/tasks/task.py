@@ -46,7 +46,7 @@ class FileInTask:
     is_own: bool = False
     """Mason wrote the file for the table: its values are what the table's schema says, however the format has them."""
     field_bytes: int | None = None
-    """How many bytes a field may have; None is no limit."""
+    """How many bytes a field may have; None is not a limit."""
     csv: CsvReading | None = None
     """How it is read, if it is delimited text."""
     archive: str = ""

@@ -158,7 +158,7 @@ def _number(value: Typed) -> Typed:
     if value.kind in (st.TEXT, st.NOTHING, st.FLOAT):
         return Typed(convert_value(value, st.DOUBLE), st.DOUBLE)
     if not st.is_number(value.kind):
-        raise does_not_fit(f"A {describe_type(value.kind)} is no number")
+        raise does_not_fit(f"A {describe_type(value.kind)} is not a number")
     return value
 
 
@@ -205,7 +205,7 @@ def _percentile(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Ty
     value, share = arguments
     shares = share.expressions if isinstance(share, exp.Anonymous) and share.name.lower() == "array" else [share]
     if any(not isinstance(each, exp.Literal) for each in shares):
-        raise unlike_spark('"percentile" of a share that is no number in the statement')
+        raise unlike_spark('"percentile" of a share that is not a number in the statement')
     node = within.as_kind(value, st.DOUBLE)
     several = shares[0] is not share
     wanted = exp.Array(expressions=[each.copy() for each in shares]) if several else share

@@ -194,7 +194,7 @@ class Expressions:
 
     def _test(self, node: Any) -> Any:
         if isinstance(node, exp.Null):
-            raise does_not_fit("WHEN NULL is no condition")
+            raise does_not_fit("WHEN NULL is not a condition")
         return self.condition(node)
 
     def _if(self, node: Any) -> Typed:

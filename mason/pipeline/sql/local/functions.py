@@ -139,7 +139,7 @@ def _split(arguments: Sequence[Any], within: Expressions) -> Typed:
 def _regexp_replace(arguments: Sequence[Any], within: Expressions) -> Typed:
     first, pattern, replacement = arguments
     if not isinstance(replacement, exp.Literal) or not replacement.is_string or "\\" in replacement.name:
-        raise unlike_spark('"regexp_replace" with a replacement that is no plain text')
+        raise unlike_spark('"regexp_replace" with a replacement that is not plain text')
     into = _groups_of_duckdb(replacement.name)
     nodes = [within.as_kind(first, st.TEXT), within.as_kind(pattern, st.TEXT)]
     return Typed(with_pattern("regexp_replace", *nodes, text(into), text("g")), st.TEXT)
@@ -157,7 +157,7 @@ def _regexp_extract(name: str) -> Special:
     def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         first, pattern, *group = arguments
         if group and not group[0].is_int:
-            raise unlike_spark(f'"{name}" with a group that is no number')
+            raise unlike_spark(f'"{name}" with a group that is not a number')
         nodes = [within.as_kind(first, st.TEXT), within.as_kind(pattern, st.TEXT), *(group or [number(1)])]
         return Typed(with_pattern(name, *nodes), pa.list_(st.TEXT) if name.endswith("all") else st.TEXT)
 
@@ -221,7 +221,7 @@ def _places(places: Sequence[Any]) -> int:
         return 0
     plain = places[0].this if isinstance(places[0], exp.Neg) else places[0]
     if not plain.is_int:
-        raise unlike_spark('"round" to a number of digits that is no number in the statement')
+        raise unlike_spark('"round" to a number of digits that is not a number in the statement')
     return -int(plain.name) if plain is not places[0] else int(plain.name)
 
 

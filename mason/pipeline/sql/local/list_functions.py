@@ -75,13 +75,13 @@ def _size(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 def _list(value: Typed) -> Typed:
     if not st.is_list(value.kind):
-        raise does_not_fit(f"A {describe_type(value.kind)} is no list")
+        raise does_not_fit(f"A {describe_type(value.kind)} is not a list")
     return value
 
 
 def _map_value(value: Typed) -> Typed:
     if not st.is_map(value.kind):
-        raise does_not_fit(f"A {describe_type(value.kind)} is no map")
+        raise does_not_fit(f"A {describe_type(value.kind)} is not a map")
     return value
 
 
@@ -166,7 +166,7 @@ def _sort_array(arguments: Sequence[Any], within: Expressions) -> Typed:
     first, *ascending = arguments
     value = _list(within.type_expression(first))
     if ascending and not isinstance(ascending[0], exp.Boolean):
-        raise unlike_spark('"sort_array" by an order that is no true or false')
+        raise unlike_spark('"sort_array" by an order that is not true or false')
     _check_order("list_sort", value)
     up = not ascending or bool(ascending[0].this)
     order = ("ASC", "NULLS FIRST") if up else ("DESC", "NULLS LAST")

@@ -163,7 +163,7 @@ def _parse_as(kind: pa.DataType) -> Callable[[Sequence[Any], Expressions], Typed
         if not pattern:
             return Typed(within.as_kind(value, kind), kind)
         if within.type_expression(value.copy()).kind != st.TEXT:
-            raise unlike_spark("pattern for what is no text")
+            raise unlike_spark("pattern for what is not text")
         theirs, shape = pattern_of(pattern[0])
         parsed = call("spark_parsed", within.as_kind(value, st.TEXT), text(shape), text(theirs))
         return Typed(plain_cast(parsed, kind), kind)
