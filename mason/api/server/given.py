@@ -1,6 +1,6 @@
 """What a request gives: its query, its body and its parameters, read without trusting any of them.
 
-A body is JSON, so its values have JSON types: `true` is not the name of a database, "10" is not a number. What cannot be
+A body is JSON, so its values have JSON types: `true` is not a database name, "10" is not a number. What cannot be
 meant is refused before it becomes a job.
 """
 
