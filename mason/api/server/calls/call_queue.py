@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from mason.api.operator_api import Answer
 from mason.api.processes.outcome import Outcome
 from mason.api.server.calls.call import Call, answer_cancelled, answer_of, now
-from mason.api.server.calls.claims import Claims, FairLine, RunningRecord
+from mason.api.server.calls.claims import Claims, FairLine, RunningRecord, log_status
 from mason.api.server.calls.execution import Reads
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import Conflict, MasonError, StateFailed, TooMany
@@ -141,7 +141,7 @@ class CallQueue:
             self._store.add_record(RecordKind.CALL, call.id, JobStatus.RUNNING, document)
             self._in_memory[call.id] = call
         future = self._futures.setdefault(call.id, future)  # somebody with the same key may wait already
-        self._log(call.id, JobStatus.QUEUED, call.describe())
+        log_status(call.id, JobStatus.QUEUED, call.describe())
         self._line_up(call.id, call.caller)
         return future
 
@@ -255,7 +255,7 @@ class CallQueue:
         return None
 
     def _run_claimed(self, record: Record, call: Call) -> None:
-        self._log(call.id, JobStatus.RUNNING, record.document)
+        log_status(call.id, JobStatus.RUNNING, record.document)
         running = RunningRecord(self._store, record)
         earlier, notes = record.document.get(ENGINE_JOB, ""), record.document.get(ENGINE_NOTES, {})
         token = "" if earlier else record.document.get(ENGINE_TOKEN, "")
@@ -297,7 +297,7 @@ class CallQueue:
         except StateFailed as error:  # who waits for the answer still gets it
             LOG.error("The record of the job %s could not be written yet: %s", record.id, error)
             self._unwritten.append((record, status, document))
-        self._log(record.id, status, document)
+        log_status(record.id, status, document)
         self._answer(record.id, answer)
 
     def _write(self, record: Record, status: JobStatus, document: Mapping[str, Any]) -> None:
@@ -371,7 +371,7 @@ class CallQueue:
         reason = {} if ended is JobStatus.SUCCEEDED else {"Error": _LOST}
         with suppress(Conflict):  # another server settled it
             self._store.update_record(record, ended, {**document, "EndedAt": now(), **reason})
-            self._log(record.id, ended, record.document)
+            log_status(record.id, ended, record.document)
 
     def _look_around(self) -> None:
         while not self._stopping.wait(_ELSEWHERE_SECONDS):
@@ -398,8 +398,3 @@ class CallQueue:
         future = self._futures.pop(call_id, None)
         if future and not future.done():
             future.set_result(answer)
-
-    def _log(self, call_id: str, status: JobStatus, document: Mapping[str, Any]) -> None:
-        name = document.get("Operator") or document.get("Workflow")
-        fields = {"job": call_id, "status": status.value, "name": name, "request": document.get("RequestID")}
-        LOG.info("job %s is %s", call_id, status, extra={"event": "job", "fields": fields})

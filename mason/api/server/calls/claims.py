@@ -120,3 +120,10 @@ class FairLine:
 
     def __bool__(self) -> bool:
         return bool(self._of_caller)
+
+
+def log_status(call_id: str, status: JobStatus, document: Mapping[str, Any]) -> None:
+    """Write into the server's log how a call stands now."""
+    name = document.get("Operator") or document.get("Workflow")
+    fields = {"job": call_id, "status": status.value, "name": name, "request": document.get("RequestID")}
+    LOG.info("job %s is %s", call_id, status, extra={"event": "job", "fields": fields})
