@@ -8,9 +8,11 @@ import sys
 import tomllib
 import zipfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
+from scripts.draw_pictures import PICTURES, draw_pictures
 from scripts.generate_docs import cli_page, support_page
 from tests.conftest import EXAMPLES, PROJECT
 
@@ -124,6 +126,14 @@ def test_the_wheel_has_nothing_else(wheel: list[str]) -> None:
 def test_the_pages_made_from_the_code_are_up_to_date(page: str, made: object) -> None:
     assert callable(made)
     assert (PROJECT / page).read_text(encoding="utf-8") == made(), "run scripts/generate_docs.py"
+
+
+def test_the_pictures_of_the_guides_are_those_that_the_script_draws() -> None:
+    drawn = draw_pictures()
+
+    assert drawn == {each.name: each.read_text(encoding="utf-8") for each in PICTURES.iterdir()}, "draw them again"
+    for text in drawn.values():
+        assert ElementTree.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
 
 
 def test_the_help_of_the_group_says_what_each_command_says_of_itself() -> None:

@@ -67,7 +67,7 @@ def _of_delimiter(name: str, delimiter: str) -> Iterator[Case]:
         why="A title above a table of two columns of text.",
         columns=["name", "city"],
         rows=[["Ann", "Rome"], ["Bob", "Ulm"]],
-        warnings=["its first line is no record of 2 fields"],
+        warnings=["its first line is not a record of 2 fields"],
     )
     yield case(
         "title-of-three",
@@ -75,7 +75,7 @@ def _of_delimiter(name: str, delimiter: str) -> Iterator[Case]:
         why="A title with a year, one field less than the table has.",
         columns=["name", "city", "note"],
         rows=[["Ann", "Rome", "x"], ["Bob", "Ulm", "y"]],
-        warnings=["its first line is no record of 3 fields"],
+        warnings=["its first line is not a record of 3 fields"],
     )
     yield case(
         "comment-and-blank",

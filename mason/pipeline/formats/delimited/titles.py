@@ -49,7 +49,7 @@ def find_titles(text: str, records: Sequence[ExactRecord], *, below_another: boo
     first_line = first_line if len(first_line) <= _SHOWN else f"{first_line[:_SHOWN]}…"
     first = "the next" if below_another else "its first"
     which = f"{first} line is" if lines == 1 else f"{first} {lines:,} lines are"
-    note = f'{which} no record of {counted(table.width, "field")}, and skipped: "{first_line}"'
+    note = f'{which} not a record of {counted(table.width, "field")}, and skipped: "{first_line}"'
     return lines, [note, *_describe_comments(before, records[table.start :])]
 
 
