@@ -1,4 +1,12 @@
-"""Runs a DAG in this process: steps in parallel, retries, timeouts, and branches that go on when another has failed."""
+"""Runs a DAG in this process: steps in parallel, retries, timeouts, and branches that go on when another has failed.
+
+It is Kahn's algorithm with a queue. Every step counts the steps that it waits for; one whose count is zero is ready.
+One thread takes ready steps, starts each in a thread of its own up to the limit, and waits for whatever comes first: a
+step that is done, a deadline, or the time to try one again (a heap). When a step is done, the workflow's code says for
+each step behind it what becomes of the way there (run, end, fail, stop); each such word lowers that step's count.
+Nothing but this one thread changes the state of the run, so no lock is needed, and what is decided is written down
+before anything follows from it.
+"""
 
 from __future__ import annotations
 

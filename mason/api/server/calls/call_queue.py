@@ -15,13 +15,13 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 from mason.api.operator_api import Answer
 from mason.api.processes.outcome import Outcome
 from mason.api.server.calls.call import Call, answer_cancelled, answer_of, now
 from mason.api.server.calls.claims import Claims, FairLine, RunningRecord, log_status
-from mason.api.server.calls.execution import Reads
+from mason.api.server.calls.execution import CallRunner, Reads
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import Conflict, MasonError, StateFailed, TooMany
 from mason.operators.calls.records import (
@@ -52,22 +52,6 @@ _MANY = 10_000
 _LOST = "The server that ran it is gone. Look at what it was to write, and run it again if need be."
 _LOST_SECONDS = LEASE_SECONDS / 3
 """So often a server looks for calls whose server is gone."""
-
-
-class CallRunner(Protocol):
-    """What runs the calls of a queue, in whichever thread asks for it. Nothing is raised."""
-
-    def start(self) -> None:
-        """Get ready for the first call."""
-
-    def run(self, call: Call, handover: Handover) -> Outcome:
-        """Run a call and return what came of it."""
-
-    def cancel(self, must_end: Callable[[str, str], bool]) -> None:
-        """End the calls that are to end. `must_end` is told the id of a call and who began it."""
-
-    def close(self) -> None:
-        """End whatever still runs."""
 
 
 class CallQueue:

@@ -15,10 +15,11 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mason.api.operator_api import RUNNER, Answer, get
 from mason.api.processes.limits import explain_memory
+from mason.api.processes.outcome import Outcome
 from mason.api.server.calls.call import Call, answer_cancelled
 from mason.api.server.calls.daemon_pool import DaemonPool
 from mason.api.server.replies import PathHider, document, without_places
@@ -353,3 +354,19 @@ class Reads:
     def _add(self, number: int) -> None:
         with self._lock:
             self._count += number
+
+
+class CallRunner(Protocol):
+    """What runs the calls of a queue, in whichever thread asks for it. Nothing is raised."""
+
+    def start(self) -> None:
+        """Get ready for the first call."""
+
+    def run(self, call: Call, handover: Handover) -> Outcome:
+        """Run a call and return what came of it."""
+
+    def cancel(self, must_end: Callable[[str, str], bool]) -> None:
+        """End the calls that are to end. `must_end` is told the id of a call and who began it."""
+
+    def close(self) -> None:
+        """End whatever still runs."""

@@ -1,4 +1,8 @@
-"""The bytes of delimited text that matter, and the records that they tell."""
+"""The bytes of delimited text that matter, and the records that they tell.
+
+Quotes, delimiters and line ends are found as bits, one for each byte. A prefix sum modulo two of the quotes' bits says
+which bytes stand inside quotes (`between`); line ends outside end records. No byte is looked at one by one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Cuts one large file of text into ranges of whole records or lines, so that many tasks can read it at once."""
+"""Splits by the parity of quotes: cuts one large file of text into ranges of whole records, for many tasks.
+
+A line end within a quoted field ends no record, and whether it is within one depends on everything before it: an even
+number of quotes means outside, an odd one inside, for a quote that is text is written twice and so changes nothing. So
+the quotes of all ranges are counted at once, which is as fast as reading; their running sum says for each cut in which
+state it lies, and the first line end behind the cut with an even count is where a record begins. A quote where none
+belongs would spoil the parity: a file in which a cut meets one is not cut, and tasks look out for others. Files of
+lines without quotes are cut behind any line end.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""How many different values there are, from their hashes: the smallest of them tell how dense all of them lie."""
+"""How many different values there are: a bottom-k sketch (also called KMV, k minimum values).
+
+Every value is hashed to a number that is as likely anywhere between 0 and 2^64. Only the `k` smallest different hashes
+are kept. If the k-th of them is `h`, then k hashes fell into a share of h / 2^64 of all numbers, so there are about
+(k - 1) * 2^64 / h different values, within 3 / sqrt(k - 2) in 997 cases of 1,000. With fewer than k the count is exact.
+Two sketches are merged by keeping the k smallest of both: the result does not depend on how the rows were cut.
+"""
 
 from __future__ import annotations
 
