@@ -15,7 +15,7 @@ from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location
 from mason.engines.storage.models.path import Path
 from mason.errors import BadPath, MasonError, MissingDependency, NotFound, RoleNotFilled, UnreadableFile
-from mason.pipeline.storage.address import is_local, open_objects
+from mason.pipeline.storage.address import abilities_of, open_objects
 from mason.pipeline.storage.object_store import ObjectStore
 from mason.pipeline.tables.catalog_entries import CatalogEntry, forget_entry, note_entry, read_entries, version_folder
 from mason.pipeline.tables.commit import CommitRecord
@@ -219,4 +219,4 @@ def _current(objects: ObjectStore, location: Location) -> CommitRecord:
 
 def _objects(location: Location) -> ObjectStore | None:
     """The object store that a place is in; none for a disk, where folders are exchanged."""
-    return None if is_local(location.storage) else open_objects(location.storage)
+    return None if abilities_of(location.storage).exchanges_folders else open_objects(location.storage)

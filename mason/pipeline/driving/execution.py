@@ -33,7 +33,7 @@ from mason.pipeline.driving.job_watch import (
     reconcile_record,
     token_id,
 )
-from mason.pipeline.storage.address import is_local
+from mason.pipeline.storage.address import abilities_of
 from mason.pipeline.types.python_values import from_typed
 from mason.pipeline.work.base import Outcome, Work
 from mason.pipeline.work.failures import decode_failure
@@ -210,7 +210,7 @@ def _explain_full_disk(job: Job, read: int) -> Iterator[None]:
     except Exception as error:
         if not is_disk_full(error):
             raise
-        output = job.output.path if job.output and is_local(job.output.storage) else ""
+        output = job.output.path if job.output and abilities_of(job.output.storage).opens_paths else ""
         room = fullest([tempfile.gettempdir(), *([output] if output else [])])
         is_output = output and DiskRoom.of(output) == room
         is_confined = any(each != LOCAL for each in job.storages)

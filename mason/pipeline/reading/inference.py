@@ -22,6 +22,7 @@ from mason.pipeline.formats.file_schema import FileSchema
 from mason.pipeline.formats.file_warnings import FileWarnings, reason
 from mason.pipeline.formats.findings import FoundColumn, column_from_parquet, partition_columns
 from mason.pipeline.formats.sampling import budget_for, spread
+from mason.pipeline.storage.abilities import abilities_of_files
 from mason.pipeline.storage.archives import expand_archives
 from mason.pipeline.storage.files import DataFile, list_files, partitions_of, without_strangers
 from mason.pipeline.storage.format_names import check_format, format_of_name
@@ -141,7 +142,7 @@ def infer_files(filesystem: pafs.FileSystem, found: Sequence[DataFile], path: st
     if not files:
         raise NoData(f'There are no data files at "{path}".', hint="Names that begin with . or _ do not count.")
     named = bool(options.input_format) or all(format_of_name(each.name) for each in files)
-    chosen = spread(files, read_all=options.read_all, local=filesystem.type_name == "local", named=named)
+    chosen = spread(files, read_all=options.read_all, local=abilities_of_files(filesystem).is_near, named=named)
     reader = FileReader(
         filesystem=filesystem,
         budget=budget_for(len(chosen), read_all=options.read_all),

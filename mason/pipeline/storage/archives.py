@@ -26,6 +26,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
+from mason.pipeline.storage.abilities import abilities_of_files
 from mason.pipeline.storage.blocks import open_bytes, translate_read_errors
 from mason.pipeline.storage.file_stamp import FileStamp, file_stamp
 from mason.pipeline.storage.files import DataFile, describe_links, partition_of
@@ -198,7 +199,7 @@ def _members_of(archive: _Archive) -> Mapping[str, zipfile.ZipInfo]:
 
 
 def _open_raw(filesystem: pafs.FileSystem, archive: str) -> IO[bytes]:
-    if filesystem.type_name == "local":
+    if abilities_of_files(filesystem).opens_paths:
         return cast(IO[bytes], open_bytes(filesystem, archive, buffer=_BUFFER))
     # Without a buffer each of the tiny pieces that a list of members is read in would be a request to the store.
     return io.BufferedReader(filesystem.open_input_file(archive), _BUFFER)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
+from mason.pipeline.storage.abilities import abilities_of_files
 from mason.pipeline.storage.files import DataFile
 from mason.pipeline.storage.format_names import codec_of, is_cut_in_its_codec
 from mason.pipeline.storage.object_store import StreamingFiles
@@ -39,7 +40,7 @@ def read_sample(filesystem: pafs.FileSystem, file: DataFile, size: int) -> Gener
         UnreadableFile: as `read_blocks` does.
     """
     # Who looks at a block wants the next one, too, to see whether the file ends: a store is asked once for both.
-    buffer = 0 if filesystem.type_name == "local" else 2 * size
+    buffer = 0 if abilities_of_files(filesystem).is_near else 2 * size
     with translate_read_errors(file, filesystem), open_bytes(filesystem, file.path, buffer=buffer) as raw:
         yield from _read_opened(raw, file, size)
 
@@ -100,7 +101,7 @@ def open_bytes(filesystem: pafs.FileSystem, path: str, *, buffer: int = 0) -> IO
 
     Without a buffer every read is one of the disk, or a request to the store.
     """
-    if filesystem.type_name == "local":
+    if abilities_of_files(filesystem).opens_paths:
         return open(path, "rb", buffering=buffer)
     return filesystem.open_input_stream(path, compression=None, buffer_size=buffer)
 

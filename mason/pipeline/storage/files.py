@@ -13,6 +13,7 @@ import pyarrow.fs as pafs
 from mason.engines.metastore.models.partition import NULL_PARTITION, Partition
 from mason.engines.storage.models.location import Location
 from mason.errors import Forbidden, PathNotFound, Unprocessable, UnreadableFile
+from mason.pipeline.storage.abilities import abilities_of_files
 from mason.pipeline.storage.address import explain_error, open_filesystem, scheme_of
 from mason.pipeline.storage.confined_disks import ConfinedDisks
 from mason.pipeline.storage.format_names import format_of_name, is_data
@@ -124,7 +125,7 @@ def partitions_of(files: Sequence[DataFile]) -> list[Partition]:
 
 def make_folder(filesystem: pafs.FileSystem, path: str, *, recursive: bool = True) -> None:
     """Make a folder, unless the storage has none: on an object store a name with slashes is enough."""
-    if filesystem.type_name == "local":
+    if abilities_of_files(filesystem).has_folders:
         filesystem.create_dir(path, recursive=recursive)
 
 
@@ -139,7 +140,7 @@ def partition_of(folder: str) -> Mapping[str, str | None]:
 
 
 def _list_files(filesystem: pafs.FileSystem, path: str, strict: bool) -> list[DataFile]:
-    local = filesystem.type_name == "local"
+    local = abilities_of_files(filesystem).is_near
     if local or format_of_name(path):  # on an object store this question costs as much as a page of the listing
         root = filesystem.get_file_info(path)
         if root.type == pafs.FileType.NotFound:
@@ -215,7 +216,7 @@ def _single_object(filesystem: pafs.FileSystem, path: str) -> list[DataFile]:
 
 
 def _not_found(filesystem: pafs.FileSystem, path: str) -> PathNotFound:
-    return PathNotFound(path if filesystem.type_name == "local" else f"{scheme_of(filesystem)}://{path}")
+    return PathNotFound(path if abilities_of_files(filesystem).opens_paths else f"{scheme_of(filesystem)}://{path}")
 
 
 def _walk_local(

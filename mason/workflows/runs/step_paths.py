@@ -14,7 +14,7 @@ from mason.engines.storage.models.location import Location
 from mason.operators.operator_definition import DataOperator
 from mason.operators.operator_spec import OperatorSpec
 from mason.operators.runner import PreparedOperator
-from mason.pipeline.storage.address import is_local, open_filesystem, open_objects
+from mason.pipeline.storage.address import abilities_of, open_filesystem, open_objects
 from mason.util.redaction import hide_secrets
 
 NOT_THERE = "not there"
@@ -37,7 +37,7 @@ class StepPath(Location):
 
     def exists(self) -> bool:
         """Say whether there is a file or a folder."""
-        if is_local(self.storage):
+        if abilities_of(self.storage).opens_paths:
             return Path(self.path).exists()
         from mason.pipeline.storage.file_stamp import file_stamp
 
@@ -57,7 +57,7 @@ class StepPath(Location):
             return False
         if commit is None:
             return True
-        if is_local(self.storage):
+        if abilities_of(self.storage).opens_paths:
             return all((Path(self.path) / each.place).exists() for each in commit.files)
         base = self.path.rstrip("/") + "/"
         there = {each.path.removeprefix(base) for each in open_objects(self.storage).below(self.path)}
@@ -69,14 +69,14 @@ class StepPath(Location):
         On a disk it is names, sizes, and times of change. The time of the last change of a file's record (ctime) is
         among them: an edit that keeps the size and sets the old modification time back is noticed.
         """
-        if not is_local(self.storage):
+        if not abilities_of(self.storage).opens_paths:
             return self._stamp_of_object()
         found = sorted((name, os.stat(file)) for name, file in _files(self.path))  # noqa: PTH116
         return _digest(f"{name}\0{at.st_size}\0{at.st_mtime_ns}\0{at.st_ctime_ns}" for name, at in found)
 
     def content_digest(self) -> str:
         """Return a digest of the content of a file, or of all files in a folder with their names."""
-        if not is_local(self.storage):
+        if not abilities_of(self.storage).opens_paths:
             return self._stamp_of_object() if self.exists() else NOT_THERE
         place = Path(self.path)
         if place.is_file():

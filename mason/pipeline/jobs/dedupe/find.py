@@ -36,7 +36,7 @@ from mason.pipeline.sql.query import (
     quote_identifier,
     write_rows,
 )
-from mason.pipeline.storage.address import is_local, open_filesystem
+from mason.pipeline.storage.address import abilities_of, open_filesystem
 from mason.pipeline.work.tasks import TaskRunner, running, without_beats
 
 TABLE = "t"
@@ -172,7 +172,7 @@ def _shares(ready: ReadyTable, wanted: Wanted) -> int | None:
     if ready.rows > MOST_ROWS_BY_TASKS:
         return None
     shares = 1 if ready.rows <= FEW_ROWS else 2 * math.ceil(ready.rows / ROWS_OF_TWO_TASKS)
-    if shares > 1 and not is_local(ready.scan.location.storage):
+    if shares > 1 and not abilities_of(ready.scan.location.storage).is_near:
         return None  # each of them would have to fetch all files
     read = ready.scan.input_bytes * len(wanted.needed) / max(len(ready.scan.schema), 1)
     return shares if shares * read <= MOST_BYTES_READ else None

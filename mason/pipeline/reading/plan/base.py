@@ -15,7 +15,7 @@ from mason.pipeline.formats.delimited.reading import CsvReading
 from mason.pipeline.formats.file_schema import FileSchema
 from mason.pipeline.reading.plan.look import find_file_ranges
 from mason.pipeline.reading.plan.planned_file import PlannedFile
-from mason.pipeline.storage.address import is_local, open_filesystem
+from mason.pipeline.storage.address import abilities_of, open_filesystem
 from mason.pipeline.storage.file_stamp import FileStamp, file_stamp
 from mason.pipeline.storage.files import DataFile, partition_of
 from mason.pipeline.tables.commit import CommitRecord, CommittedFile, TableStore
@@ -58,7 +58,7 @@ class BaseTable:
 
     def is_there(self, output: Location) -> bool:
         """Say whether the files of the table are still where they were; on a store they stay until a vacuum."""
-        if not is_local(output.storage):
+        if not abilities_of(output.storage).exchanges_folders:
             return True
         filesystem = open_filesystem(output.storage)
         found = filesystem.get_file_info([f"{output.path}/{each.place}" for each in self.commit.files])

@@ -17,6 +17,7 @@ from mason.pipeline.formats.sampling import budget_for
 from mason.pipeline.formats.scanning.splits import Range, find_line_ranges, find_ranges
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.reading.request import Names, ReadOptions
+from mason.pipeline.storage.abilities import abilities_of_files
 from mason.pipeline.storage.archives import stamp_of_file
 from mason.pipeline.storage.blocks import is_compressed, translate_read_errors
 from mason.pipeline.storage.file_stamp import FileStamp
@@ -125,7 +126,7 @@ def _looks(reader: FileReader, files: Sequence[DataFile]) -> Iterator[Callable[[
             stamp = stamp_of_file(reader.filesystem, file.path, file.archive, file.size)
         return stamp, reader.open(file)
 
-    if reader.filesystem.type_name == "local":
+    if abilities_of_files(reader.filesystem).is_near:
         return (partial(look, file) for file in files)
     return ask_ahead(look, files, _AT_ONCE)
 

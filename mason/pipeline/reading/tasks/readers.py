@@ -22,6 +22,7 @@ from mason.pipeline.reading.tasks.json_batches import read_json, read_json_lines
 from mason.pipeline.reading.tasks.task import FileInTask
 from mason.pipeline.reading.tasks.text_blocks import BLOCK, raw_blocks
 from mason.pipeline.reading.tasks.text_checks import reject_broken_text, reject_long_fields
+from mason.pipeline.storage.abilities import abilities_of_files
 from mason.pipeline.storage.archives import inside, stamp_of_file
 from mason.pipeline.storage.blocks import open_stream, translate_read_errors
 from mason.pipeline.storage.file_stamp import FileStamp
@@ -226,7 +227,7 @@ def _rows_of_groups(
     from mason.pipeline.formats.binary.parquet_files import open_parquet
 
     stored, rows = parquet.metadata, _rows_at_once(parquet.metadata)
-    if filesystem.type_name == "local":
+    if abilities_of_files(filesystem).is_near:
         return parquet.iter_batches(rows, groups, columns, use_threads=False)  # type: ignore[no-any-return]
     at_once = open_parquet(source, metadata=stored, pre_buffer=True)
 

@@ -16,6 +16,7 @@ from mason.pipeline.formats.scanning.csv_typed import TypedSource
 from mason.pipeline.formats.sources import ArrowSource, Source, TextSource, ValueSource
 from mason.pipeline.formats.text_encoding import NUL_BYTES, without_end_mark
 from mason.pipeline.reading.tasks.task import FileInTask
+from mason.pipeline.storage.abilities import abilities_of_files
 from mason.pipeline.storage.blocks import read_ahead, read_blocks, read_range
 from mason.pipeline.types.given_types import Fitted, unite_fitted
 from mason.pipeline.types.value_patterns import fit_pattern
@@ -54,7 +55,7 @@ def raw_blocks(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[bytes]
         blocks = read_blocks(filesystem, file.data, BLOCK)
     else:
         blocks = read_range(filesystem, file.data, file.offset, file.length, BLOCK)
-    return blocks if filesystem.type_name == "local" else read_ahead(blocks)
+    return blocks if abilities_of_files(filesystem).is_near else read_ahead(blocks)
 
 
 def fit_texts(source: Source, pattern: str, target: pa.DataType, timezone: str) -> Fitted:
