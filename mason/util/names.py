@@ -57,6 +57,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 # Seeded by the system once: asking it for every id would cost a thread that answers requests its turn each time.
 _NUMBERS = random.Random(random.SystemRandom().getrandbits(256))
+# A process that was forked would give the same ids as the one that it came from, and as every other fork of it.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _NUMBERS.seed(random.SystemRandom().getrandbits(256)))
 
 
 def new_id() -> str:
