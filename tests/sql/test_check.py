@@ -440,8 +440,10 @@ class TestFaults:
     ) -> None:
         path = here.given("t", ORDERS)
         checked(here.runner, path, "not_null id", failures=tmp_path / "failed")
-        named = CheckSink._named
-        monkeypatch.setattr(CheckSink, "_named", lambda self, rows, fails: named(self, rows, fails).slice(1))
+        named = CheckSink._add_names_of_checks
+        monkeypatch.setattr(
+            CheckSink, "_add_names_of_checks", lambda self, rows, fails: named(self, rows, fails).slice(1)
+        )
         with pytest.raises(RowsLost, match="2 rows fail, but 1 were written"):
             checked(here.runner, path, "unique id", failures=tmp_path / "failed")
         assert [row["sku"] for row in rows_of(tmp_path / "failed")] == ["00504"]
