@@ -35,7 +35,7 @@ def show(text: str) -> None:
 
 def tell(text: str, level: str = "info") -> None:
     """Print what a person should know besides, if they want to know that much."""
-    if _is_told(level):
+    if _is_wanted(level):
         if _bar:
             _bar.clear()
         print(text, file=sys.stderr)
@@ -62,7 +62,7 @@ def read_log_level() -> str:
     return _chosen_level
 
 
-def _is_told(level: str) -> bool:
+def _is_wanted(level: str) -> bool:
     return LEVELS.index(level) >= LEVELS.index(_chosen_level)
 
 
@@ -156,7 +156,7 @@ def start_logging(table: type[StepTable] | None = None) -> None:
     from mason.cli.views.progress_bar import ProgressBar, can_draw
 
     global _bar  # one process has one stderr
-    _bar = (table or ProgressBar)(sys.stderr) if can_draw(sys.stderr) and _is_told("info") else None
+    _bar = (table or ProgressBar)(sys.stderr) if can_draw(sys.stderr) and _is_wanted("info") else None
 
     class Teller(logging.Handler):
         """Tells each message, with a word for what is not plain information."""

@@ -14,8 +14,8 @@ from mason.errors import BadPath, Conflict, NoData
 from mason.pipeline.jobs.explode import plan as planning
 from mason.pipeline.jobs.explode import sink
 from mason.pipeline.jobs.merge.outcome import TooManyBadRecords
-from mason.pipeline.reading.plan import look, read_plan
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan import read_plan
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.request import NoSuchColumn
 from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.tables.folder import TableFolder
@@ -193,8 +193,8 @@ def test_a_row_has_the_same_key_however_many_tasks_there_are(
     for size in (1 << 30, 2_000):
         monkeypatch.setattr(read_plan, "SMALLEST_TASK", size)
         monkeypatch.setattr(read_plan, "TASK_BYTES", size)
-        monkeypatch.setattr(look, "CUT_LINES_BYTES", size)
-        monkeypatch.setattr(look, "CUT_BYTES", size)
+        monkeypatch.setattr(inspection, "CUT_LINES_BYTES", size)
+        monkeypatch.setattr(inspection, "CUT_BYTES", size)
         plan = explode.plan()
         keys[len(plan.scan.task_bytes)] = [
             {each.flat.name: read_table(explode.output / each.flat.folder) for each in explode.run_plan(plan).tables}

@@ -27,7 +27,7 @@ from mason.pipeline.jobs.format.condition import BadCondition
 from mason.pipeline.jobs.format.job import parse_size
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.plan import plan_merge
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.request import NoSuchColumn
 from mason.pipeline.tables.rejects import read_quarantine
 from tests.format.conftest import Format
@@ -611,8 +611,8 @@ def test_a_path_inside_the_output_is_refused(format_: Format) -> None:
 def test_large_files_of_text_are_read_in_ranges_through_the_commit(
     format_: Format, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mason.pipeline.reading.plan.look.CUT_BYTES", 4096)
-    monkeypatch.setattr("mason.pipeline.reading.plan.look.CUT_LINES_BYTES", 4096)
+    monkeypatch.setattr("mason.pipeline.reading.plan.inspection.CUT_BYTES", 4096)
+    monkeypatch.setattr("mason.pipeline.reading.plan.inspection.CUT_LINES_BYTES", 4096)
     monkeypatch.setattr("mason.pipeline.reading.plan.read_plan.TASK_BYTES", 4096)
     notes = [f'line\n"{number}"' for number in range(2000)]
     format_.given({"id": list(range(2000)), "note": notes})

@@ -19,7 +19,7 @@ from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location
 from mason.errors import UnreadableFile
 from mason.pipeline.reading.inference import infer
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.preview import preview_table
 from mason.pipeline.reading.view import view_table
 from mason.pipeline.storage import archives

@@ -22,7 +22,7 @@ from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.formats.binary import avro_files
 from mason.pipeline.jobs.query.job import QueryJob, QueryWork
 from mason.pipeline.reading.inference import infer
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.preview import preview_table
 from mason.pipeline.reading.view import view_table
 from tests.merge.conftest import LOCAL, Merge

@@ -10,7 +10,7 @@ from mason.engines.storage.models.infer_options import DelimitedOptions
 from mason.errors import BadInput, NotFound, UnreadableFile
 from mason.pipeline.formats.file_schema import unique_names
 from mason.pipeline.jobs.merge.work import MergeWork
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from tests.merge.conftest import Merge
 
 INCH = '"5 inch pipe'

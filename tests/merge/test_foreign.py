@@ -30,7 +30,7 @@ from mason.pipeline.jobs.query.inputs import ReadyTable
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.jobs.summary.job import SummaryJob
 from mason.pipeline.reading.inference import infer_stored
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
 from mason.pipeline.tables.commit import ChangedMeanwhile

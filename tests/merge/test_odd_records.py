@@ -18,7 +18,7 @@ from mason.pipeline.formats.scanning.chunks import split_chunks
 from mason.pipeline.formats.scanning.csv_parse import Layout, parse_chunk
 from mason.pipeline.formats.scanning.record_scan import scan_records
 from mason.pipeline.formats.scanning.splits import count_records
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from tests.merge.conftest import Merge
 from tests.merge.test_replay import export, mend, replay
 

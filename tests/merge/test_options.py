@@ -16,7 +16,7 @@ from mason.errors import BadInput
 from mason.pipeline.formats.file_warnings import group_warnings
 from mason.pipeline.formats.writers import table_writer
 from mason.pipeline.jobs.merge.outcome import TooManyBadRecords
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.tables.folder import TableFolder
 from mason.pipeline.types.sql_types import BadSchema
 from mason.pipeline.types.zones import UnknownZone

@@ -12,7 +12,7 @@ import xlsxwriter
 
 from mason.engines.storage.models.infer_options import DelimitedOptions, InferOptions
 from mason.pipeline.reading.inference import infer
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from tests.merge.conftest import LOCAL, Merge
 from tests.merge.test_sheets import with_part, workbook
 

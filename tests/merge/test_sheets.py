@@ -16,7 +16,7 @@ import xlsxwriter
 from mason.engines.storage.models.infer_options import DelimitedOptions, InferOptions
 from mason.errors import MissingDependency
 from mason.pipeline.reading.inference import infer
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.storage import archives
 from tests.merge.conftest import LOCAL, Merge
 

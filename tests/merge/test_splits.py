@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mason.pipeline.formats.scanning.splits as csv_splits
-import mason.pipeline.reading.plan.look as look
+import mason.pipeline.reading.plan.inspection as look
 import mason.pipeline.reading.plan.read_plan as planning
 from mason.pipeline.formats.delimited.dialect import Dialect
 from mason.pipeline.formats.scanning.chunks import split_chunks

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.pipeline.jobs.merge.outcome import TooManyBadRecords
 from mason.pipeline.reading.inference import infer
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.types.sql_types import BadSchema, parse_given_schema, parse_schema
 from mason.pipeline.types.value_patterns import BadPattern, fit_pattern
 from tests.merge.conftest import LOCAL, Merge

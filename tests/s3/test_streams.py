@@ -21,7 +21,7 @@ from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.merge.outcome import MergeResult
 from mason.pipeline.jobs.merge.work import MergeWork
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.tasks import readers
 from mason.pipeline.reading.tasks.task_files import SMALL
 from mason.pipeline.storage.blocks import open_stream, read_blocks, read_range

@@ -86,7 +86,7 @@ class Application:
             settings=settings,
             access=Access(settings, token_of_environment()),
             metrics=self._metrics,
-            find_catalogue=self._look,
+            find_catalogue=self._find_catalogue,
             own_answers=own_answers,
             app_for=self._app_for,
             hide=self._hide,
@@ -119,7 +119,7 @@ class Application:
         await asyncio.to_thread(self.queue.stop, self._settings.stop_seconds)
         await send({"type": "lifespan.shutdown.complete"})
 
-    async def _look(self) -> Catalogue:
+    async def _find_catalogue(self) -> Catalogue:
         if self._store.is_far:  # nobody else is to wait for its answer
             return await asyncio.to_thread(self._look_now)
         return self._look_now()

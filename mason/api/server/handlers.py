@@ -184,8 +184,8 @@ class CallHandlers:
         self, caller: Caller, given: dict[str, Any], types: Mapping[str, str], own_job: Record | None = None
     ) -> str:
         chosen = "" if "config_id" in types else str(given.pop("config_id", ""))
-        unless_told = own_job.document["Configuration"] if own_job else self._live.now().current_config_id
-        config_id = chosen or unless_told
+        by_default = own_job.document["Configuration"] if own_job else self._live.now().current_config_id
+        config_id = chosen or by_default
         caller.require_configuration(config_id)
         return config_id
 

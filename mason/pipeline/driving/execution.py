@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import Any
 
 from mason.clients.engines.execution import ExecutionClient
+from mason.clients.engines.job_lineage import with_lineage
 from mason.clients.engines.role import verb
-from mason.clients.engines.told_jobs import with_lineage
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.engines.storage.models.location import LOCAL

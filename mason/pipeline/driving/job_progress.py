@@ -78,7 +78,7 @@ class Tally:
         self._sizes = self._planned if len(self._planned) == tasks else [0] * tasks
         self._bytes = sum(self._sizes)
         self._results: set[int] = set()
-        self._bytes_here = self._told = self.records = 0
+        self._bytes_here = self._reported = self.records = 0
         self._began = self._changed = time.monotonic()
         self._waits_for_the_engine = True
         self._starting: Starting | None = None
@@ -95,7 +95,7 @@ class Tally:
         elif self._waits_for_the_engine:
             self._began = time.monotonic()  # the first beat: the engine is there, which may have taken a while to start
         if isinstance(event, int):
-            self._told = max(self._told, event)
+            self._reported = max(self._reported, event)
         self._waits_for_the_engine = False
         if self._done > before:
             self._changed = time.monotonic()
@@ -137,7 +137,7 @@ class Tally:
 
     @property
     def _done(self) -> int:
-        return min(max(len(self._results), self._told), len(self._sizes))
+        return min(max(len(self._results), self._reported), len(self._sizes))
 
 
 _WORDS = {"rows": "RowsIn", "bytes": "InputBytes"}

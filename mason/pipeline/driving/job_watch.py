@@ -65,8 +65,8 @@ class JobWatch:
         self.job_id = job_id
         self._book = book
         self._tally = Tally(task_bytes)
-        self._written = self._told = time.monotonic()
-        self._shown = self._looked = 0.0
+        self._written = self._announced = time.monotonic()
+        self._shown_at = self._looked_at = 0.0
         self._line = ""
         self._redactor = redactor
         self._status, self._document = JobStatus.RUNNING, describe_begun(job)
@@ -149,27 +149,27 @@ class JobWatch:
 
     def _look_up(self) -> None:
         now = time.monotonic()
-        if now - self._looked < BEAT_SECONDS:
+        if now - self._looked_at < BEAT_SECONDS:
             return
-        self._looked = now
+        self._looked_at = now
         check_ending()
         if self._book.is_cancelled():
             raise JobCancelled("The job was cancelled by another process. Nothing was committed.")
 
     def _tell(self) -> None:
         now = time.monotonic()
-        if self._tally.is_whole or now - self._told >= _LINE_SECONDS:
-            self._told = now
+        if self._tally.is_whole or now - self._announced >= _LINE_SECONDS:
+            self._announced = now
             progress = self._tally.progress()
             level = logging.INFO if str(progress) != self._line else TRACE
             self._line = str(progress)
             LOG.log(level, "%s", self._line, extra={"progress": progress})
-        elif now - self._shown >= _BAR_SECONDS:
+        elif now - self._shown_at >= _BAR_SECONDS:
             progress = self._tally.progress()
             LOG.log(TRACE, "%s", progress, extra={"progress": progress})
         else:
             return
-        self._shown = now
+        self._shown_at = now
         if now - self._written >= _LINE_SECONDS:
             self._written = now
             self._update(JobStatus.RUNNING, {**progress.to_dict(), "SecondsLeft": _whole(progress.seconds_left)})

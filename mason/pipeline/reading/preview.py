@@ -56,7 +56,7 @@ class Preview:
         return [*lines, f"… and {counted(hidden, 'column')} more"] if hidden else lines
 
     def to_dict(self) -> dict[str, Any]:
-        return {"Columns": _columns_told(self.schema), "Rows": list(self.rows)}
+        return {"Columns": _describe_columns(self.schema), "Rows": list(self.rows)}
 
 
 def preview_plan(view: TableView, limit: int, columns: Sequence[str] = ()) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def preview_plan(view: TableView, limit: int, columns: Sequence[str] = ()) -> di
     schema, rows = choose_columns(view.schema, columns), view.rows_in_files
     document: dict[str, Any] = {
         "Inputs": [each.file.path for each in view.files],
-        "Columns": _columns_told(schema),
+        "Columns": _describe_columns(schema),
         "Limit": limit,
     }
     return document if rows is None else {**document, "RowsShown": min(limit, sum(rows))}
@@ -209,7 +209,7 @@ def _render_column(source: Source, target: pa.DataType) -> list[Any]:
     return python_values(source.fit_given(pa.string()).values if values is None else values)
 
 
-def _columns_told(schema: pa.Schema) -> list[dict[str, str]]:
+def _describe_columns(schema: pa.Schema) -> list[dict[str, str]]:
     return [{"Name": field.name, "Type": str(field.type)} for field in schema]
 
 

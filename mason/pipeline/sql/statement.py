@@ -165,7 +165,7 @@ def check_columns(statement: Statement, schemas: Mapping[str, pa.Schema]) -> Map
         parts = [part for part in column.parts if isinstance(part, exp.Identifier)]
         if parts and not any(part.name.casefold() in known for part in parts):
             name = parts[-1].name
-            hint = did_you_mean(name, sorted(known.values())) or _columns_told(schemas)
+            hint = did_you_mean(name, sorted(known.values())) or _describe_columns(schemas)
             raise statement.problem(parts[-1].meta.get("start", 0), f'There is no column "{name}".', hint)
         if is_of_the_machine(column.name) and not column.table and not _has_such_column(column, schemas):
             said = f'Spark takes "{column.name}" for a function that tells of the machine.'
@@ -361,7 +361,7 @@ def _names_inside(field: pa.Field) -> Iterator[str]:
         yield from _names_inside(kind.field(number))
 
 
-def _columns_told(schemas: Mapping[str, pa.Schema]) -> str:
+def _describe_columns(schemas: Mapping[str, pa.Schema]) -> str:
     tables = [f"{table}: {', '.join(schema.names[:30])}" for table, schema in schemas.items()]
     return f"Columns: {'; '.join(tables[:5])}." if tables else ""
 

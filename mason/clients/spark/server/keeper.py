@@ -59,7 +59,7 @@ class Keeper:
         self._idle_seconds = idle_minutes * 60
         self._scratch = Path(tempfile.mkdtemp(prefix="mason-spark-"))
         self._process: subprocess.Popen[bytes] | None = None
-        self._told_to_stop = False
+        self._must_stop = False
         self._log_read = 0
         self._archive = ClassArchive.of(Path(os.environ["JAVA_HOME"]))
         self._may_make_archive = True
@@ -78,7 +78,7 @@ class Keeper:
             self._stop()
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
-        self._told_to_stop = True
+        self._must_stop = True
 
     def _start(self, ports: Callable[[], int]) -> bool:
         for _ in range(_PORTS_TRIED):
@@ -91,7 +91,7 @@ class Keeper:
                 return True
             if "BindException" not in self._log():
                 break
-        if not self._told_to_stop:
+        if not self._must_stop:
             record.write_private(self._folder / record.FAILURE, self._log()[-4000:] or "it did not start")
         return False
 
@@ -189,7 +189,7 @@ class Keeper:
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     def _lives(self) -> bool:
-        return not self._told_to_stop and self._process is not None and self._process.poll() is None
+        return not self._must_stop and self._process is not None and self._process.poll() is None
 
     def _log(self) -> str:
         try:

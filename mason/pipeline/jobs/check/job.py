@@ -11,7 +11,7 @@ from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.check.checks import Check
 from mason.pipeline.jobs.check.sink import schema_of_failing_rows
 from mason.pipeline.jobs.check.verdicts import CheckResult, Totals
-from mason.pipeline.jobs.summary.shown import render_value
+from mason.pipeline.jobs.summary.value_text import render_value
 from mason.pipeline.jobs.table_output import StagedTable
 from mason.pipeline.reading.scan import ScanResult
 from mason.pipeline.tables.commit import CommitRecord

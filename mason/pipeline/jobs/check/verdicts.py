@@ -9,7 +9,7 @@ from typing import Any
 
 from mason.pipeline.jobs.check.checks import Check
 from mason.pipeline.jobs.check.reading import read_age
-from mason.pipeline.jobs.summary.shown import render_value
+from mason.pipeline.jobs.summary.value_text import render_value
 from mason.util.words import counted
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

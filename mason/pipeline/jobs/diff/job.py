@@ -103,8 +103,8 @@ class DiffWork(Work):
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "Before": _table_told(self.before),
-            "After": _table_told(self.after),
+            "Before": _describe_table(self.before),
+            "After": _describe_table(self.after),
             "Keys": list(self.job.options.keys),
             "Schema": self.schemas.to_dict(),
             "Compared": list(self.schemas.compared),
@@ -288,7 +288,7 @@ def _scan(place: Location, version: str) -> Scan:
     return plan_scan(place.beside(found.folder or place.path), commit=found.commit)
 
 
-def _table_told(table: TableInput) -> dict[str, Any]:
+def _describe_table(table: TableInput) -> dict[str, Any]:
     return {name: value for name, value in table.to_dict().items() if name not in ("Name", "Columns")}
 
 

@@ -13,7 +13,7 @@ from mason.errors import BadPath
 from mason.pipeline.jobs.explode.job import ExplodeJob
 from mason.pipeline.jobs.explode.json_text import find_texts, is_worth_it, type_of_evidence
 from mason.pipeline.jobs.explode.shape import FlatTable, Form, Path, describe_path, flat_tables
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.preview import preview_table
 from mason.pipeline.reading.request import ReadOptions, choose_columns
 from mason.pipeline.reading.scan import Scan, plan_scan

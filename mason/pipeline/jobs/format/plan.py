@@ -12,7 +12,7 @@ from mason.pipeline.formats.writers.output_format import OutputFormat, output_fo
 from mason.pipeline.formats.writers.table_writer import can_name_folders
 from mason.pipeline.jobs.format.condition import Condition
 from mason.pipeline.jobs.format.job import FormatJob, parse_size
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.request import choose_columns
 from mason.pipeline.reading.scan import Scan, plan_scan
 from mason.pipeline.work.output_place import check_output

@@ -22,10 +22,10 @@ from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.sources_merged import find_merged_sources
 from mason.pipeline.reading.plan.base import BaseTable, is_as_before
 from mason.pipeline.reading.plan.column_notes import find_respelled_columns, notes_on_columns
-from mason.pipeline.reading.plan.gather import settle_base, unite_evidence
 from mason.pipeline.reading.plan.inputs import check_nothing_is_there, list_inputs
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.plan.read_plan import OtherFiles, ReadPlan, plan_files
+from mason.pipeline.reading.plan.united_columns import settle_base, unite_evidence
 from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.file_stamp import FileStamp
 from mason.pipeline.storage.files import is_file

@@ -24,7 +24,7 @@ from mason.pipeline.jobs.merge.outcome import MergeResult, Sums
 from mason.pipeline.jobs.merge.plan import MergePlan
 from mason.pipeline.jobs.merge.run import Reading, find_reading, run_merge
 from mason.pipeline.reading.plan.base import BaseTable
-from mason.pipeline.reading.plan.look import PlanRefused, constants_of
+from mason.pipeline.reading.plan.inspection import PlanRefused, constants_of
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.reading.request import OnBadRecord
 from mason.pipeline.storage.address import open_filesystem

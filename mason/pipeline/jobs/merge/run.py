@@ -21,7 +21,7 @@ from mason.pipeline.jobs.merge.outcome import MergeResult, Sums, check_share
 from mason.pipeline.jobs.merge.plan import MergePlan
 from mason.pipeline.jobs.merge.sources_merged import fingerprints
 from mason.pipeline.jobs.table_output import SOURCES, StagedTable, TableOutput
-from mason.pipeline.reading.plan.kept_patterns import pattern_details
+from mason.pipeline.reading.plan.patterns import pattern_details
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.reading.tasks.rounds import Rounds
 from mason.pipeline.reading.tasks.sinks import table_spec

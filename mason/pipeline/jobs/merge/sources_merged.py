@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.fs as pafs
 
 from mason.pipeline.jobs.merge.job import MergeOptions, Mode
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.storage.archives import stamp_of_file
 from mason.pipeline.storage.files import DataFile

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
-from mason.pipeline.jobs.summary.shown import render_deviation, render_value
 from mason.pipeline.jobs.summary.sketches.moments import Bin
 from mason.pipeline.jobs.summary.summaries import ColumnSummary
+from mason.pipeline.jobs.summary.value_text import render_deviation, render_value
 from mason.util.words import counted
 
 FOLD = 50

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mason.pipeline.jobs.summary.shown import render_deviation, render_value
 from mason.pipeline.jobs.summary.sketches.moments import Bin
 from mason.pipeline.jobs.summary.summaries import ColumnSummary
+from mason.pipeline.jobs.summary.value_text import render_deviation, render_value
 from mason.util.text_table import clip_text, room
 from mason.util.words import counted
 

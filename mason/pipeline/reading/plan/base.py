@@ -13,7 +13,7 @@ from mason.engines.storage.models.location import Location
 from mason.pipeline.formats.delimited.dialect import Dialect
 from mason.pipeline.formats.delimited.reading import CsvReading
 from mason.pipeline.formats.file_schema import FileSchema
-from mason.pipeline.reading.plan.look import find_file_ranges
+from mason.pipeline.reading.plan.inspection import find_file_ranges
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.storage.address import abilities_of, open_filesystem
 from mason.pipeline.storage.file_stamp import FileStamp, file_stamp

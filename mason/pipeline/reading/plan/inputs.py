@@ -13,7 +13,7 @@ import pyarrow.fs as pafs
 from mason.engines.storage.models.location import Location
 from mason.errors import NoData, PathNotFound
 from mason.pipeline.reading.plan.base import BaseTable
-from mason.pipeline.reading.plan.look import PlanRefused, constants_of
+from mason.pipeline.reading.plan.inspection import PlanRefused, constants_of
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.reading.request import ReadRequest
 from mason.pipeline.storage.address import open_filesystem

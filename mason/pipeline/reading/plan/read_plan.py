@@ -18,11 +18,11 @@ from mason.pipeline.formats.odd_values import Misfit
 from mason.pipeline.formats.scanning.splits import Range
 from mason.pipeline.reading.plan.base import BaseTable
 from mason.pipeline.reading.plan.column_notes import notes_on_columns
-from mason.pipeline.reading.plan.gather import unite_columns, unite_evidence
 from mason.pipeline.reading.plan.inputs import list_inputs, plan_own_files
-from mason.pipeline.reading.plan.look import PlanRefused, inspect_files
+from mason.pipeline.reading.plan.inspection import PlanRefused, inspect_files
 from mason.pipeline.reading.plan.names import find_twins, fold_names, twins_in
 from mason.pipeline.reading.plan.planned_file import PlannedFile
+from mason.pipeline.reading.plan.united_columns import unite_columns, unite_evidence
 from mason.pipeline.reading.request import Names, OnConflict, ReadRequest
 from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.files import DataFile

@@ -11,9 +11,9 @@ from mason.engines.storage.models.location import Location
 from mason.pipeline.formats.delimited.reading import CsvReading
 from mason.pipeline.formats.scanning.splits import Range
 from mason.pipeline.formats.sheets.extent import SheetPart
-from mason.pipeline.reading.plan.gather import folder_evidence
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.reading.plan.read_plan import ReadPlan
+from mason.pipeline.reading.plan.united_columns import folder_evidence
 from mason.pipeline.reading.request import Names, OnBadRecord
 from mason.pipeline.reading.tasks.sinks import SinkSpec, table_spec
 from mason.pipeline.storage.files import DataFile

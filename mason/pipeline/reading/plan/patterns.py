@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from mason.pipeline.reading.plan.base import BaseTable
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.tables.commit import CommitRecord
 from mason.pipeline.types.column_types import TEXT

@@ -10,7 +10,7 @@ import pyarrow as pa
 from mason.engines.storage.models.location import Location
 from mason.pipeline.formats.findings import FoundColumn
 from mason.pipeline.reading.plan.base import BaseTable
-from mason.pipeline.reading.plan.kept_patterns import check_patterns
+from mason.pipeline.reading.plan.patterns import check_patterns
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.types.column_types import NOTHING, Evidence, merge
 from mason.pipeline.types.text_types import classify

@@ -22,15 +22,15 @@ def with_lineage(run_job: RunJob) -> RunJob:
 
     @functools.wraps(run_job)
     def run(client: Any, plan: JobPlan, response: Response) -> tuple[JobRecord, Response]:
-        if surroundings().is_told or not is_wanted():
+        if surroundings().is_reported or not is_wanted():
             return run_job(client, plan, response=response)
         with within_job():
-            return _run_told(run_job, client, plan, response)
+            return _run_with_events(run_job, client, plan, response)
 
     return run
 
 
-def _run_told(run_job: RunJob, client: Any, plan: JobPlan, response: Response) -> tuple[JobRecord, Response]:
+def _run_with_events(run_job: RunJob, client: Any, plan: JobPlan, response: Response) -> tuple[JobRecord, Response]:
     subject = job_subject(plan.job, surroundings(), response.redactor)
 
     def say(moment: Moment, details: Mapping[str, Any], error: str, tags: Mapping[str, str]) -> None:
