@@ -80,16 +80,16 @@ def test_text_behind_a_closing_quote_is_set_aside(merge: Merge) -> None:
     [
         (
             "Report 2024\n\nid;v;w\n1;2;a\n2;3;b\n",
-            'a.csv: its first 2 lines are no record of 3 fields, and skipped: "Report 2024".',
+            'a.csv: its first 2 lines are not a record of 3 fields, and skipped: "Report 2024".',
         ),
         ("sep=;\nid;v;w\n1;2;a\n2;3;b\n", 'a.csv: its first line says "sep=;" and is not a record.'),
         (
             "# made by x\n# y, z\nid,v,w\n1,2,a\n2,3,b\n",
-            'a.csv: its first 2 lines are no record of 3 fields, and skipped: "# made by x".',
+            'a.csv: its first 2 lines are not a record of 3 fields, and skipped: "# made by x".',
         ),
         (
             "Sales,,\n,,\nid,v,w\n1,2,a\n2,3,b\n",
-            'a.csv: its first 2 lines are no record of 3 fields, and skipped: "Sales,,".',
+            'a.csv: its first 2 lines are not a record of 3 fields, and skipped: "Sales,,".',
         ),
         (
             "Sales, all\nid,v,w\n1,2,a\n2,3,b\n",

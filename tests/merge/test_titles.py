@@ -59,7 +59,7 @@ def test_a_short_export_of_a_bank_is_read_behind_the_lines_about_the_account(mer
     rows, warnings = read(merge, BANK)
 
     assert [(row["Payee"], row["Amount"]) for row in rows] == [("Gas AG", "-20,00"), ("Ann", "500,00")]
-    assert warnings[0].startswith("a.csv: its first 5 lines are no record of 7 fields, and skipped")
+    assert warnings[0].startswith("a.csv: its first 5 lines are not a record of 7 fields, and skipped")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_titles_behind_comments_are_skipped(merge: Merge, text: str) -> None:
     rows, warnings = read(merge, text, comment="#")
 
     assert rows == [{"id": 1, "v": 2, "w": "a"}, {"id": 3, "v": 4, "w": "b"}]
-    assert warnings == ['a.csv: its first 3 lines are no record of 3 fields, and skipped: "Report".']
+    assert warnings == ['a.csv: its first 3 lines are not a record of 3 fields, and skipped: "Report".']
 
 
 def test_a_column_of_numbers_behind_a_comment_and_a_blank_line(merge: Merge) -> None:
@@ -294,7 +294,7 @@ def test_titles_below_the_line_of_excel_are_skipped_too(merge: Merge) -> None:
     assert rows == [{"id": 1, "name": "a", "v": 2}, {"id": 2, "name": "b", "v": 3}]
     assert warnings == [
         'a.csv: its first line says "sep=;" and is not a record.',
-        'a.csv: the next 2 lines are no record of 3 fields, and skipped: "Report 2026".',
+        'a.csv: the next 2 lines are not a record of 3 fields, and skipped: "Report 2026".',
     ]
 
 

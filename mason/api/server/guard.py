@@ -60,7 +60,7 @@ class Guard:
         self._settings = settings
         self._access = access
         self._metrics = metrics
-        self._find_catalogue = find_catalogue
+        self._catalogue_now = find_catalogue
         self._own_answers = own_answers
         self._app_for = app_for
         self._hide = hide
@@ -121,7 +121,7 @@ class Guard:
             StateFailed: they cannot be read. Nobody knows who asks then, so that only the log has where the state is.
         """
         try:
-            return await self._find_catalogue()
+            return await self._catalogue_now()
         except StateFailed as error:
             LOG.error("%s", error)
             message = f"The state cannot be used. The server's log says more, under the request {asked.id}."

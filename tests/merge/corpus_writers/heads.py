@@ -51,7 +51,7 @@ def _of_delimiter(name: str, delimiter: str) -> Iterator[Case]:
         why="Words and their values stand before a blank line and the table.",
         columns=["id", "name"],
         rows=[[1, "saw"], [2, "axe"], [3, "nail"]],
-        warnings=["its first 3 lines are no record of 2 fields"],
+        warnings=["its first 3 lines are not a record of 2 fields"],
     )
     yield case(
         "account",
@@ -59,7 +59,7 @@ def _of_delimiter(name: str, delimiter: str) -> Iterator[Case]:
         why="More lines about the account than there are bookings.",
         columns=["day", "kind", "payee", "sum"],
         rows=[[1, "a", "b", 5], [2, "c", "d", 6]],
-        warnings=["its first 5 lines are no record of 4 fields"],
+        warnings=["its first 5 lines are not a record of 4 fields"],
     )
     yield case(
         "title-of-two",
