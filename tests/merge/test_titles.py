@@ -51,7 +51,7 @@ def test_titles_in_fields_of_their_own_are_skipped(merge: Merge, titles: str, ta
     lines_skipped = titles.count("\n")
     which = "its first line is" if lines_skipped == 1 else f"its first {lines_skipped} lines are"
     assert warnings == [
-        f'a.csv: {which} no record of {len(names)} fields, and skipped: "{titles.partition(chr(10))[0]}".'
+        f'a.csv: {which} not a record of {len(names)} fields, and skipped: "{titles.partition(chr(10))[0]}".'
     ]
 
 
