@@ -14,7 +14,7 @@ from mason.errors import BadPath, Conflict, NoData
 from mason.pipeline.jobs.explode import plan as planning
 from mason.pipeline.jobs.explode import sink
 from mason.pipeline.jobs.merge.outcome import TooManyBadRecords
-from mason.pipeline.reading.plan import read_plan
+from mason.pipeline.reading.plan import inspection, read_plan
 from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.request import NoSuchColumn
 from mason.pipeline.reading.scan import plan_scan
