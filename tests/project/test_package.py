@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
 import tomllib
 import zipfile
+from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -165,3 +167,22 @@ def test_the_examples_that_the_documents_name_are_there() -> None:
         assert (EXAMPLES / path).is_file()
     for script in ("scripts/install.sh", "scripts/test.sh", "scripts/demo.sh", "docker_build", "docker_attach"):
         assert Path(PROJECT / script).stat().st_mode & 0o111
+
+
+def test_rooms_are_small_and_files_are_not_crumbs() -> None:
+    modules = [path for path in PROJECT.glob("mason/**/*.py") if path.name != "__init__.py"]
+    rooms = Counter(path.parent.relative_to(PROJECT) for path in modules)
+    others = [path for path in modules if "clients" not in path.parts]
+    crumbs = [path for path in others if len(path.read_text(encoding="utf-8").splitlines()) < 60]
+
+    assert {str(room): files for room, files in rooms.items() if files > 20} == {}
+    assert len(crumbs) <= 0.15 * len(others), f"{len(crumbs)} of {len(others)} files have fewer than 60 lines"
+
+
+def test_no_function_or_class_has_a_name_that_says_nothing() -> None:
+    banned = {"told", "shown", "kept", "stand_at", "look", "gather", "carried"}
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    for module in PROJECT.glob("mason/**/*.py"):
+        tree = ast.parse(module.read_text(encoding="utf-8"))
+        named = {each.name.strip("_") for each in ast.walk(tree) if isinstance(each, kinds)}
+        assert not named & banned, f"{module.relative_to(PROJECT)}: {sorted(named & banned)}"

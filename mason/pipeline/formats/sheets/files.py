@@ -32,7 +32,7 @@ _TEXTS_KEPT = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Look:
+class _SheetFinding:
     """A sheet that may be read, and what all its rows show."""
 
     part: SheetPart
@@ -193,7 +193,7 @@ def _tell_left_out(sheets: Sequence[str], one: str, several: str) -> list[str]:
     return [f"{subject} left out (the parameter sheet names one to be read, or * for all that are visible)"]
 
 
-def _inspect_sheet(cells: Cells, asked: SheetsAsked) -> _Look | None:
+def _inspect_sheet(cells: Cells, asked: SheetsAsked) -> _SheetFinding | None:
     """Look at every row of a sheet; None if it has none."""
     notes: list[str] = []
     sheet = cells.sheet
@@ -222,7 +222,7 @@ def _inspect_sheet(cells: Cells, asked: SheetsAsked) -> _Look | None:
     prefix = f'sheet "{sheet.name}": '
     odd = {name: found for place, name in placed if (found := seen[place].odd_text(sheet.name))}
     doubt = prefix + head.doubt if head.doubt else ""
-    return _Look(
+    return _SheetFinding(
         part=part, columns=columns, guess=head.guess, notes=[prefix + note for note in notes], doubt=doubt, odd=odd
     )
 

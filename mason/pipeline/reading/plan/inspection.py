@@ -31,7 +31,7 @@ _AT_ONCE = 16
 _FEW_NAMED = 3
 CUT_LINES_BYTES = 32 * 1024 * 1024  # lines cost more to parse, and nothing to cut
 
-_Look = tuple[FileStamp | None, OpenedFile]
+_Inspection = tuple[FileStamp | None, OpenedFile]
 
 
 class PlanRefused(Problems):
@@ -91,7 +91,7 @@ def _see(
     """The files that hold something, with what they show; whether they have headers is decided by all of them."""
     problems = []
     seen: list[tuple[DataFile, FileStamp | None, FileSchema]] = []
-    for file, finding in zip(files, _looks(reader, files), strict=True):
+    for file, finding in zip(files, _inspect_each(reader, files), strict=True):
         try:
             stamp, opened = finding()
             schema = reader.read_opened(opened)
@@ -118,17 +118,17 @@ def _describe_differences(schemas: Mapping[str, FileSchema], *, folds: bool) -> 
         yield f"{first} has no column in common with {', '.join(others[:_FEW_NAMED])}: are they files of one table?"
 
 
-def _looks(reader: FileReader, files: Sequence[DataFile]) -> Iterator[Callable[[], _Look]]:
+def _inspect_each(reader: FileReader, files: Sequence[DataFile]) -> Iterator[Callable[[], _Inspection]]:
     """Yield for each file, in their order, what gives its stamp and its beginning, or what it declares."""
 
-    def look(file: DataFile) -> _Look:
+    def inspect(file: DataFile) -> _Inspection:
         with translate_read_errors(file, reader.filesystem):
             stamp = stamp_of_file(reader.filesystem, file.path, file.archive, file.size)
         return stamp, reader.open(file)
 
     if abilities_of_files(reader.filesystem).is_near:
-        return (partial(look, file) for file in files)
-    return ask_ahead(look, files, _AT_ONCE)
+        return (partial(inspect, file) for file in files)
+    return ask_ahead(inspect, files, _AT_ONCE)
 
 
 def constants_of(file: DataFile, extract_paths: bool) -> Mapping[str, str | None]:
