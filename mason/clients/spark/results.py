@@ -54,9 +54,9 @@ class Streamed:
 
     def fetch_rows(self, frame: DataFrame, tag: str, most_bytes: int | None) -> pa.Table:
         with self._noting(often=False):
-            return frame.toArrow() if most_bytes is None else self._gather(frame, most_bytes)
+            return frame.toArrow() if most_bytes is None else self._collect_batches(frame, most_bytes)
 
-    def _gather(self, frame: DataFrame, most_bytes: int) -> pa.Table:
+    def _collect_batches(self, frame: DataFrame, most_bytes: int) -> pa.Table:
         """The rows as `toArrow` gives them, looked at batch by batch as they come."""
         import pyarrow as pa
         from pyspark.sql.pandas.types import to_arrow_schema
