@@ -477,3 +477,17 @@ def test_bytes_that_are_no_text_change_nothing_for_other_records(lines: list[byt
 
     assert rows == parse(b"".join(sound), 2)[0]
     assert sum("UTF-8" in reason for _, reason, _ in bad) == len(lines) - len(sound)
+
+
+@pytest.mark.parametrize("records", [10, 5_000])
+def test_an_empty_text_in_quotes_among_numbers_makes_them_text_wherever_it_stands(merge: Merge, records: int) -> None:
+    merge.given("a.csv", "id,v\n" + "".join(f"{n},{n}.5\n" for n in range(records)) + '1,""\n2,\n')
+
+    merge.run()
+
+    assert merge.types() == {"id": "int64", "v": "string"}
+    assert merge.table().to_pylist()[-3:] == [
+        {"id": records - 1, "v": f"{records - 1}.5"},
+        {"id": 1, "v": ""},
+        {"id": 2, "v": None},
+    ]

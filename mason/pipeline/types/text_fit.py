@@ -12,7 +12,7 @@ from functools import cache
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mason.pipeline.types.column_types import INSTANT, Evidence, decide, storable
+from mason.pipeline.types.column_types import INSTANT, TEXT, Evidence, decide, storable
 from mason.pipeline.types.number_types import EXACT_IN_DOUBLE, MONEY_SCALE, SHORT_DECIMAL, are_plain
 from mason.pipeline.types.text_types import classify
 from mason.pipeline.types.zones import NAIVE_TEXT, text_instants
@@ -59,8 +59,9 @@ def _fit(values: pa.Array, target: pa.DataType, timezone: str) -> pa.Array | Non
 
 
 def evidence_in(values: pa.Array) -> Evidence:
-    """Return what the text of a column says of its type."""
-    return classify([value for value in pc.unique(values).to_pylist() if value is not None and value != ""])
+    """Return what the text of a column says of its type. An empty one is text: it stood in quotes, and is no null."""
+    present = [value for value in pc.unique(values).to_pylist() if value is not None]
+    return TEXT if "" in present else classify(present)
 
 
 def fits(value: str, target: pa.DataType) -> bool:
