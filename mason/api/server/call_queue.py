@@ -103,6 +103,7 @@ class CallQueue:
         self._process = self._heartbeat.process
         self._claims = Claims(store, self._process)
         self._unwritten: deque[tuple[Record, JobStatus, Mapping[str, Any]]] = deque()
+        self._writes_rest = threading.Lock()
         self._lost_seconds = lost_seconds
         self._is_repeatable = is_repeatable
         self._look_for_lost_at = 0.0
@@ -318,7 +319,7 @@ class CallQueue:
 
     def _write_rest(self) -> None:
         """Write down what could not be written when it happened."""
-        with suppress(StateFailed):
+        with self._writes_rest, suppress(StateFailed):  # one thread at a time: each takes the first of them away
             while self._unwritten:
                 self._write(*self._unwritten[0])
                 self._unwritten.popleft()
