@@ -31,6 +31,8 @@ Mason is developed and tested as a whole on Python 3.11 with the packages of its
 runs the core of the tests on others. The versions of PySpark beside the locked one are outside what `pyproject.toml`
 allows: they are tried to know what is coming.
 
+The core is {core}.
+
 | Python | PySpark | tests | result | day |
 |---|---|---|---|---|
 {rows}
@@ -100,7 +102,8 @@ def read_rows(page: str) -> dict[tuple[str, str], str]:
 def write_page(rows: Mapping[tuple[str, str], str]) -> str:
     """Return the page with these rows, the oldest versions first."""
     ordered = sorted(rows, key=lambda versions: [[int(each) for each in re.findall(r"\d+", one)] for one in versions])
-    return PAGE.format(rows="\n".join(rows[each] for each in ordered))
+    core = ", ".join(f"`{each}`" for each in CORE)
+    return PAGE.format(core=core, rows="\n".join(rows[each] for each in ordered))
 
 
 def main() -> int:
